@@ -1,16 +1,14 @@
-# What requests and answers are made of.
+# What answers of the service are made of.
 
-API_MOST_BYTES <- 1e6
-API_MOST_DEPTH <- 20
-
-# What work() gave is given again for twenty times as long as that took, and no longer than `most` seconds.
-at_leisure <- function(place, name, work, most = Inf) {
+# A value that takes long to compute, kept in `owner` (an environment) for 20 times its computing time, or for
+# `most` seconds
+cached <- function(owner, name, compute, most = Inf) {
   began <- seconds_now()
-  old <- place$leisure[[name]]
+  old <- owner$cache[[name]]
   if (!is.null(old) && began < old$until) return(old$value)
-  value <- work()
+  value <- compute()
   took <- seconds_now() - began
-  place$leisure[[name]] <- list(value = value, until = began + took + min(most, 20 * took))
+  owner$cache[[name]] <- list(value = value, until = began + took + min(most, 20 * took))
   value
 }
 
@@ -52,42 +50,3 @@ api_json <- function(value) {
 }
 
 abort_body <- function(message, class = "dpts_error_body") abort_dpts(message, class)
-
-# The fields of a JSON object; nothing is one without fields
-api_body <- function(req, fields) {
-  bytes <- req$bodyRaw
-  if (length(bytes) > API_MOST_BYTES) abort_body("The body is too large.", "dpts_error_size")
-  if (!length(bytes)) return(list())
-  text <- tryCatch(rawToChar(bytes), error = function(e) NULL)
-  if (is.null(text) || !validUTF8(text)) abort_body("The body must be JSON in UTF-8.")
-  Encoding(text) <- "UTF-8"
-  # parse_json() never gives back the memory of what it could not read to the end; validate() does.
-  valid <- json_depth(text) <= API_MOST_DEPTH && jsonlite::validate(text)
-  given <- if (valid) tryCatch(jsonlite::parse_json(text, simplifyVector = TRUE), error = function(e) NULL)
-  if (!is.list(given) || !grepl("^\\s*\\{", text)) abort_body("The body must be a JSON object.")
-  unknown <- setdiff(names(given), fields)
-  if (length(unknown) || anyDuplicated(names(given))) {
-    abort_body(sprintf("The body may have the fields %s, each once.", paste(fields, collapse = ", ")))
-  }
-  given
-}
-
-# How deep brackets are nested, of JSON or what pretends to be. Parsers recurse.
-json_depth <- function(text) {
-  bare <- gsub("\"[^\"]*+\"", "", gsub("\\\\.", "", text, perl = TRUE), perl = TRUE)
-  bytes <- charToRaw(bare)
-  opens <- bytes == as.raw(0x5b) | bytes == as.raw(0x7b)
-  closes <- bytes == as.raw(0x5d) | bytes == as.raw(0x7d)
-  max(0, cumsum(opens - closes))
-}
-
-# JSON's empty list is no string, and no NULL either
-api_strings <- function(x) if (is.list(x) && !length(x)) character() else x
-
-api_number <- function(req, name, default) {
-  text <- req$argsQuery[[name]]
-  if (is.null(text)) return(default)
-  number <- suppressWarnings(as.numeric(text[[1]]))
-  if (length(text) != 1 || is.na(number)) abort_arg(name, "a number", text[[1]])
-  number
-}

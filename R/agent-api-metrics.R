@@ -32,7 +32,7 @@ metrics_text <- function(service) {
   keys <- strsplit(names(counts), " ", fixed = TRUE)
   of <- function(name) which(vapply(keys, `[[`, "", 1) == name)
   times <- service$metrics$times()
-  agents <- at_leisure(service, "numbers", function() agent_numbers(service))
+  agents <- cached(service, "numbers", function() agent_numbers(service))
   gauge <- function(name, type, help, column) {
     known <- agents[!is.na(agents[[column]]), ]
     metric(name, type, help, vapply(seq_len(nrow(known)), function(i) {
@@ -67,7 +67,7 @@ agent_numbers <- function(service) {
     agent <- service$agents$find(name)
     pulls <- pulls(agent)
     data.frame(experiment = name, choices = sum(pulls$pulls), out = sum(pulls$outstanding),
-               releases = sum(agent$session$arms()$releases))
+               releases = sum(session_arms(agent$session)$releases))
   }, error = function(e) {
     service$metrics$add("store_errors", "")
     service$log(event = "error", error = "store", experiment = name, message = conditionMessage(e))

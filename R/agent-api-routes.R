@@ -1,130 +1,213 @@
-# The requests that a service answers, each said once: dispatch, roles and the description all read this
-# table.
+# The requests that a service answers. Dispatch, roles, checks, the description and the help read one table,
+# api_routes().
 
 # One route. `role`: which token it asks for, "" for none; `agent`: is it about one agent?
-# `work`: what it does, a function of the agent (or the service) and of the fields of the body, or, where it
-#   has none, of the request.
-# `query`, `body`: schemas of what it takes; `answer`: of what it gives; `errors`: statuses of its own.
-api_route <- function(method, path, role, id, summary, work, ..., agent = TRUE, answer = NULL, query = NULL,
-                      body = NULL, errors = if (agent) "503") {
-  list(method = method, path = path, role = role, id = id, summary = summary, work = work, agent = agent,
-       answer = answer, query = query, body = body, errors = errors)
+# `work`: what it does, a function of the agent (or the service) and of a list of what was sent.
+# `query`, `body`: schemas of what may be sent; `answer`: of what it gives; `errors`: statuses of its own.
+# `like`: the function of R whose value the answer is
+api_route <- function(method, path, role, id, summary, work, ..., like = NULL, agent = TRUE, answer = NULL,
+                      query = NULL, body = NULL, errors = if (agent) "503") {
+  list(method = method, path = path, role = role, id = id, summary = summary, work = work, like = like,
+       agent = agent, answer = answer, query = query, body = body, errors = errors)
 }
 
-api_routes <- function() {
-  text <- list(type = "string")
-  number <- list(type = "number")
-  maybe <- list(type = "number", nullable = TRUE)
-  flag <- list(type = "boolean")
-  nothing <- function(schema) c(schema, nullable = TRUE)
-  several <- function(schema) list(oneOf = list(schema, list(type = "array", items = schema)))
-  object <- function(...) list(type = "object", required = I(names(list(...))), properties = list(...))
-  rows <- function(...) list(type = "array", items = object(...))
-  fields <- function(..., required = NULL) {
-    c(list(type = "object", additionalProperties = FALSE), if (length(required)) list(required = required),
-      list(properties = list(...)))
+api_routes <- function() c(choice_routes(), report_routes(), operator_routes(), service_routes())
+
+# Choices and rewards ----
+
+choice_routes <- function() list(
+  api_route("POST", "/choose", "choose", "choose", "Choose arms", api_choose, like = "agent_choose()",
+            body = choose_body(), errors = c("409", "410", "503"), answer = schema_rows(
+              ticket = SCHEMA_TEXT, t = or_null(SCHEMA_NUMBER), arm = SCHEMA_TEXT,
+              probability = or_null(SCHEMA_NUMBER))),
+  api_route("POST", "/reward", "report", "reward", "Report rewards", api_reward, like = "agent_reward()",
+            body = schema_body(ticket = schema_several(SCHEMA_TEXT, 1000),
+                               reward = schema_several(list(oneOf = list(SCHEMA_NUMBER, SCHEMA_FLAG)), 1000),
+                               required = c("ticket", "reward")),
+            answer = schema_rows(ticket = SCHEMA_TEXT, status = schema_enum(
+              c("used", "waiting", "known", "late", "refused", "unknown"))))
+)
+
+choose_body <- function() schema_body(
+  n = list(type = "integer", minimum = 1, maximum = 1000, default = 1),
+  offer = c(schema_several(SCHEMA_TEXT), description = "The arms on offer; all, if it is left out"),
+  context = c(SCHEMA_ANY, description = paste(
+    "Numbers, or a list of them for each choice (for each arm, if one model is for all);",
+    "for policies in R any value")),
+  person = schema_several(SCHEMA_TEXT),
+  key = list(type = "string", pattern = "^[-A-Za-z0-9_.:]{1,100}$",
+             description = "a string of at most 100 letters, digits and -_.:")
+)
+
+api_choose <- function(agent, given) do.call(agent_choose, c(list(agent), given))
+
+api_reward <- function(agent, given) do.call(agent_reward, c(list(agent), given))
+
+# What was published ----
+
+report_routes <- function() list(
+  api_route("GET", "/status", "read", "status", "What was chosen: see below", api_get_status,
+            answer = status_answer()),
+  api_route("GET", "/overview", "read", "overview", "What the page shows", api_get_overview,
+            answer = list(type = "object")),
+  api_route("GET", "/verdict", "read", "verdict", "The arm proved to be the best, or what is missing",
+            api_verdict, like = "verdict()",
+            query = list(delta = schema_chance(0.05), margin = schema_chance(0)),
+            answer = schema_rows(arm = or_null(SCHEMA_TEXT), t = or_null(SCHEMA_NUMBER),
+                                 wrong = SCHEMA_NUMBER, missing = SCHEMA_TEXT)),
+  api_route("GET", "/effects", "read", "effects", "Differences of arms, with intervals", api_effects,
+            like = "effects()", query = list(control = SCHEMA_TEXT, level = schema_chance(0.95)),
+            answer = schema_rows(arm = SCHEMA_TEXT, control = SCHEMA_TEXT,
+                                 difference = or_null(SCHEMA_NUMBER), lower = or_null(SCHEMA_NUMBER),
+                                 upper = or_null(SCHEMA_NUMBER), p = or_null(SCHEMA_NUMBER))),
+  api_route("GET", "/evidence", "read", "evidence", "What the released sums prove, in time", api_evidence,
+            like = "evidence()", query = list(kind = schema_enum(names(EVIDENCE)),
+                                              delta = schema_chance(0.05)),
+            answer = schema_rows(t = SCHEMA_NUMBER, arm = SCHEMA_TEXT, rival = SCHEMA_TEXT,
+                                 evidence = or_null(SCHEMA_NUMBER), line = SCHEMA_NUMBER, p = SCHEMA_NUMBER)),
+  api_route("GET", "/releases", "read", "releases", "The noisy sums that were released", api_releases,
+            like = "dpts_releases()", answer = releases_answer()),
+  api_route("GET", "/estimates", "read", "estimates", "What the released sums say", api_estimates,
+            like = "estimates()", query = list(level = schema_chance(0.95)),
+            answer = schema_rows(arm = SCHEMA_TEXT, rewards = or_null(SCHEMA_NUMBER),
+                                 releases = or_null(SCHEMA_NUMBER), mean = or_null(SCHEMA_NUMBER),
+                                 lower = or_null(SCHEMA_NUMBER), upper = or_null(SCHEMA_NUMBER))),
+  api_route("GET", "/privacy", "read", "privacy", "What was spent", api_privacy, like = "dpts_privacy()",
+            query = list(delta = schema_chance()),
+            answer = schema_rows(unit = SCHEMA_TEXT, accountant = SCHEMA_TEXT, delta = SCHEMA_NUMBER,
+                                 epsilon = or_null(SCHEMA_NUMBER), spent = or_null(SCHEMA_NUMBER))),
+  api_route("GET", "/statement", "read", "statement", "What is promised to people, in words", api_statement,
+            like = "privacy_statement()", query = list(delta = schema_chance(1e-6)),
+            answer = list(type = "object", additionalProperties = SCHEMA_TEXT))
+)
+
+releases_answer <- function() {
+  number <- or_null(SCHEMA_NUMBER)
+  rows <- schema_rows(
+    t = SCHEMA_NUMBER, block = number, arm = SCHEMA_TEXT, n = SCHEMA_NUMBER, sum = SCHEMA_NUMBER,
+    squares = number, noise = schema_enum(names(LAWS)), scale = SCHEMA_NUMBER, terms = SCHEMA_NUMBER,
+    correlation = SCHEMA_NUMBER, chance = number, floor = number, whole = SCHEMA_FLAG, low = SCHEMA_NUMBER,
+    high = SCHEMA_NUMBER)
+  rows$items$properties <- c(rows$items$properties, list( # where a row needs them
+    flip = SCHEMA_NUMBER, permuted = SCHEMA_FLAG, grid = SCHEMA_NUMBER, event = or_null(schema_enum(EVENTS))))
+  rows
+}
+
+status_answer <- function() schema_object(
+  name = or_null(SCHEMA_TEXT), policy = SCHEMA_TEXT, guarantee = SCHEMA_TEXT, restored = SCHEMA_NUMBER,
+  learning = SCHEMA_FLAG, use = SCHEMA_TEXT, rounds = SCHEMA_NUMBER, horizon = or_null(SCHEMA_NUMBER),
+  outstanding = SCHEMA_NUMBER,
+  arms = schema_rows(arm = SCHEMA_TEXT, pulls = SCHEMA_NUMBER, outstanding = SCHEMA_NUMBER),
+  then = schema_enum(c("go", "end", "verdict")), winner = or_null(SCHEMA_TEXT),
+  deadline = or_null(SCHEMA_NUMBER),
+  range = list(type = "array", items = SCHEMA_NUMBER, minItems = 2, maxItems = 2), sums = SCHEMA_FLAG,
+  spends = schema_enum(c("by choice", "once")), guess = or_null(SCHEMA_NUMBER),
+  shares = schema_rows(t = SCHEMA_NUMBER, arm = SCHEMA_TEXT, share = SCHEMA_NUMBER)
+)
+
+api_get_status <- function(agent, given) api_status(agent)
+
+api_get_overview <- function(agent, given) api_overview(agent)
+
+# What is sent has the names of the function's arguments.
+api_verdict <- function(agent, given) do.call(verdict, c(list(agent), given))
+
+api_effects <- function(agent, given) do.call(effects, c(list(agent), given))
+
+api_evidence <- function(agent, given) do.call(evidence, c(list(agent), given))
+
+api_releases <- function(agent, given) dpts_releases(agent)
+
+api_estimates <- function(agent, given) do.call(estimates, c(list(agent), given))
+
+api_privacy <- function(agent, given) do.call(dpts_privacy, c(list(agent), given))
+
+api_statement <- function(agent, given) {
+  as.list(unclass(do.call(privacy_statement, c(list(agent), given))))
+}
+
+# For operators ----
+
+operator_routes <- function() list(
+  api_route("POST", "/finish", "admin", "finish", "End an experiment; answers as `/status`",
+            api_finish, answer = status_answer(),
+            body = schema_body(then = schema_enum(c("end", "verdict"), default = "end"))),
+  api_route("POST", "/arms", "admin", "arms", "Add, pause, resume or retire arms", api_arms,
+            like = "agent_arms()",
+            body = schema_body(add = schema_several(SCHEMA_TEXT), retire = schema_several(SCHEMA_TEXT),
+                               pause = schema_several(SCHEMA_TEXT), resume = schema_several(SCHEMA_TEXT)),
+            answer = schema_rows(arm = SCHEMA_TEXT, status = schema_enum(names(ARM))))
+)
+
+api_finish <- function(agent, given) api_status(agent_finish(agent, given$then))
+
+api_arms <- function(agent, given) do.call(agent_arms, c(list(agent), given))
+
+# Of the service ----
+
+service_routes <- function() list(
+  api_route("GET", "/experiments", "read", "experiments", "The agents that are served", api_experiments,
+            agent = FALSE, answer = schema_rows(experiment = SCHEMA_TEXT, name = or_null(SCHEMA_TEXT))),
+  api_route("GET", "/metrics", "watch", "metrics",
+            "Requests, times, tickets, releases and errors, as Prometheus reads them", api_metrics,
+            agent = FALSE, answer = "text/plain"),
+  api_route("GET", "/health", "", "health", "Is the process there?", api_health, agent = FALSE,
+            answer = schema_object(status = SCHEMA_TEXT, version = SCHEMA_TEXT)),
+  api_route("GET", "/ready", "", "ready", "Can the stores be read (100 at most)? 503 if not", api_ready,
+            agent = FALSE, errors = "503",
+            answer = schema_object(status = SCHEMA_TEXT, experiments = SCHEMA_NUMBER)),
+  api_route("GET", "/openapi.json", "", "describe", "The description of all this", api_describe,
+            agent = FALSE, answer = list(type = "object")),
+  api_route("GET", "/", "", "page",
+            "A page for people; it asks for a token, or takes it from its address: `/#TOKEN`", api_get_page,
+            agent = FALSE, answer = "text/html")
+)
+
+api_experiments <- function(service, given) {
+  names <- service$agents$names()
+  data.frame(experiment = names, name = vapply(names, function(name) {
+    # One that cannot be opened now is served to nobody, and listed all the same.
+    tryCatch(service$agents$find(name)$terms$name, dpts_error = function(e) NULL) %||% NA_character_
+  }, ""), row.names = NULL)
+}
+
+api_metrics <- function(service, given) {
+  api_answer(200L, metrics_text(service), "Content-Type" = "text/plain; version=0.0.4; charset=utf-8")
+}
+
+api_health <- function(service, given) list(status = "ok", version = package_version_text())
+
+api_ready <- function(service, given) {
+  cached(service, "ready", function() {
+    for (name in service$agents$at_hand()) {
+      tryCatch(check_there(service$agents$find(name)), error = function(e) {
+        e$experiment <- name # for the log
+        stop(e)
+      })
+    }
+    list(status = "ready", experiments = length(service$agents$names()))
+  }, most = 2)
+}
+
+api_describe <- function(service, given) api_description(service)
+
+api_get_page <- function(service, given) api_page()
+
+# The rows of the table in ?agent_api
+api_table <- function() {
+  row <- function(route) {
+    sent <- if (length(route$query)) query_words(route$query) else
+      paste0("`", names(route$body$properties), "`", collapse = ", ", recycle0 = TRUE)
+    sprintf("| `%s %s` | %s | %s | %s%s |", route$method, route$path, route$role, sent, route$summary,
+            if (length(route$like)) sprintf(", as [%s]", route$like) else "")
   }
-  chance <- function(default) list(type = "number", minimum = 0, maximum = 1, default = default)
-  status <- object(
-    name = nothing(text), policy = text, guarantee = text, restored = number, learning = flag, use = text,
-    rounds = number,
-    horizon = maybe, outstanding = number, arms = rows(arm = text, pulls = number, outstanding = number),
-    then = list(type = "string", enum = c("go", "end", "verdict")), winner = nothing(text),
-    deadline = maybe, range = list(type = "array", items = number, minItems = 2, maxItems = 2), sums = flag,
-    spends = list(type = "string", enum = c("by choice", "once")), guess = maybe,
-    shares = rows(t = number, arm = text, share = number))
-  named <- object(experiment = text, name = nothing(text))
-  list(
-    api_route("GET", "/", "", "page", "A page for people", function(service, req) api_page(), agent = FALSE,
-              answer = "text/html"),
-    api_route("GET", "/openapi.json", "", "describe", "This description",
-              function(service, req) api_description(service), agent = FALSE, answer = list(type = "object")),
-    api_route("GET", "/health", "", "health", "Is the process there?", function(service, req) {
-      list(status = "ok", version = package_version_text())
-    }, agent = FALSE, answer = object(status = text, version = text)),
-    api_route("GET", "/ready", "", "ready", "Can every store be read?", function(service, req) {
-      at_leisure(service, "ready", function() {
-        for (name in service$agents$at_hand()) {
-          assign("dpts_experiment", name, req) # for the log
-          check_there(service$agents$find(name))
-        }
-        list(status = "ready", experiments = length(service$agents$names()))
-      }, most = 2)
-    }, agent = FALSE, answer = object(status = text, experiments = number), errors = "503"),
-    api_route("GET", "/metrics", "read", "metrics", "Numbers for Prometheus", function(service, req) {
-      api_answer(200L, metrics_text(service), "Content-Type" = "text/plain; version=0.0.4; charset=utf-8")
-    }, agent = FALSE, answer = "text/plain"),
-    api_route("GET", "/experiments", "read", "experiments", "What is served", function(service, req) {
-      names <- service$agents$names()
-      data.frame(experiment = names, name = vapply(names, function(name) {
-        # One that cannot be opened now is served to nobody, and there all the same.
-        tryCatch(service$agents$find(name)$terms$name, dpts_error = function(e) NULL) %||% NA_character_
-      }, ""), row.names = NULL)
-    }, agent = FALSE, answer = list(type = "array", items = named)),
-    api_route("POST", "/choose", "choose", "choose", "Choose arms", function(agent, given) {
-      n <- given$n %||% 1
-      check_count(n, 1, 1000)
-      agent_choose(agent, n, offer = api_strings(given$offer), context = given$context,
-                   person = api_strings(given$person), key = api_strings(given$key))
-    }, body = fields(
-      n = list(type = "integer", minimum = 1, maximum = 1000, default = 1),
-      offer = c(several(text), description = "The arms on offer; all, if it is left out"),
-      context = list(
-        description = paste("Numbers, or a list of them for each choice (for each arm, if one model is for",
-                            "all); for policies in R any value"),
-        oneOf = list(list(type = "array", items = structure(list(), names = character())),
-                     list(type = "object"))),
-      person = several(text), key = list(type = "string", pattern = "^[-A-Za-z0-9_.:]{1,100}$")
-    ), answer = rows(ticket = text, t = maybe, arm = text, probability = maybe),
-    errors = c("409", "410", "503")),
-    api_route("POST", "/reward", "report", "reward", "Report rewards", function(agent, given) {
-      if (length(given$ticket) > 1000) abort_body("`ticket` must be at most 1000 tickets.")
-      agent_reward(agent, api_strings(given$ticket), given$reward)
-    }, body = fields(ticket = several(text), reward = several(list(oneOf = list(number, flag))),
-                     required = c("ticket", "reward")),
-    answer = rows(ticket = text, status = list(
-      type = "string", enum = c("used", "waiting", "known", "late", "refused", "unknown")))),
-    api_route("GET", "/status", "read", "status", "What was chosen", function(agent, req) api_status(agent),
-              answer = status),
-    api_route("POST", "/finish", "admin", "finish", "End an experiment", function(agent, given) {
-      api_status(agent_finish(agent, api_strings(given$then) %||% "end"))
-    }, body = fields(then = list(type = "string", enum = c("end", "verdict"), default = "end")),
-    answer = status),
-    api_route("POST", "/arms", "admin", "arms", "Add, pause, resume or retire arms", function(agent, given) {
-      do.call(agent_arms, c(list(agent), lapply(given, api_strings)))
-    }, body = fields(add = several(text), retire = several(text), pause = several(text),
-                     resume = several(text)),
-    answer = rows(arm = text, status = list(type = "string", enum = names(ARM)))),
-    api_route("GET", "/overview", "read", "overview", "What the page shows",
-              function(agent, req) api_overview(agent), answer = list(type = "object")),
-    api_route("GET", "/verdict", "read", "verdict", "The arm proved to be the best, or what is missing",
-              function(agent, req) {
-      verdict(agent, api_number(req, "delta", 0.05), api_number(req, "margin", 0))
-    }, query = list(delta = chance(0.05), margin = chance(0)),
-    answer = rows(arm = nothing(text), t = maybe, wrong = number, missing = text)),
-    api_route("GET", "/effects", "read", "effects", "Differences of arms, with intervals",
-              function(agent, req) {
-      effects(agent, req$argsQuery$control, api_number(req, "level", 0.95))
-    }, query = list(control = text, level = chance(0.95)),
-    answer = rows(arm = text, control = text, difference = maybe, lower = maybe, upper = maybe, p = maybe)),
-    api_route("GET", "/evidence", "read", "evidence", "What the released sums prove, in time",
-              function(agent, req) {
-      evidence(agent, req$argsQuery$kind %||% c("means", "tosses"), delta = api_number(req, "delta", 0.05))
-    }, query = list(kind = list(type = "string", enum = c("means", "tosses")), delta = chance(0.05)),
-    answer = rows(t = number, arm = text, rival = text, evidence = maybe, line = number, p = number)),
-    api_route("GET", "/statement", "read", "statement", "What is promised to people, in words",
-              function(agent, req) {
-      as.list(unclass(privacy_statement(agent, delta = api_number(req, "delta", 1e-6))))
-    }, query = list(delta = chance(1e-6)), answer = list(type = "object", additionalProperties = text)),
-    api_route("GET", "/privacy", "read", "privacy", "What was spent", function(agent, req) {
-      dpts_privacy(agent, delta = api_number(req, "delta", 10^-(1:12)))
-    }, query = list(delta = list(type = "number", minimum = 0, maximum = 1)),
-    answer = rows(unit = text, accountant = text, delta = number, epsilon = maybe, spent = maybe)),
-    api_route("GET", "/estimates", "read", "estimates", "What the released sums say", function(agent, req) {
-      estimates(agent, level = api_number(req, "level", 0.95))
-    }, query = list(level = chance(0.95)),
-    answer = rows(arm = text, rewards = maybe, releases = maybe, mean = maybe, lower = maybe, upper = maybe))
-  )
+  paste(c("| request | role | body or query | answer |", "| --- | --- | --- | --- |",
+          vapply(api_routes(), row, "")), collapse = "\n")
+}
+
+query_words <- function(query) {
+  value <- vapply(query, function(schema) format(schema$default %||% schema$enum[1] %||% "..."), "")
+  paste0("`", names(query), "=", value, "`", collapse = ", ")
 }
 
 # OpenAPI 3.0

@@ -4,29 +4,12 @@
 #' `agent_api()` gives a plumber router, `agent_serve()` runs it.
 #'
 #' @details
-#' | request | role | body or query | answer |
-#' | --- | --- | --- | --- |
-#' | `POST /choose` | choose | `n`, `offer`, `context`, `person`, `key`, all optional | as [agent_choose()] |
-#' | `POST /reward` | report | `{"ticket": "...", "reward": 1}`, or lists of both | as [agent_reward()] |
-#' | `GET /status` | read | | how the agent is, see below |
-#' | `GET /privacy` | read | `delta=1e-6` | as [dpts_privacy()][agent_results] |
-#' | `GET /estimates` | read | `level=0.95` | as [estimates()][agent_results] |
-#' | `POST /finish` | admin | `{"then": "end"}` or `"verdict"` | [agent_finish()]: as `/status` |
-#' | `POST /arms` | admin | `add`, `retire`, `pause`, `resume`: names | as [agent_arms()] |
-#' | `GET /verdict` | read | `delta=0.05`, `margin=0` | as [verdict()] |
-#' | `GET /effects` | read | `control=a`, `level=0.95` | as [effects()] |
-#' | `GET /evidence` | read | `kind=means`, `delta=0.05` | as [evidence()] |
-#' | `GET /statement` | read | `delta=1e-6` | as [privacy_statement()] |
-#' | `GET /overview` | read | | what the page shows |
-#' | `GET /experiments` | read | | the agents that are served: a list of `experiment`, `name` |
-#' | `GET /metrics` | read | | requests, times, tickets, releases and errors, as Prometheus reads them |
-#' | `GET /health` | | | is the process there? |
-#' | `GET /ready` | | | can the stores be read (100 at most)? 503 if not |
-#' | `GET /openapi.json` | | | the description of all this |
-#' | `GET /` | | | a page for people; it asks for a token, or takes it from its address: `/#TOKEN` |
+#' `r api_table()`
 #'
 #' With several agents those before `/experiments` begin with `/experiments/NAME`. With one they may. A body
-#' is a JSON object: `{"n": 1, "offer": ["a"], "context": [0.2], "person": "id", "key": "order-17"}`.
+#' is a JSON object: `{"n": 1, "offer": ["a"], "context": [0.2], "person": "id", "key": "order-17"}`, all
+#' optional; `{"ticket": "...", "reward": 1}`, or lists of both; `{"then": "end"}` or `"verdict"`;
+#' `{"add": "c", "retire": ["a", "b"]}`.
 #'
 #' `/status` gives `name`, `policy`, `guarantee`, `restored` (how often), `learning` (is it inside its
 #' budget?), `use`, `deadline` (seconds), `range`, `rounds`, `horizon`, `outstanding`, `arms`, `then` (`"go"`,
@@ -35,18 +18,21 @@
 #'
 #' A request that needs a role has the header `Authorization: Bearer <token>`; the token is checked before the
 #' body is read. `token` is a string, which may do everything, or strings named by what they may do:
-#' `"choose"`, `"report"`, `"read"`, `"admin"` (everything). A role may have several, and a token several
-#' roles. A function is asked for them at each request, so that tokens change without a restart; where it
-#' fails those before it remain. The link to the page with a token for `"read"` shows, and does nothing else.
+#' `"choose"`, `"report"`, `"read"` (what is published), `"watch"` (`/metrics`), `"admin"` (everything). A
+#' role may have several, and a token several roles. A function is asked for them at each request, so that
+#' tokens change without a restart; where it fails those before it remain. The link to the page with a token
+#' for `"read"` shows, and does nothing else.
 #'
 #' Answers and errors are JSON; an error is `{"error": "...", "message": "..."}` with status 400 (bad input),
 #' 401 (no or wrong token), 403 (a token of another role), 404 (no such path), 405, 409 (the key came with
 #' another call, or no arm on offer takes part), 410 (the agent has ended and chooses no more: then `arm` is
-#' the winner), 413 (more than 1 MB), 429 (more than `rate`), 503 (the store cannot be used now: try again) or
-#' 500 (the agent failed). Numbers that are infinite or unknown are `null`.
+#' the winner, `null` for contextual policies), 413 (more than 1 MB), 429 (more than `rate`), 503 (the store
+#' cannot be used now: try again) or 500 (the agent failed). Numbers that are infinite or unknown are `null`.
 #'
 #' `log` gets a line of JSON per request and per error of the service. What a database says is there and in no
-#' answer. Lines for a pipe on stderr that nobody reads are lost.
+#' answer. Lines for a pipe on stderr that nobody reads are lost. Where `use = "deadline"` protects whether
+#' and when an answer came, a report that was taken or refused is neither logged nor counted in `/metrics`;
+#' one at which the service failed (500, 503) is. The log of a server in front of this one has all of them.
 #'
 #' One process answers one request at a time. On PostgreSQL several may share an agent. There is no encryption
 #' here, and no limit on the time that a client takes for its request: put it behind a server that speaks
@@ -121,7 +107,7 @@ new_service <- function(agent, token, rate, log) {
   service
 }
 
-API_ROLES <- c("choose", "report", "read", "admin")
+API_ROLES <- c("choose", "report", "read", "watch", "admin")
 
 # What can be refused before the body is read: NULL, and the request knows its route; or the answer
 api_refused <- function(service, req) {
@@ -181,15 +167,15 @@ api_work <- function(service, req) {
   on.exit(options(old))
   failed <- function(e) api_caught(service, req, e)
   warned <- function(w) {
-    service$log(event = "warning", path = req$PATH_INFO, message = conditionMessage(w))
+    service$log(event = "warning", path = if (!tells_of_answers(service, req)) req$PATH_INFO,
+                message = conditionMessage(w))
     invokeRestart("muffleWarning")
   }
   withCallingHandlers(tryCatch({
     route <- req$dpts_route
-    unknown <- if (nzchar(route$role)) setdiff(names(req$argsQuery), names(route$query))
-    if (length(unknown)) abort_body(sprintf("There is no parameter \"%s\" here.", substr(unknown[1], 1, 40)))
-    out <- route$work(if (route$agent) service$agents$find(req$dpts_experiment) else service,
-                      if (length(route$body)) api_body(req, names(route$body$properties)) else req)
+    given <- c(if (nzchar(route$role)) read_query(req, route$query),
+               if (length(route$body)) read_body(req, route$body))
+    out <- route$work(if (route$agent) service$agents$find(req$dpts_experiment) else service, given)
     if (inherits(out, "dpts_answer")) out else api_answer(200L, api_json(out))
   }, error = failed), warning = warned)
 }
@@ -207,8 +193,8 @@ api_caught <- function(service, req, e) {
   kind <- if (length(hit)) kinds[[hit[1]]] else c(500, "internal")
   if (as.numeric(kind[1]) >= 500) {
     if (kind[2] == "store") service$metrics$add("store_errors", "")
-    service$log(event = "error", error = kind[2], path = req$PATH_INFO, experiment = req$dpts_experiment,
-                message = conditionMessage(e))
+    service$log(event = "error", error = kind[2], path = req$PATH_INFO,
+                experiment = req$dpts_experiment %||% e$experiment, message = conditionMessage(e))
   }
   message <- if (length(hit)) sub(" The database says: .*$", "", conditionMessage(e)) else
     "The agent failed; nothing was changed."
@@ -228,6 +214,7 @@ ended_arm <- function(service, req) {
 note_answer <- function(service, req, answer, began) {
   service$last <- seconds_now()
   took <- service$last - began
+  if (tells_of_answers(service, req, answer$status)) return(invisible())
   path <- req$dpts_route$path %||% "other"
   service$metrics$add("requests", c(path, req$REQUEST_METHOD, answer$status))
   service$metrics$time(path, took)
@@ -235,6 +222,15 @@ note_answer <- function(service, req, answer, began) {
               status = answer$status,
               error = answer$error, seconds = round(took, 4), roles = paste(req$dpts_roles, collapse = " "),
               from = req$HTTP_X_FORWARDED_FOR %||% req$REMOTE_ADDR)
+}
+
+# With use = "deadline" it is protected whether and when an answer came. So a report to such an agent leaves
+# no trace in the counters or the log, unless the service failed or the caller may not report.
+tells_of_answers <- function(service, req, status = 200) {
+  if (!grepl("/reward$", req$PATH_INFO) || status >= 500 || status %in% c(401, 403, 404, 405)) return(FALSE)
+  place <- api_place(service, req$PATH_INFO)
+  agent <- tryCatch(service$agents$find(place$experiment), error = function(e) NULL)
+  !isFALSE(agent$silent)
 }
 
 # A log that nobody reads does not stop the service: a line for a pipe that is full is lost. (Up to 4,096

@@ -41,7 +41,7 @@
 #'   "deadline"` its deadline is past, or its choice was no round; nothing happened), `"refused"` (another
 #'   reward was reported before; nothing happened) or `"unknown"` (there is no such ticket).
 #' @family agent
-#' @examples
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b", "c"), use = "arrival")
 #' two <- agent_choose(agent, n = 2, offer = c("a", "c"))
 #' print(agent_reward(agent, two$ticket, c(0, 1)))
@@ -104,7 +104,7 @@ play_choices <- function(agent, tx, n, offer, contexts, person, people) {
   session <- agent$session
   terms <- agent$terms
   playing <- is_playing(agent)
-  pulls <- session$pulls()
+  pulls <- session_pulls(session)
   left <- (terms$horizon %||% Inf) - sum(pulls)
   arm <- integer(n)
   t <- probability <- rep(NA_real_, n)
@@ -127,11 +127,11 @@ play_choices <- function(agent, tx, n, offer, contexts, person, people) {
       # Which arm is best depends on the context. Counts of arms depend on other people's, which may be
       # protected.
       arm[i] <- if (!is_contextual(terms$policy)) arm_beyond(agent, offer, who$arm, pulls) else
-        session$look(offer, contexts$at(i))
+        session_look(session, offer, contexts$at(i))
       if (terms$sticky) people[[person[i]]] <- last_of(person[i], 0L, arm[i], ticket[i])
       next
     }
-    round <- session$play(offer, contexts$at(i))
+    round <- session_play(session, offer, contexts$at(i))
     left <- left - 1
     arm[i] <- as.integer(round[1])
     t[i] <- round[2]

@@ -3,18 +3,33 @@
 
 agent_guarantee <- function(policy) policy$guarantee %||% guarantee_none()
 
-# The guarantee for m rewards, by so many copies of the agent; `paid`: the mu^2 that a filter has
-# charged so far
-ledger_guarantee <- function(terms, m, copies, paid = NA) {
+# The guarantee for m rewards, by so many copies of the agent
+ledger_guarantee <- function(terms, m, copies) {
+  compose_copies(rep(list(one_copy(terms, m)), copies))
+}
+
+# ... by one; `paid`: the mu^2 that a filter has charged so far
+one_copy <- function(terms, m, paid = NA) {
   guarantee <- agent_guarantee(terms$policy)
   if (promises_nothing(guarantee)) return(guarantee)
   if (!is.na(paid)) guarantee <- as_paid(guarantee, paid)
-  if (m > 1) guarantee <- group_of(guarantee, m)
-  if (copies > 1) {
-    guarantee <- new_guarantee("composed", parts = rep(list(guarantee), copies),
-                               neighbours = guarantee$neighbours)
-  }
-  guarantee
+  if (m > 1) group_of(guarantee, m) else guarantee
+}
+
+compose_copies <- function(copies) {
+  first <- copies[[1]]
+  if (length(copies) == 1 || promises_nothing(first)) return(first)
+  new_guarantee("composed", parts = copies, neighbours = first$neighbours)
+}
+
+# Epsilon that m rewards have lost so far. What was released after the copy to which the operator went back is
+# not known, so each lost copy counts with all that it may ever release. `now`: how often that was (restored),
+# whether this copy has released anything, what its filter has charged (paid), and its rounds
+ledger_spent <- function(terms, m, accountant, delta, now) {
+  copies <- c(rep(list(one_copy(terms, m)), now$restored),
+              if (now$released) list(one_copy(terms, m, now$paid)))
+  if (!length(copies)) return(0 * delta)
+  ledger_epsilon(terms, compose_copies(copies), accountant, delta, now$rounds, so_far = now$restored == 0)
 }
 
 # The conditions of the agent: any delay, any arms on offer
@@ -27,9 +42,7 @@ ledger_accountants <- function(guarantee, terms) {
   if (promises_nothing(guarantee)) return("pure")
   at <- ledger_conditions(terms, terms$horizon %||% 1) # which apply, whatever the number
   able <- accountants_of(guarantee, at)
-  own <- Filter(function(name) {
-    accountants()[[name]]$ledger %in% c("always", if (!is.null(terms$horizon)) "horizon")
-  }, able)
+  own <- accountants_of_ledger(able, !is.null(terms$horizon))
   if (length(own)) own else able
 }
 

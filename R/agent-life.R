@@ -1,10 +1,12 @@
 # The life of an agent: which arms take part, who wins, and the end.
 
-# arms: their names; status: of each of them, as in ARM; born: how many there were at first; then: "go", or
-# once it has ended, what choices are: "verdict" (the winner's arm) or "end" (refused); winner: an arm's
-# number, NA before the end; finished: was what was open released, and the rewards forgotten?
+# arms: their names; status: of each of them, as in ARM; since, until: after how many rounds each was added
+# and retired, NA if it was not; then: "go", or once it has ended, what choices are: "verdict" (the winner's
+# arm) or "end" (refused); winner: an arm's number, NA before the end; finished: was what was open released,
+# and the rewards forgotten?
 new_life <- function(arms) {
-  list(arms = arms, status = rep(ARM[["active"]], length(arms)), born = length(arms), then = "go",
+  none <- rep(NA_real_, length(arms))
+  list(arms = arms, status = rep(ARM[["active"]], length(arms)), since = none, until = none, then = "go",
        winner = NA_integer_, finished = FALSE)
 }
 
@@ -49,10 +51,12 @@ add_arms <- function(agent, tx, add) {
   if (is_over(terms, tx$restored) && !agent$over) {
     abort_input("add", "With more arms the agent would be beyond its `budget`.")
   }
-  agent$session$grow(length(terms$arms))
+  session_grow(agent$session, length(terms$arms))
   agent$terms <- terms
   agent$life$arms <- terms$arms
   agent$life$status <- c(agent$life$status, rep(ARM[["active"]], length(add)))
+  agent$life$since <- c(agent$life$since, rep(sum(session_pulls(agent$session)), length(add)))
+  agent$life$until <- c(agent$life$until, rep(NA_real_, length(add)))
   agent$outstanding <- c(agent$outstanding, numeric(length(add)))
   note_events(tx, rep("add", length(add)), list(t = rep(NA_real_, length(add)), arm = old + seq_along(add)))
 }
@@ -73,41 +77,54 @@ set_status <- function(agent, tx, at) {
   }
   if (all(status == ARM[["retired"]])) abort_arg("retire", "not all arms: `agent_finish()` ends an agent")
   agent$life$status <- status
-  # Whoever has won may be gone.
-  if (agent$life$then != "go" && status[agent$life$winner] != ARM[["active"]]) {
+  agent$life$until[is.na(agent$life$until) & status == ARM[["retired"]]] <- sum(session_pulls(agent$session))
+  # The winner may just have been retired.
+  if (agent$life$then != "go" && !isTRUE(status[agent$life$winner] == ARM[["active"]])) {
     agent$life$winner <- winner(agent)
   }
 }
 
-# What was released so far, as evidence takes it; within a change. Arms that are retired are no part of what
-# is concluded. Any arm may still come, and which arms are retired may depend on what was released: see
-# evidence().
-agent_record <- function(agent) {
-  there <- which(agent$life$status != ARM[["retired"]])
+arm_factor <- function(agent, at = seq_along(agent$terms$arms)) {
+  structure(as.integer(at), levels = agent$terms$arms, class = "factor")
+}
+
+# The release table so far; within a change
+agent_table <- function(agent) {
   kept <- agent$store$releases()
-  releases <- rbind(do.call(cbind, lapply(RELEASE, function(name) as.numeric(kept[[name]]))),
-                    agent$session$sums(keep = TRUE))
+  rows <- rbind(do.call(cbind, lapply(RELEASE, function(name) as.numeric(kept[[name]]))),
+                session_sums(agent$session))
   policy <- agent$terms$policy
-  record <- new_record(policy, policy$name, agent$terms$arms,
-                       live_noise(agent$session$arms()$report), releases, diff(agent$terms$range))
-  record[c("k", "arms", "labels")] <- list(length(there), there, agent$terms$arms[there])
-  all <- record$ever
-  born <- agent$life$born
-  if (all > born || length(there) < all) {
-    record$share <- ifelse(there <= born, 1 / (born + 1), 1 / (there * (there + 1)))
-    if (length(there) < all) record$share <- record$share / (all - 1)
+  seen <- session_arms(agent$session)
+  life <- agent$life
+  born <- sum(is.na(life$since))
+  changed <- list(added = life$since, retired = life$until)
+  more <- lapply(names(changed), function(event) {
+    at <- which(!is.na(changed[[event]]))
+    if (length(at)) data.frame(run = 1, t = changed[[event]][at], arm = at, n = 0, sum = 0, event)
+  })
+  if (flip_of(policy) > 0) {
+    more <- c(more, list(open_bits(1, rows, seen$report$rewards, seen$report$sum, sum(seen$pulls))))
   }
-  record
+  # As arms are added, the chance of an arm among two does not fall, but for a control's. `floor` remains that
+  # of the beginning: a later one would change the bets on past blocks.
+  design <- release_design(policy, max(born, 2))
+  range <- agent$terms$range
+  law <- list(correlation = design$correlation, floor = if (design$tosses) design$floor else NA,
+              low = range[1], high = range[2], flip = flip_of(policy), permuted = design$permuted)
+  release_table(list(), function(run, arm) arm_factor(agent, arm), list(rows), born,
+                c(live_noise(seen$report), law), more)
 }
 
 # The winner: proved by the policy itself or, where people are tossed, by the verdict of evidence, since the
 # means of an arm that more and more people get are no fair comparison where all means drift; or else the
 # leader
+# (NA for a contextual policy: counts of arms depend on other people's contexts, which may be protected.)
 winner <- function(agent) {
+  if (is_contextual(agent$terms$policy)) return(NA_integer_)
   among <- contenders(agent)
   policy <- agent$terms$policy
-  if (is.na(agent$session$verdict()) && tosses_people(policy) && is.null(no_evidence(policy))) {
-    record <- agent_record(agent)
+  if (is.na(session_verdict(agent$session)) && tosses_people(policy) && is.null(no_evidence(policy))) {
+    record <- release_records(agent_table(agent))$records[[1]]
     proved <- if (nrow(record$releases) * record$k < 1e7) record$arms[record_verdict(record)$arm]
     if (isTRUE(proved %in% among)) return(proved)
   }
@@ -117,9 +134,9 @@ winner <- function(agent) {
 # The arm to go on with, among some, as far as one knows: proved by the policy itself, or else of the highest
 # lower limit, or else chosen most. A function of what was published.
 leader <- function(agent, among) {
-  proved <- agent$session$verdict()
+  proved <- session_verdict(agent$session)
   if (proved %in% among) return(proved)
-  seen <- agent$session$arms()
+  seen <- session_arms(agent$session)
   lower <- 0 * seen$pulls
   if (!is.null(seen$report)) lower <- report_intervals(seen$report, 0.95, live = TRUE)$lower
   lower[is.na(lower)] <- -Inf
@@ -158,7 +175,7 @@ end_life <- function(agent, tx, then, finish = FALSE) {
 settle_life <- function(agent, tx) {
   horizon <- agent$terms$horizon
   resolved <- sum(agent$outstanding) == 0
-  if (agent$life$then == "go" && !is.null(horizon) && sum(agent$session$pulls()) >= horizon) {
+  if (agent$life$then == "go" && !is.null(horizon) && sum(session_pulls(agent$session)) >= horizon) {
     end_life(agent, tx, "verdict", finish = resolved)
   } else if (agent$life$then != "go" && !agent$life$finished && resolved) finish_life(agent, tx)
 }
@@ -166,9 +183,9 @@ settle_life <- function(agent, tx) {
 # The final release, once, and no reward is kept: a ticket that is still open is resolved without one, and a
 # reward that waits for its deadline is not used.
 finish_life <- function(agent, tx) {
-  before <- agent$session$arms()$releases
-  if (!agent$over) agent$session$finish()
-  new <- agent$session$arms()$releases - before
+  before <- session_arms(agent$session)$releases
+  if (!agent$over) session_finish(agent$session)
+  new <- session_arms(agent$session)$releases - before
   new[is.na(new)] <- 0
   note_events(tx, rep("release", sum(new)), list(t = rep(NA_real_, sum(new)), arm = rep(seq_along(new), new)))
   kept <- if (agent$terms$keep_rewards) "open" else if (agent$silent) "all" else "rewards"

@@ -33,7 +33,7 @@
 #' @param retire,pause,resume Arms, by name or number. A retired arm does not come back.
 #' @returns A tibble, one row per arm: `arm` and `status`: `"active"`, `"paused"` or `"retired"`.
 #' @family agent
-#' @examples
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
 #' agent_arms(agent, add = "c", retire = "a")
 #' agent_choose(agent, 3)
@@ -69,7 +69,8 @@ agent_arms <- function(agent, add = NULL, retire = NULL, pause = NULL, resume = 
 #'
 #' The winner is the arm that is proved to be the best, by the policy itself or, where people are tossed to
 #' arms, by [verdict()]; or else that of the highest lower limit in `estimates()`, or, without estimates, the
-#' arm chosen most.
+#' arm chosen most. A contextual policy names no winner, since the counts of arms tell of contexts; after
+#' `then = "verdict"` it chooses by the context, and learns nothing.
 #'
 #' At its `horizon` an agent ends by itself, with `then = "verdict"`; what is open is released when all
 #' tickets are resolved. A later call changes what choices are, and releases nothing again.
@@ -79,7 +80,7 @@ agent_arms <- function(agent, add = NULL, retire = NULL, pause = NULL, resume = 
 #'   `"verdict"`: it gives everyone the winner's arm, and its choices are no rounds.
 #' @returns The agent, invisibly.
 #' @family agent
-#' @examples
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
 #' agent_reward(agent, agent_choose(agent, 100)$ticket, 1)
 #' agent_finish(agent, then = "verdict")
@@ -97,15 +98,16 @@ agent_finish <- function(agent, then = c("end", "verdict")) {
 
 #' Copy an agent while it serves
 #'
-#' Makes a safe copy of all that an agent knows, while it serves people. Writes a copy of the agent's SQLite
-#' file that is consistent whatever other calls and processes do meanwhile, readable by its owner alone. It
-#' holds what the store holds, rewards that wait included, and is as confidential. PostgreSQL has its own way:
+#' Makes a safe copy of all that an agent knows, while it serves people. Writes a SQLite file that is
+#' consistent whatever other calls and processes do meanwhile, readable by its owner alone. It holds what the
+#' store holds, rewards that wait included, and is as confidential. PostgreSQL has its own way:
 #' `pg_dump --schema=...` is consistent, too.
 #'
-#' Going back to a copy releases rewards again that were released since it was made: whoever opens one to go
-#' on with it calls [agent_restored()], and the ledger counts twice. To look at a copy needs no such call.
+#' Going back to a copy releases rewards again that were released since it was made: open it by
+#' `agent_open(copy, restored = TRUE)` to go on with it, and the ledger counts twice. To look at a copy needs
+#' no such call.
 #'
-#' @param agent An agent in a SQLite file, or on a connection to one.
+#' @param agent An agent in SQLite: in a file, in memory or on a connection.
 #' @param path Of the copy: a file that does not exist yet.
 #' @returns The path, invisibly.
 #' @family agent
@@ -116,8 +118,7 @@ agent_finish <- function(agent, then = c("end", "verdict")) {
 #' copy <- agent_backup(agent, tempfile(fileext = ".sqlite"))
 #' agent_close(agent)
 #'
-#' agent <- agent_open(copy)
-#' agent_restored(agent)
+#' agent <- agent_open(copy, restored = TRUE)
 #' agent_close(agent)
 #' @export
 agent_backup <- function(agent, path) {
@@ -127,8 +128,8 @@ agent_backup <- function(agent, path) {
   if (file.exists(path)) abort_arg("path", "a file that does not exist yet", path)
   if (!dir.exists(dirname(path))) abort_arg("path", "a path in a folder that exists", path)
   if (is.null(agent$store$backup)) {
-    abort_input("agent", "The agent lives in %s, which `agent_backup()` cannot copy%s.", agent$store$label,
-                if (grepl("^PostgreSQL", agent$store$label)) ": use `pg_dump`" else "")
+    abort_input("agent", "The agent lives in %s, which `agent_backup()` cannot copy: use `pg_dump`.",
+                agent$store$label)
   }
   mask <- Sys.umask("077")
   done <- FALSE
@@ -148,20 +149,21 @@ agent_backup <- function(agent, path) {
 #' prints, in `dpts_privacy()`, in its service and against its `budget`. An agent that is beyond its budget
 #' learns no more: it chooses the arm that was chosen most, and its choices are no rounds.
 #'
+#' Opening a store handles deadlines that have passed, and may release sums. Prefer
+#' `agent_open(store, restored = TRUE)`, which counts the return first: an agent without budget left then
+#' releases nothing more.
+#'
 #' @param agent An agent that was opened on the restored copy.
 #' @returns The agent, invisibly.
 #' @family agent
-#' @examples
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
 #' agent_restored(agent)
 #' dpts_privacy(agent, delta = 1e-6)
 #' @export
 agent_restored <- function(agent) {
   check_agent(agent)
-  agent_transact(agent, function(tx) {
-    tx$restored <- tx$restored + 1
-    note_events(tx, "restored")
-  })
+  agent_transact(agent, function(tx) NULL, look = TRUE, restored = TRUE)
   invisible(agent)
 }
 

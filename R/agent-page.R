@@ -25,7 +25,7 @@ api_status <- function(agent) {
     outstanding = sum(pulls$outstanding), arms = pulls,
     then = agent$life$then, winner = agent$life$arms[agent$life$winner],
     deadline = if (terms$deadline < Inf) terms$deadline else NA, range = terms$range,
-    sums = !anyNA(agent$session$arms()$releases),
+    sums = !anyNA(session_arms(agent$session)$releases),
     spends = if (draws_cost(agent_guarantee(terms$policy))) "by choice" else "once",
     guess = agent$guess$chance,
     # One row per recorded round and arm, as in autoplot()
@@ -34,7 +34,7 @@ api_status <- function(agent) {
 }
 
 # Everything for the page, and at most a twentieth of the time for it
-api_overview <- function(agent) at_leisure(agent, "overview", function() overview(agent))
+api_overview <- function(agent) cached(agent, "overview", function() overview(agent))
 
 # What was counted of tickets, which do not change: only newer ones are read next time. `sums`: of each arm;
 # `hours`: rounds of each arm in the last 24 hours of the clock, a column for each.
@@ -42,7 +42,7 @@ update_totals <- function(agent, tx) {
   k <- length(agent$terms$arms)
   old <- agent$totals %||% list(rounds = 0, seq = 0, began = Inf, sums = NULL, hours = NULL)
   grown <- function(x, columns) rbind(x, matrix(0, k - NROW(x), columns))
-  rounds <- sum(agent$session$pulls())
+  rounds <- sum(session_pulls(agent$session))
   new <- agent$store$totals(old$rounds + 1, rounds)
   missing <- if (!agent$silent) agent$store$missing(old$seq + 1, tx$seq)
   sums <- grown(old$sums, 4)

@@ -34,7 +34,8 @@
 #'   many as were played if those are more), and is `Inf` for deltas below what that leaves.
 #' * A person may give `max_per_person` rewards: see [privacy_group()].
 #' * Each time the agent was restored from an old copy ([agent_restored()]) its rewards may
-#'   have been released once more, with fresh noise: see [privacy_compose()].
+#'   have been released once more, with fresh noise: see [privacy_compose()]. What the agent did after that
+#'   copy was made is not known any more, so `spent` counts it as all that it may ever release.
 #' * A policy without a guarantee has epsilon `Inf`.
 #'
 #' @inheritSection dpts_agent What is published
@@ -60,7 +61,7 @@
 #'   `max_per_person` `"person"`), `accountant` (see [dpts_privacy()]), `delta`, `epsilon` (what the
 #'   unit can ever lose, or lose within the agent's horizon) and `spent` (so far).
 #' @family agent
-#' @examples
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
 #' for (i in 1:200) agent_reward(agent, agent_choose(agent)$ticket, runif(1) < 0.3)
 #' pulls(agent)
@@ -77,13 +78,9 @@ pulls.dpts_agent <- function(x, ...) {
   check_dots_empty(...)
   agent_look(x, function(tx) {
     tibble::new_tibble(list(
-      arm = arm_factor(x), pulls = x$session$arms()$pulls, outstanding = x$outstanding
+      arm = arm_factor(x), pulls = session_arms(x$session)$pulls, outstanding = x$outstanding
     ), nrow = length(x$terms$arms), class = "dpts_pulls")
   })
-}
-
-arm_factor <- function(agent, at = seq_along(agent$terms$arms)) {
-  structure(as.integer(at), levels = agent$terms$arms, class = "factor")
 }
 
 #' @rdname agent_results
@@ -117,20 +114,22 @@ estimates.dpts_agent <- function(x, level = 0.95, ...) {
   check_agent(x)
   check_dots_empty(...)
   level <- check_number(level, 0, 1, open = TRUE)
-  seen <- agent_look(x, function(tx) x$session$arms())
+  policy <- x$terms$policy
+  if (gathers(policy) && is.null(no_evidence(policy))) return(estimates(dpts_releases(x), level))
+  seen <- agent_look(x, function(tx) session_arms(x$session))
   none <- rep(NA_real_, length(x$terms$arms))
-  limits <- if (is.null(seen$report)) list(mean = none, lower = none, upper = none) else
-    lapply(report_intervals(seen$report, level, live = TRUE), from_bits, rep(seen$flip, length(none)))
-  limits <- lapply(limits, from_units, x$terms$range)
-  tibble::new_tibble(list(
-    arm = arm_factor(x), rewards = seen$rewards, releases = seen$releases,
-    mean = limits$mean, lower = limits$lower, upper = limits$upper
-  ), nrow = length(x$terms$arms), class = "dpts_estimates")
+  report <- c(seen$report %||% stats::setNames(rep(list(none), length(REPORT)), REPORT), seen["releases"])
+  report$rewards <- seen$rewards
+  record <- list(ever = length(none), report = report, low = x$terms$range[1], high = x$terms$range[2],
+                 flip = seen$flip, grid = 2^-20)
+  estimates_of(list(record), list(), function(i, arm) arm_factor(x, arm), level)
 }
 
+#' @rdname dpts_releases
 #' @export
-release_records.dpts_agent <- function(x) {
+dpts_releases.dpts_agent <- function(x, ...) {
   check_agent(x)
+  check_dots_empty(...)
   policy <- x$terms$policy
   check_concludes(stats::setNames(list(policy), policy$name), arg = "x")
   if (!gathers(policy)) {
@@ -139,8 +138,10 @@ release_records.dpts_agent <- function(x) {
                 class = "dpts_error_verdict",
                 hint = "`estimates()` has the sums; `policy_local(policy_randomised(), )` has blocks.")
   }
-  record <- agent_look(x, function(tx) agent_record(x))
-  list(keys = list(), arms = function(i, arm) arm_factor(x, record$arms[arm]), records = list(record))
+  found <- agent_look(x, function(tx) list(table = agent_table(x), restored = tx$restored))
+  guarantee <- ledger_guarantee(x$terms, 1, 1 + found$restored)
+  attr(found$table, "guarantees") <- stats::setNames(list(guarantee), policy$name)
+  found$table
 }
 
 #' @rdname agent_results
@@ -150,23 +151,20 @@ dpts_privacy.dpts_agent <- function(policies, ..., delta = 10^-(1:12)) {
   check_dots_empty(...)
   delta <- check_numbers(delta, 0, 1)
   now <- agent_look(agent, function(tx) {
-    arms <- agent$session$arms()
-    list(rounds = sum(arms$pulls), copies = 1 + tx$restored, paid = agent$session$paid(),
+    arms <- session_arms(agent$session)
+    list(rounds = sum(arms$pulls), restored = tx$restored, paid = session_paid(agent$session),
          released = if (agent$releases) any(arms$releases > 0) else sum(arms$pulls) > 0)
   })
   people <- c(reward = 1, person = agent$terms$max_per_person)
   parts <- lapply(names(people), function(unit) {
-    ever <- ledger_guarantee(agent$terms, people[[unit]], now$copies)
-    so_far <- ledger_guarantee(agent$terms, people[[unit]], now$copies, now$paid)
+    ever <- ledger_guarantee(agent$terms, people[[unit]], 1 + now$restored)
     lapply(ledger_accountants(ever, agent$terms), function(accountant) {
       data.frame(unit = unit, accountant = accountant, delta = delta,
                  epsilon = ledger_epsilon(agent$terms, ever, accountant, delta, now$rounds),
-                 spent = if (!now$released) 0 * delta else {
-                   ledger_epsilon(agent$terms, so_far, accountant, delta, now$rounds, so_far = TRUE)
-                 })
+                 spent = ledger_spent(agent$terms, people[[unit]], accountant, delta, now))
     })
   })
-  tibble::as_tibble(do.call(rbind, unlist(parts, recursive = FALSE)))
+  as_bounds(tibble::as_tibble(do.call(rbind, unlist(parts, recursive = FALSE))))
 }
 
 #' @export
@@ -201,10 +199,10 @@ format.dpts_agent <- function(x, ...) {
       sprintf("             from %s to %s", number_text(terms$range[1]), number_text(terms$range[2]))
     },
     if (x$life$then != "go") {
-      paste0("  end:       ", if (x$life$then == "end") "chooses no more; the winner was " else
-               "goes on with ",
-             if (is_contextual(terms$policy) && x$life$then == "verdict") "what it has learned" else
-               terms$arms[x$life$winner])
+      winner <- terms$arms[x$life$winner]
+      paste0("  end:       ", if (x$life$then == "verdict") {
+        paste("goes on with", if (is.na(winner)) "what it has learned" else winner)
+      } else paste0("chooses no more", if (!is.na(winner)) paste("; the winner was", winner)))
     },
     if (!is.null(x$behind)) "  time:      stands still until the clock has reached it",
     sprintf("  rounds:    %s%s, %s outstanding", words_whole(sum(pulls$pulls)),
@@ -246,7 +244,7 @@ print.dpts_agent <- function(x, ...) {
 #' @returns A tibble, one row per arm: `arm`, `pulls`, `share` (of all pulls), `outstanding`,
 #'   `rewards`, `releases`, `mean`, `lower`, `upper`: see [agent_results].
 #' @family agent
-#' @examples
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' summary(dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival"))
 #' @export
 summary.dpts_agent <- function(object, ..., level = 0.95) {
@@ -273,7 +271,7 @@ summary.dpts_agent <- function(object, ..., level = 0.95) {
 #' @param what `"shares"` or `"estimates"`.
 #' @returns A ggplot.
 #' @family agent
-#' @examples
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
 #' for (i in 1:50) agent_reward(agent, agent_choose(agent)$ticket, runif(1) < 0.3)
 #' autoplot(agent)
@@ -313,7 +311,7 @@ arm_shares <- function(agent) {
 
 update_course <- function(agent) {
   old <- agent$course %||% list(width = 1, counts = matrix(0, 0, length(agent$terms$arms)))
-  rounds <- sum(agent$session$arms()$pulls)
+  rounds <- sum(session_arms(agent$session)$pulls)
   # Arms that were added since
   more <- length(agent$terms$arms) - ncol(old$counts)
   if (more > 0) old$counts <- cbind(old$counts, matrix(0, nrow(old$counts), more))

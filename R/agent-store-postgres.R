@@ -12,12 +12,6 @@ sql_postgres <- function(schema) {
     among = "SELECT json_array_elements_text('%s'::json)",
     rows = function(column) sprintf("json_array_elements(NEW.%s::json) AS r(value)", column),
     field = function(i, type) sprintf("CAST(r.value ->> %d AS %s)", i, type),
-    hex = "encode(%s, 'hex')",
-    renumber = sprintf("DO 'BEGIN PERFORM setval(pg_get_serial_sequence(''%1$sdpts_ticket'', ''id''), max(id))
-                          FROM %1$sdpts_ticket; END'", at),
-    unguard = function(view) sprintf(
-      c("DROP VIEW %sdpts_%s", "DROP FUNCTION %sdpts_%s_insert()",
-        "DROP FUNCTION %sdpts_event_append_only() CASCADE"), at, view),
     if_any = function(column, statement) sprintf("IF NEW.%s <> '[]' THEN %s; END IF", column, statement),
     or_fail = sprintf("IF NOT FOUND THEN RAISE EXCEPTION '%s'; END IF", OUTPACED),
     triggers = function(change) c(
@@ -116,16 +110,6 @@ store_postgres <- function(con) {
       head
     },
     rollback = rollback,
-    rewrite = function(make) {
-      with_store_errors({
-        locked <<- TRUE
-        on.exit(rollback())
-        # Who waited for the lock finds what the other process has made of the table.
-        send(begin, sprintf("LOCK TABLE %sdpts_agent", sql$at))
-        send(make(sql, query), "COMMIT")
-        locked <<- FALSE
-      })
-    },
     commit = function(changes) {
       text <- paste0(change, sql_row(change_row(changes), sql))
       with_store_errors({

@@ -1,6 +1,6 @@
-# A store in SQLite. A file that the store opened has two connections, one to read and one to write: the
-# statement that writes so stays compiled, which saves a third of the time of a change (RSQLite has one
-# result per connection at a time). A user's connection serves for both.
+# A store in SQLite: in a file, in memory or on a user's connection. For a file the store opens two
+# connections, one to read and one to write: the statement that writes so stays compiled, which saves a third
+# of the time of a change (RSQLite has one result per connection at a time).
 
 sql_sqlite <- function() {
   list(
@@ -9,9 +9,6 @@ sql_sqlite <- function() {
     among = "SELECT value FROM json_each('%s')",
     rows = function(column) sprintf("json_each(NEW.%s) AS r", column),
     field = function(i, type) sprintf("json_extract(r.value, '$[%d]')", i),
-    hex = "lower(hex(%s))", renumber = NULL,
-    unguard = function(view) c(paste0("DROP VIEW dpts_", view),
-                               paste0("DROP TRIGGER dpts_event_no_", c("update", "delete"))),
     if_any = function(column, statement) statement,
     or_fail = sprintf("SELECT RAISE(ABORT, '%s') WHERE changes() = 0", OUTPACED),
     triggers = function(change) c(
@@ -37,8 +34,7 @@ read_head <- function(rows) {
 }
 
 store_sqlite_file <- function(path, create, arg) {
-  need_package("DBI", "for an agent in a file")
-  need_package("RSQLite", "for an agent in a file")
+  need_sqlite()
   path <- path.expand(path)
   if (!file.exists(path)) {
     if (!create) abort_arg(arg, "the path of a file that exists", path)
@@ -50,30 +46,47 @@ store_sqlite_file <- function(path, create, arg) {
                  c("dpts_error_store_readonly", "dpts_error_store"))
     }
   }
-  connect <- function() {
-    DBI::dbConnect(RSQLite::SQLite(), path, bigint = "numeric", synchronous = NULL)
-  }
-  cons <- with_store_errors(list(connect(), connect()))
-  tryCatch(store_sqlite(cons[[1]], cons[[2]], path), error = function(e) {
+  cons <- with_store_errors(list(sqlite_connect(path), sqlite_connect(path)))
+  tryCatch(store_sqlite(cons[[1]], cons[[2]], path, own = TRUE), error = function(e) {
     lapply(cons, DBI::dbDisconnect)
     rlang::cnd_signal(e)
   })
 }
 
-# con: what writes; reader: what reads, if that is another connection: then the store closes both
-store_sqlite <- function(con, reader = con, label = "a SQLite connection") {
+store_memory <- function() {
+  need_sqlite()
+  con <- sqlite_connect(":memory:")
+  store <- store_sqlite(con, con, "memory", own = TRUE)
+  # An agent in memory may be dropped without agent_close(); RSQLite would warn of its connection.
+  reg.finalizer(environment(store$close), function(frame) frame$close())
+  store
+}
+
+need_sqlite <- function() for (package in c("DBI", "RSQLite")) need_package(package, "for an agent")
+
+sqlite_connect <- function(path) {
+  DBI::dbConnect(RSQLite::SQLite(), path, bigint = "numeric", synchronous = NULL)
+}
+
+# con: the connection that writes; reader: the one that reads; own: were they opened here, so that close()
+# closes them?
+store_sqlite <- function(con, reader = con, label = "a SQLite connection", own = FALSE) {
   sql <- sql_sqlite()
-  own <- !identical(reader, con)
+  in_file <- con@dbname != ":memory:"
+  shared <- identical(reader, con)
   compiled <- NULL # the statement that writes
   drop <- function() {
-    if (!is.null(compiled)) DBI::dbClearResult(compiled)
+    if (!is.null(compiled) && DBI::dbIsValid(compiled)) DBI::dbClearResult(compiled)
     compiled <<- NULL
   }
   run <- function(text) {
     drop()
     DBI::dbExecute(con, text)
   }
-  query <- function(text) DBI::dbGetQuery(reader, text)
+  query <- function(text) {
+    if (shared) drop()
+    DBI::dbGetQuery(reader, text)
+  }
   insert <- function(row) {
     if (is.null(compiled)) {
       compiled <<- DBI::dbSendStatement(con, sprintf(
@@ -98,26 +111,21 @@ store_sqlite <- function(con, reader = con, label = "a SQLite connection") {
     if (locked) try(run("ROLLBACK"), silent = TRUE)
     locked <<- FALSE
   }
-  # The statements that make() gives, all or none
-  run_all <- function(make) {
-    with_store_errors({
-      lock()
-      on.exit(rollback())
-      for (text in make()) run(text)
-      unlock()
-    })
-  }
   seen <- NULL # the head as last seen or written here
+  close <- function() {
+    drop()
+    if (own) for (each in c(con, reader)) if (DBI::dbIsValid(each)) DBI::dbDisconnect(each)
+  }
   # Old values of a row live on in the write-ahead log until it is cut. If that cannot be done now (another
   # process reads it, the disk is full), the next change tries again. The first change cuts it too: a process
   # may have died after it had changed a row and before it cut the log.
-  to_cut <- TRUE
+  to_cut <- in_file
   cut_log <- function() {
     to_cut <<- tryCatch(query("PRAGMA wal_checkpoint(TRUNCATE)")$busy != 0,
                         error = function(e) TRUE) # the change itself is durable
   }
   with_store_errors({
-    for (each in if (own) list(con, reader) else list(con)) {
+    for (each in if (in_file) unique(c(con, reader))) {
       DBI::dbExecute(each, "PRAGMA busy_timeout = 10000") # milliseconds to wait for others
       for (pragma in c("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON")) {
         suppressWarnings(DBI::dbGetQuery(each, paste("PRAGMA", pragma)))
@@ -128,7 +136,12 @@ store_sqlite <- function(con, reader = con, label = "a SQLite connection") {
     label = label,
     exists = function() with_store_errors(DBI::dbExistsTable(reader, "dpts_agent")),
     create = function(agent, definition, image) {
-      run_all(function() create_statements(sql, agent, definition, image))
+      with_store_errors({
+        lock()
+        on.exit(rollback())
+        for (text in create_statements(sql, agent, definition, image)) run(text)
+        unlock()
+      })
     },
     begin = function(seq, how) {
       if (how == "remember" && !is.null(seen) && seen$seq == seq) return(seen)
@@ -147,13 +160,6 @@ store_sqlite <- function(con, reader = con, label = "a SQLite connection") {
       drop()
       with_store_errors(DBI::dbExecute(reader, "VACUUM INTO ?", params = list(path)))
     },
-    rewrite = function(make) {
-      run_all(function() make(sql, function(text) {
-        drop()
-        DBI::dbGetQuery(con, text)
-      }))
-      cut_log() # what was there before
-    },
     commit = function(changes) {
       with_store_errors({
         # A user's connection may be inside a transaction, whose rollback would take back what was answered,
@@ -162,15 +168,12 @@ store_sqlite <- function(con, reader = con, label = "a SQLite connection") {
         written <- unless_outpaced(insert(change_row(changes)))
         if (written) {
           unlock()
-          if (to_cut || changes$forgotten || length(changes$forget)) cut_log()
+          if (to_cut || in_file && (changes$forgotten || length(changes$forget))) cut_log()
           seen <<- if (!changes$find_next_due) with_head(seen, changes$agent)
         }
         written
       })
     },
-    close = function() {
-      drop()
-      if (own) for (each in c(con, reader)) DBI::dbDisconnect(each)
-    }
+    close = close
   ))
 }

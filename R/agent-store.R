@@ -4,7 +4,7 @@
 #   dpts_definition  one row that never changes: policy, arms, rules
 #   dpts_ticket      one row per choice; its reward until that is forgotten
 #   dpts_event       the journal: rows are added, never changed (a trigger sees to that)
-#   dpts_release     the release table, as at the head of R/evidence.R
+#   dpts_release     the release table, as at the head of R/releases.R
 #   dpts_person      by keyed hash: how many choices of each person count, and the last of them
 #
 #   begin(seq, how)  the agent's head, with its state unless that is the one of change number
@@ -14,8 +14,7 @@
 #                    they are durable; FALSE, with nothing written, if another process has written
 #                    since begin()
 #   rollback()       leaves all as it was
-#   backup(path), rewrite(make)   a consistent copy as a SQLite file; statements that make() returns, in one
-#                    transaction: stores may lack them
+#   backup(path)     a consistent copy as a SQLite file; a store may lack it
 #   tickets(ids), asked(key), persons(ids), due(now), kept(what), log(n), course(from, to, width), releases(),
 #   totals(from, to), missing(from, to), count(kind)      look
 #
@@ -24,8 +23,11 @@
 # the handle was opened on. A single process so needs one statement for a choice. Under contention the second
 # try takes the lock.
 
-# The version of the tables, and of what is kept in them. Stores of earlier ones are migrated
-# (R/agent-migrate.R), or refused as those of later ones are.
+# The format of a store; a store of another one is refused. Raise it when a table or the trigger changes (a
+# test compares checksums of both), or when a value that is kept would be misread: a status, the head, the
+# life, a term of the definition. Do not raise it for a new term whose absence (NULL) means what was so
+# before, nor for the layout of a session or of a policy's state: these have versions of their own
+# (play_session_save.c).
 STORE_VERSION <- 4
 
 # A checksum of bytes, as text
@@ -300,8 +302,8 @@ abort_store <- function(said) {
     locked = list("database is locked|lock timeout|database table is locked",
                   "Another process holds the store's lock; nothing was changed. Try again."),
     damaged = list("malformed|not a database|disk I/O error|checksum|cannot be read",
-                   paste("The store is damaged, or is none; nothing was changed. Restore a copy, and report",
-                         "that by `agent_restored()`.")),
+                   paste("The store is damaged, or is none; nothing was changed. Restore a copy, and open it",
+                         "by `agent_open(store, restored = TRUE)`.")),
     inside = list("within a transaction",
                   paste("The connection is inside a transaction, which could take the change back; nothing",
                         "was changed. End it first.")),

@@ -49,12 +49,7 @@ use_rewards <- function(agent, tx, tickets, reward) {
   if (!length(reward)) return(invisible())
   came <- !is.na(reward) & !agent$over
   value <- ifelse(came, reward, agent$terms$missing)
-  many <- length(reward) > 100 && !is.null(agent$session$feed_all) && all(is.na(tickets$context))
-  if (many && !agent$over) agent$session$feed_all(tickets$t, tickets$arm, as.double(tickets$batch), value)
-  else if (!agent$over) for (i in seq_along(reward)) {
-    agent$session$feed(tickets$t[i], tickets$arm[i], tickets$batch[i], value[i],
-                       read_context(tickets$context[i]))
-  }
+  if (!agent$over) feed_rewards(agent, tickets, value)
   agent$outstanding <- agent$outstanding - tabulate(tickets$arm, length(agent$outstanding))
   status <- ifelse(came, "used", "missing")
   note_events(tx, if (agent$silent) rep("resolved", length(reward)) else status, tickets)
@@ -63,6 +58,21 @@ use_rewards <- function(agent, tx, tickets, reward) {
   if (gone && agent$silent) status[] <- "done"
   note_resolved(tx, tickets$ticket, unname(TICKET[status]), if (gone) NA * reward else reward)
   if ((gone && any(!is.na(reward))) || any(!is.na(tickets$context))) tx$forgotten <- TRUE
+}
+
+feed_rewards <- function(agent, tickets, value) {
+  session <- agent$session
+  terms <- agent$terms
+  if (length(value) > 100 && is.null(terms$dim) && !is_custom(core(terms$policy))) {
+    return(session_feed_all(session, tickets$t, tickets$arm, as.double(tickets$batch), value))
+  }
+  for (i in seq_along(value)) {
+    context <- tryCatch(read_context(tickets$context[i]), error = function(e) NULL)
+    if (!is.null(terms$dim) && !(is.double(context) && length(context) == terms$dim)) {
+      abort_store("the context of a ticket cannot be read")
+    }
+    session_feed(session, tickets$t[i], tickets$arm[i], tickets$batch[i], value[i], context)
+  }
 }
 
 # A context, any value, as the text that a store keeps
@@ -105,7 +115,7 @@ with_rows <- function(old, new) if (is.null(old)) new else Map(c, old, new)
 # After rewards: which batches were released, and which rewards can be forgotten. Where a missing answer is
 # protected, whether there was one is forgotten too.
 note_releases <- function(agent, tx) {
-  new <- agent$session$released()
+  new <- take_batches(agent$session)
   n <- length(new$arm)
   if (n == 0) return(invisible())
   note_events(tx, rep("release", n), list(t = new$batch, arm = new$arm))

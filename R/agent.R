@@ -62,7 +62,8 @@
 #'   with `use = "deadline"` a ticket is resolved by its deadline alone;
 #' * [estimates()]: released noisy sums, or sums of locally private bits, and how many rewards and
 #'   releases are in them;
-#' * [evidence()], [effects()], [verdict()]: made of the same sums and probabilities;
+#' * [dpts_releases()]: the same noisy sums, each by itself; [evidence()], [effects()], [verdict()]: made of
+#'   these and of the probabilities;
 #' * [agent_finish()]: the noisy sums of what was open at the end, each reward still in one sum;
 #' * [dpts_privacy()]: the guarantee and what has been spent, a function of all this;
 #' * `print()`, `summary()`, `autoplot()` and the service ([agent_api()]): the same numbers again.
@@ -77,12 +78,12 @@
 #'
 #' @section For operators:
 #' * Going back to an old copy of the store releases the same rewards again, with fresh noise:
-#'   the loss doubles. If you must, call [agent_restored()]. An agent that then is beyond its
-#'   `budget` learns nothing more and chooses the arm that was chosen most.
+#'   the loss doubles. If you must, open it by `agent_open(store, restored = TRUE)`. An agent that then is
+#'   beyond its `budget` learns nothing more and chooses the arm that was chosen most.
 #' * Each change checks that the store still holds the same agent. A process that was forked opens the store
 #'   anew: an agent of its parent is refused there.
-#' * [agent_backup()] copies an agent that serves. `agent_open()` brings a store of an older version of dpts
-#'   to today's tables, in one transaction; a store that it cannot bring there is refused and left alone.
+#' * [agent_backup()] copies an agent that serves. `agent_open()` reads stores of its own format only; a store
+#'   of an older or newer format is refused, with both formats in the message, and left alone.
 #' * A clock that went back does no harm: the agent's own time stands still until the clock has reached
 #'   it, with a warning. Deadlines come later by as much.
 #' * The store holds the sum under way and rewards that wait, and is as confidential as the
@@ -99,7 +100,7 @@
 #'   byte: two spellings of the same letter in Unicode are two names.
 #' @param store Where the agent lives: the path of a SQLite file, which must not exist yet; a DBI
 #'   connection of RSQLite or RPostgres, whose database must hold no agent yet; or `NULL`, in
-#'   memory.
+#'   memory. SQLite and memory need the packages DBI and RSQLite.
 #' @param ... Must be empty: what follows is named.
 #' @param name What the experiment is called, where it is shown; `NULL`: nothing.
 #' @param horizon How many rounds there will be at most, for policies that need it; after the last the agent
@@ -118,7 +119,7 @@
 #' @returns An agent: an object of class `dpts_agent`. It is a handle: two names for it
 #'   are one agent.
 #' @family agent
-#' @examples
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("short", "long"), use = "arrival")
 #' choice <- agent_choose(agent)
 #' choice
@@ -173,7 +174,7 @@ dpts_agent <- function(policy, arms, store = NULL, ..., name = NULL, horizon = N
   definition <- serialize(terms, NULL)
   sum <- checksum(definition)
   agent <- new_agent(place, terms, new_identity(sum))
-  agent$session$start()
+  session_start(agent$session)
   image <- agent_image(agent)
   place$create(
     c(list(id = 1L, version = STORE_VERSION, identity = agent$identity, seq = 0, clock = time_now(NA),
@@ -185,19 +186,22 @@ dpts_agent <- function(policy, arms, store = NULL, ..., name = NULL, horizon = N
 }
 
 #' @param store For `agent_open()`: the path of a SQLite file, or a DBI connection.
+#' @param restored Whether `store` is an old copy that the agent goes on with: as [agent_restored()], before
+#'   rewards whose deadlines have passed are released once more.
 #' @rdname dpts_agent
 #' @export
-agent_open <- function(store) {
+agent_open <- function(store, ..., restored = FALSE) {
   check_all_given()
+  check_dots_empty(...)
+  check_flag(restored)
   place <- open_store(store, create = FALSE, arg = "store")
   made <- FALSE
   on.exit(if (!made) place$close())
   if (!place$exists()) abort_arg("store", "a store that holds an agent; `dpts_agent()` makes one")
-  if (isTRUE(place$definition()$version %in% MIGRATES) && !is.null(place$rewrite)) migrate_store(place)
   kept <- read_definition(place)
   agent <- new_agent(place, kept$terms, kept$identity)
   # Read the state now: a damaged one is refused here and not at the first customer.
-  agent_transact(agent, function(tx) NULL, look = TRUE)
+  agent_transact(agent, function(tx) NULL, look = TRUE, restored = restored)
   made <- TRUE
   agent
 }
@@ -245,7 +249,7 @@ agent_image <- function(agent) {
     agent$written <- agent$life
     agent$life_bytes <- serialize(agent$life, NULL, xdr = FALSE)
   }
-  agent$session$image(agent$outstanding, agent$life_bytes)
+  session_image(agent$session, agent$outstanding, agent$life_bytes)
 }
 
 set_agent_state <- function(agent, bytes, sum) {
@@ -254,8 +258,9 @@ set_agent_state <- function(agent, bytes, sum) {
   life <- if (identical(parts[[4]], agent$life_bytes)) agent$written else unserialize(parts[[4]])
   # Another process may have added arms.
   if (length(life$arms) != length(agent$life$arms)) agent$session <- session_of(agent$terms, life$arms)
-  agent$session$restore(list(bytes = parts[[2]], state = if (length(parts[[5]])) unserialize(parts[[5]])))
-  agent$session$known(bytes)
+  host <- if (length(parts[[5]])) unserialize(parts[[5]])
+  session_restore(agent$session, list(bytes = parts[[2]], state = host))
+  session_known(agent$session, bytes)
   agent$outstanding <- readBin(parts[[3]], "double", length(life$arms))
   agent$life <- life
   agent$terms$arms <- life$arms
@@ -278,8 +283,8 @@ read_definition <- function(store) {
   if (is.null(kept)) abort_store("the definition cannot be read")
   if (kept$version != STORE_VERSION) {
     newer <- kept$version > STORE_VERSION
-    abort_dpts(sprintf(paste("The store was made by %s version of dpts (its tables are of version %s, this",
-                             "one knows %s alone); nothing was changed. %s"),
+    abort_dpts(sprintf(paste("The store was made by %s version of dpts: it has format %s, and this version",
+                             "reads format %s only. Nothing was changed. %s"),
                        if (newer) "a newer" else "an older", kept$version, STORE_VERSION,
                        if (newer) "Update dpts." else "Use that version, or begin a new store."),
                c(if (newer) "dpts_error_store_newer" else "dpts_error_store_older", "dpts_error_store"))
@@ -304,24 +309,25 @@ agent_close <- function(agent) {
 # One change: read, resolve what is due, do, write. `body` gets the transaction in progress; what
 # it throws leaves the store as it was. First without the store's lock, then with it if another
 # process has written meanwhile. look: the change needs what is stored now even if it writes nothing.
-agent_transact <- function(agent, body, look = FALSE) {
+# restored: the operator went back to an old copy, which may decide whether anything is still released.
+agent_transact <- function(agent, body, look = FALSE, restored = FALSE) {
   fresh <- look || agent$seq < 0
   done <- tryCatch(
-    try_change(agent, body, if (look) "read" else "remember"),
+    try_change(agent, body, if (look) "read" else "remember", restored),
     error = function(e) {
       # What we saw may be old, and fit no longer what the tables say; bad input stays bad, but with what is
       # remembered it may only seem so: another process has resumed an arm.
       bad <- inherits(e, "dpts_error_input")
       if (inherits(e, "dpts_error_store") || bad && fresh) rlang::cnd_signal(e)
-      if (bad) try_change(agent, body, "read")
+      if (bad) try_change(agent, body, "read", restored)
     }
   )
-  if (is.null(done)) done <- try_change(agent, body, "lock")
+  if (is.null(done)) done <- try_change(agent, body, "lock", restored)
   done[[1]]
 }
 
 # One try: a list of what `body` returned, or NULL if another process has written
-try_change <- function(agent, body, how) {
+try_change <- function(agent, body, how, restored) {
   store <- agent$store
   done <- FALSE
   on.exit(if (!done) {
@@ -339,9 +345,10 @@ try_change <- function(agent, body, how) {
   tx$seq <- head$seq
   tx$next_due <- head$next_due
   tx$late <- head$late
-  tx$restored <- head$restored
+  tx$restored <- head$restored + restored
   tx$find_next_due <- tx$forgotten <- FALSE
-  agent$over <- head$restored > 0 && is_over(agent$terms, head$restored)
+  agent$over <- tx$restored > 0 && is_over(agent$terms, tx$restored)
+  if (restored) note_events(tx, "restored")
   resolve_due(agent, tx)
   out <- body(tx)
   settle_life(agent, tx)
@@ -376,7 +383,7 @@ write_changes <- function(agent, tx, seq) {
   agent$store$commit(list(
     identity = agent$identity, tickets = tx$tickets, resolved = tx$resolved, forget = tx$forget,
     persons = tx$persons, forgotten = tx$forgotten, find_next_due = tx$find_next_due, events = tx$events,
-    releases = release_columns(agent$session$sums()),
+    releases = release_columns(take_sums(agent$session)),
     agent = list(seq = seq, clock = tx$now, next_due = tx$next_due, late = tx$late, restored = tx$restored,
                  pages = image$pages, state_sum = image$sum), image = image
   ))

@@ -1,22 +1,23 @@
-# Coupling: a proof of privacy, path by path and without sampling. Run A plays a stream and keeps
-# every noisy number that the policy releases. Run B plays a neighbouring stream with the same
-# random numbers, and is given A's released numbers in place of its own. If the arms come from
-# releases and public things alone, they are the same in both runs, and all that they tell about
-# the stream is what the releases tell: one whose exact value moved by s costs |s| / scale of
-# epsilon under Laplace noise, (s / sd)^2 of mu^2 under Gaussian noise, and a bit by randomised
-# response the logarithm of the ratio of its chances. That sum, on every path, is what the guarantee
-# bounds (adaptive composition).
+# Coupling: a check of privacy on single paths, without sampling. Run A plays a stream and keeps every noisy
+# number that the policy releases. Run B plays a neighbouring stream with the same random numbers, but
+# receives A's released numbers in place of its own. If the arms depend only on releases and public
+# information, they are the same in both runs, and reveal no more about the stream than the releases do. A
+# release whose exact value moved by s costs |s| / scale of epsilon under Laplace noise and (s / sd)^2 of mu^2
+# under Gaussian noise; a bit by randomised response costs the logarithm of the ratio of its probabilities.
+# The guarantee bounds the sum of these on every path (adaptive composition).
 #
 # A player is a function of a script and of values to force, NULL for none, that gives
 #   arm        the arm of each step
 #   released   how many numbers had been released after each step
 #   ledger     a data frame, one row per number: exact, kind, scale, noise, value, release
+#   said       a hash, for each step and the end, of what the policy reports: sums, verdict, probabilities; or
+#              NULL
 # so that what is audited may be a policy of the package, or anything that keeps such a ledger.
 
 # A policy as a player of scripts: src/r_trace.c
 coupling_player <- function(policy) {
   function(script, forced = NULL) {
-    script$silent <- FALSE
+    script[c("silent", "ask")] <- list(FALSE, TRUE)
     script$forced <- if (!is.null(forced)) as.double(forced)
     script$max_ledger <- 64 * length(script$arms)
     read <- function() .Call(C_trace, kernel(policy, script$horizon), script)
@@ -27,7 +28,7 @@ coupling_player <- function(policy) {
     }
     rows <- seq_len(out$total)
     columns <- c("exact", "kind", "scale", "noise", "value", "release")
-    list(arm = out$arm, released = out$released, report = out$report,
+    list(arm = out$arm, released = out$released, report = out$report, said = out$said,
          ledger = lapply(out[columns], `[`, rows))
   }
 }
@@ -38,8 +39,8 @@ coupling_player <- function(policy) {
 #   which indices tie, so that the least weight on anything else shows.
 # `apart`: A step in which the arms may differ: that of a changed context, whose own arm
 #   joint privacy does not protect.
-# Returns `arms`, `releases`: are they the same in both runs?; `cost`: see [coupling_cost()];
-#   `ledger`: A's.
+# Returns `arms`, `releases`, `said`: are they the same in both runs? (`said` is not compared if there is a
+#   step `apart`.) `cost`: see [coupling_cost()]; `ledger`: that of run A.
 couple <- function(play, script, other, values = NULL, apart = integer()) {
   a <- play(script, values)
   b <- play(other, a$ledger$value)
@@ -48,6 +49,7 @@ couple <- function(play, script, other, values = NULL, apart = integer()) {
   releases <- identical(a$released, b$released) &&
     identical(a$ledger[public], b$ledger[public])
   list(arms = identical(a$arm[compared], b$arm[compared]), releases = releases,
+       said = length(apart) > 0 || identical(a$said, b$said),
        cost = if (releases) coupling_cost(a$ledger, b$ledger), ledger = a$ledger)
 }
 
@@ -81,8 +83,9 @@ coupling_epsilon <- function(cost, delta) {
 
 # ---- scripts ---------------------------------------------------------------------------------
 
-# A script of a table of rewards, with immediate feedback, all arms on offer and a final release
-table_script <- function(table, seed) {
-  list(k = ncol(table), horizon = nrow(table), arms = rep(NA_integer_, nrow(table)),
-       rewards = table + 0, seed = seed, own = FALSE, fresh = TRUE, finish = TRUE)
+# A script of a table of rewards, with a final release. Rewards come at once and all arms are on offer, unless
+# `delays` and `offers` say otherwise.
+table_script <- function(table, seed, delays = NULL, offers = NULL) {
+  list(k = ncol(table), horizon = nrow(table), arms = rep(NA_integer_, nrow(table)), delays = delays,
+       offers = offers, rewards = table + 0, seed = seed, own = FALSE, fresh = TRUE, finish = TRUE)
 }

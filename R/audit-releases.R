@@ -3,8 +3,8 @@
 # Each path is checked exactly, so few will do.
 MOST_PATHS <- 200
 
-# What the releases that differ cost on the worst path, at each delta; Inf if anything but
-# releases decides an arm, or when to release
+# What the releases that differ cost on the worst path, at each delta; Inf if anything but releases decides an
+# arm, when to release, or what the policy says of itself
 audit_coupling <- function(policy, pairs, runs, seed, delta, play = coupling_player(policy),
                            checkpoint = NULL, progress = FALSE) {
   job <- audit_job(policy, pairs, min(runs, MOST_PATHS), seed, "paths", delta = list(delta))
@@ -24,8 +24,11 @@ coupling_chunk <- function(job, chunk, tick) {
     # On every other path the releases are 0 or 1: with ties between arms, the least weight on
     # anything else shows.
     values <- if (chunk$run[i] %% 2 == 0) drop(coin_tosses(4 * nrow(pair$x), 1, seed))
-    out <- couple(job$play, table_script(pair$x, seed), table_script(pair$y, seed), values)
-    paths[, i] <- if (out$arms && out$releases) path_epsilon(out$cost, pair$delta) else Inf
+    # On every fourth some rewards are late.
+    delays <- if (chunk$run[i] %% 4 == 3) c(7L, 0L, 2L)
+    out <- couple(job$play, table_script(pair$x, seed, delays), table_script(pair$y, seed, delays), values)
+    same <- out$arms && out$releases && out$said
+    paths[, i] <- if (same) path_epsilon(out$cost, pair$delta) else Inf
     if (!tick(i / length(chunk$run)) && i < length(chunk$run)) return(NULL)
   }
   list(paths = paths)

@@ -1,7 +1,7 @@
 # An audit by sampling: many runs on each of two neighbouring streams. Half of the runs choose an
 # event, the other half measures how often it happens, with Clopper-Pearson limits. The event
-# is of the form "the score of the transcript is at least c". Whatever the score, the bound holds:
-# a poor score finds less.
+# is of the form "the score of the transcript is at least c". The bound is valid for every score; a poor score
+# gives a smaller bound.
 
 # Lower bounds on epsilon at each delta, each with an error of `risk`
 # `pairs`: The pairs of streams, candidates of the searching adversary chosen by a pilot.
@@ -53,6 +53,7 @@ sampling_chunk <- function(job, chunk, tick) {
   pair <- job$problems[[chunk$problem]]
   policy <- job$policies$policy
   read <- stream_reader(policy, pair, job$total)
+  check_repeats <- repeats(policy, pair$x, pair$first + chunk$run[1] - 1, job$seed)
   # In pieces that fit into memory, small enough for a bar to move
   n <- length(chunk$run)
   piece <- max(1, min(n, 2000, floor(4e6 / nrow(pair$x))))
@@ -66,13 +67,29 @@ sampling_chunk <- function(job, chunk, tick) {
     y[, at] <- own$y
     if (!tick(max(at) / n) && max(at) < n) return(NULL)
   }
+  check_repeats()
   list(x = x, y = y)
 }
 
-# The largest finding that so many runs can have: the event in all runs on one stream, in none on the other
+# A policy in R may keep something where nobody sees it (in a file, an option, a package's variable): then its
+# runs are not independent, and nothing that is counted over them is true. Plays a run, and returns a function
+# that plays it again and compares.
+repeats <- function(policy, stream, run, seed) {
+  if (!is_custom(core(policy))) return(function() TRUE)
+  play <- function() play_stream(policy, stream, run, seed)
+  first <- play()
+  function() {
+    if (identical(play(), first)) return(TRUE)
+    abort_dpts(sprintf(paste("Policy \"%s\" keeps something outside its state: run %s, played again after",
+                             "others, chose other arms."), core(policy)$name, number_text(run)),
+               c("dpts_error_state", "dpts_error_callback"), call = NULL)
+  }
+}
+
+# The largest bound that a number of runs can give: the event in all runs on one stream, in none on the other
 sampling_reach <- function(runs, risk, delta) {
   n <- length(split_runs(runs)$measure)
-  event_epsilon(share_lower(n, n, risk), share_upper(0, n, risk), delta)
+  event_epsilon(clopper_lower(n, n, risk), clopper_upper(0, n, risk), delta)
 }
 
 # The first quarter fits scores, the second chooses the event, the others measure it.
@@ -84,18 +101,18 @@ split_runs <- function(runs) {
 
 # How many runs did the event happen in, at most and at least? One-sided limits of Clopper and
 # Pearson (1934), each wrong with a chance of at most `risk`.
-share_lower <- function(hits, runs, risk) {
+clopper_lower <- function(hits, runs, risk) {
   ifelse(hits == 0, 0, stats::qbeta(risk, hits, runs - hits + 1))
 }
 
-share_upper <- function(hits, runs, risk) {
+clopper_upper <- function(hits, runs, risk) {
   ifelse(hits == runs, 1, stats::qbeta(risk, hits + 1, runs - hits, lower.tail = FALSE))
 }
 
 # P(event) <= exp(epsilon) Q(event) + delta
 event_epsilon <- function(p, q, delta) pmax(0, log(pmax(p - delta, 0) / q))
 
-# The score, direction and threshold that would tell most
+# The score, direction and threshold with the largest bound
 choose_event <- function(x, y, delta, risk) {
   best <- list(epsilon = -Inf)
   for (score in names(x)) {
@@ -104,8 +121,8 @@ choose_event <- function(x, y, delta, risk) {
       q <- sign * (if (sign == 1) y else x)[[score]]
       cuts <- some_cuts(c(p, q))
       hits <- function(s) length(s) - findInterval(cuts, sort(s), left.open = TRUE)
-      epsilon <- event_epsilon(share_lower(hits(p), length(p), risk),
-                               share_upper(hits(q), length(q), risk), delta)
+      epsilon <- event_epsilon(clopper_lower(hits(p), length(p), risk),
+                               clopper_upper(hits(q), length(q), risk), delta)
       at <- which.max(epsilon)
       if (epsilon[at] > best$epsilon) {
         best <- list(epsilon = epsilon[at], score = score, sign = sign, cut = cuts[at])
@@ -127,8 +144,8 @@ measure_event <- function(event, x, y, delta, risk) {
   p <- (if (event$sign == 1) x else y)[[event$score]]
   q <- (if (event$sign == 1) y else x)[[event$score]]
   happens <- function(s) sum(event$sign * s >= event$cut)
-  event_epsilon(share_lower(happens(p), length(p), risk),
-                share_upper(happens(q), length(q), risk), delta)
+  event_epsilon(clopper_lower(happens(p), length(p), risk),
+                clopper_upper(happens(q), length(q), risk), delta)
 }
 
 # ---- scores -------------------------------------------------------------------------------

@@ -1,10 +1,9 @@
 #' Audit the privacy of a policy
 #'
-#' Attacks a policy and says how much it surely gives away.
-#' A lower bound on what a policy leaks, to compare with the upper bound that it declares. The policy
-#' plays two neighbouring streams of rewards many times; if the arms that it publishes tell the
-#' streams apart better than its guarantee allows, either the guarantee or the code that implements it
-#' is wrong. An audit can refute a guarantee and never prove one.
+#' Attacks a policy and reports a lower bound on what it reveals, to compare with the guarantee that it
+#' declares. The policy runs on two neighbouring streams of rewards many times. If the arms that it publishes
+#' distinguish the streams better than the guarantee allows, the guarantee or its implementation is wrong. An
+#' audit can refute a guarantee but never prove one.
 #' The article "How private is it really?" (`vignette("audit", "dpts")`) puts claims, bounds and audits of
 #' eight policies side by side.
 #'
@@ -21,7 +20,8 @@
 #'   uniform choice); else the best of a logistic regression on the private arm's pulls and of
 #'   counts of the arms in a few rounds, both fitted on a quarter of the runs and compared on
 #'   another. Whatever the score, the bound is valid. However bad the policy, no more can be found than
-#'   the print says, about log(`runs` / 30).
+#'   the print says, about log(`runs` / 30). A policy in R that keeps something outside its state is an
+#'   error, since its runs are not independent.
 #' * `"exact"`: lists every transcript and adds up the hockey-stick divergence, for Gaussian
 #'   Thompson sampling without a filter (chances in closed form for two arms, by numerical integration
 #'   for more), Beta Thompson sampling on rewards of 0 and 1, [policy_uniform()], [policy_fixed()],
@@ -31,7 +31,8 @@
 #'   ([policy_restart()]), and for [policy_local()], whose releases are bits. The policy plays one stream
 #'   and keeps all that it releases, at the end what is still open (`finish = TRUE` in [dpts_simulate()]);
 #'   then it plays the neighbour with the same random numbers, and the same released values are forced upon
-#'   it. If the arms differ, something other than releases decides them, and `lower` is `Inf`. Else it is
+#'   it; on a quarter of the paths some rewards are late. If the arms differ, or what the policy reports
+#'   (sums, verdict, chances), something other than releases decides them, and `lower` is `Inf`. Else it is
 #'   what the releases that differ cost: the loss of one who sees the releases themselves, which bounds that
 #'   of the arms from above, and which the guarantee must cover. No more than 200 paths are played, since each
 #'   is checked exactly.
@@ -51,8 +52,8 @@
 #' * `"searched"`: arms of constant rewards, more or less apart, and further random tables; the best of 18
 #'   in a pilot of `runs` / 20 runs of its own (under `"exact"`, the best of them at each delta).
 #'
-#' What a policy leaks depends on the streams; the worst ones for yours may be others.
-#' `streams = list(x, y)` plays them.
+#' What a policy leaks depends on the streams, and the worst ones for your policy may not be in the catalogue.
+#' `streams = list(x, y)` uses your own.
 #'
 #' @section Confidence:
 #' All rows of one call hold together with confidence `level`: each limit may err with
@@ -64,7 +65,7 @@
 #' seconds, as in [dpts_simulate()]. The numbers depend on `seed` and `runs` alone.
 #'
 #' @section Privacy:
-#' An audit plays made-up rewards and touches no one's data.
+#' An audit uses made-up rewards, and no data of anybody.
 #'
 #' @param policy A policy.
 #' @param horizon Rounds to play: a whole number.
@@ -73,7 +74,8 @@
 #' @param streams `NULL` for all adversaries of the catalogue, the names of some, or a pair of your
 #'   own: `list(x, y)`, matrices of rewards in \[0, 1\] with `horizon` rows and a column per
 #'   arm, which differ in the reward of one round.
-#' @param delta Numbers in \[0, 1). A policy whose guarantee is Gaussian claims nothing at 0.
+#' @param delta The probability with which epsilon may be exceeded: numbers in \[0, 1). A Gaussian guarantee
+#'   claims nothing at 0.
 #' @param runs Runs on each stream: a whole number, at least 100.
 #' @param level Confidence level of the whole result: a number in (0, 1).
 #' @param method `"sampling"`, `"coupling"` or `"exact"`.

@@ -1,22 +1,22 @@
-# Policies of a simulation against one of them, run by run.
+# Differences of regret between policies of a simulation, run by run.
 
 #' Compare policies run by run
 #'
-#' Says which of two policies loses less reward, and how sure that is.
-#' Runs of equal number have the same rewards for all policies, so that the difference of two regrets is known
-#' far better than either. `dpts_compare()` takes it run by run.
+#' `dpts_compare()` estimates the difference in mean regret between policies of a simulation, with
+#' intervals. Runs of the same number share the rewards of all policies. So the difference, taken run by
+#' run, has a smaller error than the mean regret of either policy.
 #'
 #' @param x A result of [dpts_simulate()].
-#' @param reference The policy that the others are compared with, by name; `NULL`: the first.
+#' @param reference Name of the policy that the others are compared with; `NULL`: the first.
 #' @param ... Must be empty: what follows is named.
 #' @param level Confidence level: a number in (0, 1).
 #' @returns A tibble, one row for each problem (if there are several), other policy and recorded round:
 #'   * `problem`, `policy`, `t`: as in the simulation; `reference`: the policy compared with;
-#'   * `runs`: how many runs both have;
-#'   * `difference`: the mean of the policy's regret less the reference's: below 0 the policy is better;
-#'   * `se`, `lower`, `upper`: its standard error and interval, by Student's t on the differences; `NA` for
-#'     one run;
-#'   * `better`: the share of runs in which the policy has less regret, ties by half.
+#'   * `runs`: number of runs that both have;
+#'   * `difference`: mean of the policy's regret minus that of the reference; below 0 the policy is better;
+#'   * `se`, `lower`, `upper`: its standard error and confidence interval, as of a mean regret (see
+#'     [summary.dpts_simulation()]) but not on the logarithm; `NA` for one run;
+#'   * `better`: the share of runs in which the policy has less regret, ties counted as one half.
 #' @family simulation
 #' @examples
 #' policies <- list(a = policy_ucb1(), b = policy_imed())
@@ -37,18 +37,24 @@ dpts_compare <- function(x, reference = NULL, ..., level = 0.95) {
   own <- as.data.frame(x)[!is_reference, c(by, "policy", "run", "t", "regret")]
   other <- as.data.frame(x)[is_reference, c(key, "regret")]
   at <- vctrs::vec_match(own[key], other[key])
+  possible <- possible_regret(x)
+  limit <- function(own, other) {
+    (possible[[own]][!is_reference] - possible[[other]][is_reference][at])[!is.na(at)]
+  }
+  low <- limit("low", "high")
+  high <- limit("high", "low")
   own <- own[!is.na(at), ]
   own$regret <- own$regret - other$regret[at[!is.na(at)]]
-  groups <- vctrs::vec_split(own$regret, own[c(by, "policy", "t")])
-  of <- function(f) vapply(groups$val, f, 0)
-  n <- lengths(groups$val)
-  se <- of(stats::sd) / sqrt(n)
-  half <- suppressWarnings(stats::qt((1 + level) / 2, n - 1)) * se
-  mean <- of(mean)
-  label <- function(name) factor(as.character(groups$key[[name]]), unique(as.character(x[[name]])))
+  group <- vctrs::vec_group_id(own[c(by, "policy", "t")])
+  first <- which(!duplicated(group))
+  stats <- group_stats(own$regret, group)
+  label <- function(name) factor(as.character(own[[name]][first]), unique(as.character(x[[name]])))
+  ends <- x[x$t == max(x$t), ]
+  say_failures(words_failures(ends, regret_by_round(ends)))
   tibble::as_tibble(c(lapply(stats::setNames(nm = c(by, "policy")), label), list(
-    reference = rep(reference, length(n)), t = groups$key$t,
-    runs = n, difference = mean, se = se, lower = mean - half, upper = mean + half,
-    better = of(function(d) mean((d < 0) + (d == 0) / 2))
+    reference = rep(reference, length(first)), t = own$t[first],
+    runs = stats$n, difference = stats$mean, se = stats$sd / sqrt(stats$n)
+  ), mean_interval(stats, level, low[first], high[first]), list(
+    better = group_stats((own$regret < 0) + (own$regret == 0) / 2, group)$mean
   )))
 }

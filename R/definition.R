@@ -133,3 +133,46 @@ where_is <- function(name, env) {
   }
   if (exists(name, envir = env, inherits = FALSE)) env
 }
+
+# The variables that functions can reach outside their arguments, each with what it holds: those that their
+# code names, and all that are in environments among these (an R6 object is one).
+variables_of <- function(functions) {
+  found <- seen <- list()
+  visit <- function(x) {
+    if (is.list(x)) {
+      holds <- vapply(x, function(part) is.list(part) || is.function(part) || is.environment(part), NA)
+      for (part in x[holds]) visit(part)
+    }
+    if (is.primitive(x) || !(is.function(x) || is.environment(x))) return()
+    place <- if (is.function(x)) environment(x) else x
+    if (isNamespace(place) || identical(x, globalenv()) || any(vapply(seen, identical, NA, x))) return()
+    seen <<- c(seen, x)
+    # `e$n <- 1` changes an environment e of further out, though e is then a local variable to codetools.
+    names <- if (is.environment(x)) ls(x, all.names = TRUE) else
+      setdiff(union(names_used(x), all.names(body(x), functions = FALSE)), names(formals(x)))
+    for (name in setdiff(names, ".Random.seed")) {
+      env <- if (is.environment(x)) x else where_is(name, place)
+      if (is.null(env) && exists(name, envir = place)) next # a package's
+      value <- if (!is.null(env)) get(name, envir = env, inherits = FALSE)
+      found <<- c(found, list(list(name = name, from = place, env = env, value = value)))
+      visit(value)
+    }
+    if (is.environment(x)) found <<- c(found, list(list(within = x, names = names)))
+  }
+  visit(functions)
+  found
+}
+
+# The name of a variable that no longer holds what it held, or NULL. Values are compared by their addresses
+# first, so that this takes microseconds.
+changed_variable <- function(variables) {
+  changed <- function(x) {
+    if (!is.null(x$within)) return(!setequal(ls(x$within, all.names = TRUE), x$names))
+    env <- if (identical(x$from, x$env)) x$env else where_is(x$name, x$from)
+    if (!identical(env, x$env)) return(TRUE)
+    !is.null(env) && !(exists(x$name, envir = env, inherits = FALSE) &&
+                         identical(get(x$name, envir = env, inherits = FALSE), x$value))
+  }
+  first <- Find(changed, variables)
+  if (is.null(first)) NULL else first$name %||% "a new variable of an environment"
+}

@@ -20,7 +20,8 @@
 #' * Choose within a promise: [dpts_recommend()], [dpts_tune()], [dpts_calibrate()].
 #' * Plan an experiment: [dpts_plan()], [dpts_identify()].
 #' * Run it on people: [dpts_agent()], [agent_choose()], [agent_reward()], [agent_serve()].
-#' * Conclude: [verdict()], [evidence()], [effects()][effects.dpts_simulation].
+#' * Conclude: [verdict()], [evidence()], [effects()][effects.dpts_simulation], from the table of
+#'   [dpts_releases()].
 #' * Account for privacy: [dpts_privacy()], [privacy_compose()], [privacy_statement()]; Thompson
 #'   sampling's arms: [sequence_gdp()].
 #' * Attack: [dpts_audit()].

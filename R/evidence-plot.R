@@ -3,8 +3,8 @@
 #' Draw evidence and effects
 #'
 #' Draws how near an arm is to being proved the best, or how far arms are apart. `evidence()`: for each arm
-#' the least of its evidence over its rivals, which must reach the dashed line for a verdict. `effects()`: the
-#' differences between arms with their intervals.
+#' the least of its evidence over its rivals, which must reach the dashed line for a verdict; with `against`,
+#' the evidence of each arm on both sides. `effects()`: the differences between arms with their intervals.
 #'
 #' @param object A result of [evidence()] or of [effects()][effects.dpts_simulation].
 #' @param ... Must be empty.
@@ -19,10 +19,12 @@
 #' @export
 autoplot.dpts_evidence <- function(object, ...) {
   check_dots_empty(...)
-  need_columns(object, c("t", "arm", "rival", "evidence", "line"))
+  known <- "side" %in% names(object)
+  need_columns(object, c("t", "arm", if (known) "against" else "rival", "evidence", "line"))
   data <- bare(object)
   if (nrow(data) == 0) return(nothing_to_draw("No evidence to draw: nothing was released."))
   data$arm <- as.factor(data$arm)
+  if (known) data$arm <- interaction(data$arm, data$side, sep = " ", lex.order = TRUE, drop = TRUE)
   panels <- intersect(c("problem", "policy", "delay"), names(data))
   by <- intersect(c(panels, "run"), names(data))
   runs <- unique(data[["run"]])
@@ -38,6 +40,8 @@ autoplot.dpts_evidence <- function(object, ...) {
   last <- data[!duplicated(data[c(by, "arm")], fromLast = TRUE), ]
   levels <- levels(data$arm)
   line <- unique(data$line)
+  what <- if (known) paste("Evidence that the mean is not", number_text(data$against[1])) else
+    "Evidence to be the best arm"
   ggplot2::ggplot(data, ggplot2::aes(.data$t, .data$shown, colour = .data$arm, linetype = .data$arm,
                                      group = interaction(.data$arm, .data$each))) +
     ggplot2::geom_hline(ggplot2::aes(yintercept = .data$line), linetype = "dashed") +
@@ -45,13 +49,10 @@ autoplot.dpts_evidence <- function(object, ...) {
     scales_by(levels, title = ggplot2::waiver())[c("colour", "linetype")] +
     ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = 4) +
     panels_by(data, panels) +
-    plot_words(x = "People", y = "Evidence to be the best arm", colour = "Arm", linetype = "Arm",
-                  caption = paste0("An arm that reaches the dashed line is proved to be the best. Natural ",
-                                   "logarithms; below 0 drawn at 0.",
-                                   if (length(runs) > 1) " Each line is one run."),
-                  alt = sprintf(paste("Evidence of %s that it is the best, against people; at the end %s;",
-                                      "the line is at %s."),
-                                count_noun(length(levels), "arm", "arms"),
+    plot_words(x = "People", y = what, colour = "Arm", linetype = "Arm",
+                  caption = paste0("What reaches the dashed line is proved. Natural logarithms; below 0 ",
+                                   "drawn at 0.", if (length(runs) > 1) " Each line is one run."),
+                  alt = sprintf("%s, against people; at the end %s; the line is at %s.", what,
                                 paste(utils::head(paste(last$arm, shorts(signif(last$evidence, 3))), 12),
                                       collapse = ", "),
                                 paste(shorts(signif(line, 3)), collapse = ", ")))

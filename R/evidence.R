@@ -1,144 +1,166 @@
-# What was released proves: evidence between arms, effects and verdicts.
-#
-# All of it is made of *records* of what was released, one for each run, or one for an agent. Whatever has
-# such records has a method of release_records(), and then evidence(), effects() and verdict(). It returns
-#   keys      a named list of columns with an element for each record, which come before what is said of it
-#   arms      a function of numbers of records and of arms (vectors of one length): the arms as a column
-#   records   a list of new_record(policy, name, labels, noise, releases, width):
-#     policy    the policy, as it was made, and `name`, how errors call it
-#     labels    the arms in words
-#     noise     c(kind, scale, rounding) of every release: kind 1 Laplace, 2 Gaussian, with that scale or sd,
-#               0: none; rounding: half a step of the grid of a rounded Gaussian. Of a live session
-#               live_noise() gives it. (new_record() adds the correlation, from the policy.)
-#     releases  the release table: a matrix with the columns RELEASE and a row for each arm and release, in
-#               the order of the releases, arms of a block in theirs:
-#       arm       its number, from 1
-#       t         the round (number of people so far) after which it was released
-#       size      rewards in it; where people are tossed, those tossed to the arm in the block, also 0 of them
-#       sum       the noisy sum of these rewards, scaled to [0, 1]
-#       chance    with which each person of the block was tossed to the arm; 0: not tossed
-#       terms     variables of noise in the sum: 1 for each batch
-#       whole     1; 0 if it was released at the end while rewards were out: it counts for sums, and proves
-#                 nothing
-#     arms      which of all `ever` arms it is about: what others released counts for these as it did before
-#     width     of the range of rewards, of bits in units of their mean: effects are in it; `most`: of the
-#               range
-# A simulation and a replay keep these rows by the observer "releases"; a live session gives those since
-# the last call by session$sums(), after each reward and after the end.
-
-# The columns of the release table, as src/play_observer_releases.c and src/r_session.c write them
-RELEASE <- c("arm", "t", "size", "sum", "chance", "terms", "whole")
+# What was released proves: evidence between arms, effects and verdicts, from the records of a release table
+# (R/releases.R) and nothing else.
 
 #' What the releases of a policy prove
 #'
-#' Says whether an arm is already proved to be better than another, from what was published. `evidence()` says
-#' how much the sums that a policy has released speak for one arm against another, at every release: it may be
-#' looked at as often as one likes. `effects()` gives differences between arms with intervals, and `verdict()`
-#' says which arm is proved to be the best. All of them are made of what was released: they cost no privacy.
+#' Says which arms are proved to be better than others, from the noisy sums that a policy has released.
+#' `evidence()` computes for each ordered pair of arms the logarithm of an e-process: a test statistic that
+#' may be looked at after every release, as often as one likes. `effects()` estimates differences between
+#' arms, with intervals that hold at all looks, and `verdict()` names the arm that is proved to be the best.
+#' All of them are computed from the release table ([dpts_releases()]) alone, so they cost no privacy.
 #'
 #' @section By means:
-#' `"means"` is for every policy that releases sums of batches. A batch of L rewards with the noisy sum y
-#' multiplies the evidence for a mean above theta by e^(l y) / (1 - theta + theta e^l)^L / E e^(l noise), for
-#' tilts l that are fixed before the batch. W_ab is the least over theta of the evidence that a's mean is
-#' above theta and that b's is below it. **It is proved for means that do not change**: if a's mean is not
-#' above b's, the chance that W_ab ever reaches ln(1 / alpha) is at most alpha, whatever the policy does. A
-#' trend that all arms share makes it void. Where rewards are late or batches overlap, the outcomes of
-#' different people must be independent, given what was released, and how late a reward is must not depend on
-#' it (with `use = "deadline"` an agent's never does).
+#' `kind = "means"` works for every policy that releases sums of batches. A batch of L rewards with the noisy
+#' sum y multiplies the evidence that an arm's mean is above theta by
+#' e^(l y) / (1 - theta + theta e^l)^L / E e^(l noise), for tilts l that are fixed before the batch. The
+#' evidence W_ab for arm a against arm b is the minimum over theta of the evidence that a's mean is above
+#' theta and b's is below it. **It assumes that means do not change.** If a's mean is not above b's, W_ab
+#' ever reaches ln(1 / alpha) with probability at most alpha, whatever the policy does. A trend that all arms
+#' share invalidates it. Where rewards are late or batches overlap, the outcomes of different people must be
+#' independent given what was released, and the delay of a reward must not depend on its value (with `use =
+#' "deadline"` an agent's never does).
 #'
-#' Beside correlated noise (`correlation` of [policy_gaussian_imed()]) a tenth of `delta` is given to a bound
-#' of the last release's noise, which later releases take back (a fifth for intervals); shares of the capital,
-#' announced one release ahead, are valued without that bound. It costs up to 10% more people than independent
-#' noise.
+#' If the noise is correlated (`correlation` of [policy_gaussian_imed()]), a tenth of `delta` (a fifth for
+#' intervals) is spent on a bound for the noise of the last release, a part of which later releases take back.
+#' Shares of the capital that were announced one release ahead are valued without this bound. This needs up to
+#' 10% more people than independent noise.
 #'
-#' Of [policy_local()] the bits are evidence, as rewards without noise, if the policy inside promises nothing
-#' itself: by its own batches or blocks, or, where it gathers none, in groups that grow by a tenth, in the
-#' order in which they come: how late a bit is must then not depend on the reward. Differences and margins are
-#' those of rewards: the bits', over 1 - 2 / (1 + e^`epsilon`).
+#' With [policy_local()] the randomised bits are used like rewards without noise, if the policy inside is not
+#' private itself. They are taken in the policy's own batches or blocks. If it has none, they are taken in
+#' groups that grow by a tenth, in the order in which they come; the delay of a bit must then not depend on
+#' the reward. Differences and margins are in units of the rewards: those of the bits, divided by 1 - 2 / (1
+#' + e^`epsilon`).
 #'
 #' @section By tosses:
-#' `"tosses"` is for [policy_randomised()], and holds **under any drift**: for each block the known chances of
-#' the tosses turn numbers of people and noisy sums into a bet on "a is better than b on the average over the
-#' people so far who were tossed to one of the two". The chance that a bet against the truth ever reaches
-#' ln(1 / alpha) is at most alpha, whatever means do. Intervals of `effects()` are for that average, at all
-#' looks at once. (With a third arm and chances that change it is not the average over everybody.) With
-#' `permuted` blocks the bet is against "nobody does better under a", and there are no intervals.
+#' `kind = "tosses"` is for [policy_randomised()] and **holds under any drift**. In each block the known
+#' probabilities of the tosses turn the numbers of people and the noisy sums into a bet on "a is better than b
+#' on average over the people so far who were tossed to one of the two". If that is false, the evidence ever
+#' reaches ln(1 / alpha) with probability at most alpha, whatever the means do. Intervals of `effects()` are
+#' for this average, at all looks at once. With a third arm and probabilities that change, it is not the
+#' average over everybody. With `permuted` blocks the bet is against "nobody does better under a", and there
+#' are no intervals by tosses.
+#'
+#' @section Against a known rate:
+#' With `against = 0.3` each arm is compared with a mean reward of 0.3 in place of the other arms: `"above"`
+#' is evidence that the arm's mean is above 0.3, and `"below"` that it is below. This is for `kind = "means"`.
+#' The rate is known, so it takes fewer people than the comparison of two arms: between rates of 0.4 and 0.6,
+#' with Laplace noise of scale 10 and an error probability of 5% on each side, 424 in the mean. For k arms the
+#' threshold is ln(2 k / `delta`): the probability that any of these 2 k statements is ever proved wrongly is
+#' at most `delta`.
 #'
 #' @section Lines:
-#' Of k arms, a is proved to be the best once its evidence against all others is at least ln((k - 1) /
-#' `delta`): wrong with chance `delta` at most. By tosses that needs one arm to be best at all times; under
-#' arbitrary drift ln(k (k - 1) / `delta`) is the line for "no arm was better on that average".
+#' Of k arms, an arm is proved to be the best when its evidence against each other arm is at least
+#' ln((k - 1) / `delta`). This verdict is wrong with probability at most `delta`. By tosses this assumes that
+#' one arm is the best at all times. Under arbitrary drift, ln(k (k - 1) / `delta`) is the threshold for "no
+#' other arm was better on average".
 #'
 #' @section Policies that minimise regret:
-#' They starve the rivals of the best arm, in batches of one arm, so that evidence grows like the logarithm of
-#' time: a verdict beside them is valid and comes late. At 0.6 against 0.5, `delta` 0.05, [policy_top_two()]
-#' with mu = 0.5 takes 1,290 people in the mean; [policy_gaussian_imed()] has no verdict within a million
-#' people in 80 of 100 runs, and [policy_dp_imed()] with epsilon = 1 in 22 of 100 (median 66,000).
+#' They give few people to the arms that look worse, in batches of one arm, so evidence grows like the
+#' logarithm of time: a verdict is valid and comes late. At 0.6 against 0.5 with `delta` 0.05,
+#' [policy_top_two()] with mu = 0.5 takes 1,290 people in the mean; [policy_gaussian_imed()] has no verdict
+#' within a million people in 80 of 100 runs, and [policy_dp_imed()] with epsilon = 1 in 22 of 100 (median
+#' 66,000).
 #'
 #' @section Agents whose arms come and go:
 #' Once arms were added ([agent_arms()]), each of the m arms of the beginning has the share `delta` / (m + 1)
-#' of the chance of a wrong verdict, and the j-th arm in all `delta` / (j (j + 1)), whatever comes later: a
-#' verdict is wrong with chance `delta` at most, and one that was reached before is a statement of its own.
-#' Retired arms are left out; the share is then divided by the number of all other arms ever, for which arms
-#' are retired may follow what was released. For the same reason the intervals of `effects()` allow for all
-#' arms ever; those of an arm that was added hold each for itself.
+#' of the error probability, and the j-th arm in all has `delta` / (j (j + 1)), whatever comes later. A
+#' verdict is wrong with probability at most `delta`, and a verdict that was reached before remains valid.
+#' Added arms do not change the evidence between the others. Retired arms are left out; the share is then
+#' divided by the number of all other arms that there have ever been, because the choice of the retired arms
+#' may depend on what was released. For the same reason the intervals of `effects()` allow for all arms that
+#' there have ever been. The intervals of an added arm hold each by itself.
 #'
 #' @section The end:
-#' What is released at the end as it is ([dpts_simulate()] and [dpts_replay()] with `finish = TRUE`) is
-#' evidence only if all its rewards are in. While some are out it counts for sums alone: people who still wait
-#' would count as 0, and an arm whose rewards come quickly would beat one of the same mean.
+#' A final release ([dpts_simulate()] and [dpts_replay()] with `finish = TRUE`) is evidence only if all of its
+#' rewards are in. While some are out it counts for [estimates()] alone: the people who still wait would count
+#' as 0, and an arm whose rewards come quickly would beat another arm of the same mean.
 #'
 #' @param x A result of [dpts_simulate()] with `history = TRUE`, of [dpts_replay()] (of a log that is not
-#'   uniform by `method = "rejection"`, which alone gives arms comparable people), or an agent.
+#'   uniform by `method = "rejection"`, which alone gives arms comparable people), an agent, or a release
+#'   table ([dpts_releases()]). Rows up to a round, such as `x[x$t <= 100, ]`, give the results as of that
+#'   round.
 #' @param object The same.
-#' @param kind By `"means"` or by `"tosses"`.
+#' @param kind What the evidence rests on: `"means"` that do not change, or the `"tosses"` of people to arms.
 #' @param ... Must be empty: what follows is named.
-#' @param delta The chance of a wrong verdict: a number in (0, 1).
+#' @param against A mean reward that each arm is compared with, in place of the other arms: a number in the
+#'   range of the rewards; `NULL`: none.
+#' @param delta The probability of a wrong verdict: a number in (0, 1).
 #' @returns `evidence()`: a tibble, one row for each problem (if there are several), policy, run, release and
 #'   ordered pair of arms:
 #'   * `problem`, `policy`, `run`, of a replay also `delay`: as in the result; an agent has none of them;
 #'   * `t`: the round after which something was released;
-#'   * `arm`, `rival`: the pair, factors if arms have names, else numbers;
-#'   * `evidence`: a natural logarithm: `arm` is proved to be better than `rival` when it is at least
-#'   * `line`: ln((k - 1) / `delta`), or as said for agents whose arms come and go;
-#'   * `p`: a p-value that holds at any look, e^-(the highest evidence so far), 1 at most.
+#'   * `arm`, `rival`: the pair, factors if arms have names, else numbers; with `against` there are `against`
+#'     and `side`, `"above"` or `"below"`, in place of `rival`;
+#'   * `evidence`: the natural logarithm of the e-process: `arm` is proved to be better than `rival` when it
+#'     is at least
+#'   * `line`: the threshold ln((k - 1) / `delta`), with `against` ln(2 k / `delta`), or as said for agents
+#'     whose arms come and go;
+#'   * `p`: an anytime-valid p-value, e^-(the highest evidence so far), 1 at most.
 #' @family evidence
 #' @examples
 #' arms <- arms_bernoulli(c(control = 0.5, new = 0.6))
 #' sim <- dpts_simulate(arms, policy_randomised(mu = 0.5), 4000, runs = 2, seed = 1, history = TRUE)
 #' evidence(sim, "tosses")
+#' evidence(sim, against = 0.55)
 #' effects(sim)
 #' verdict(sim)
 #' @export
-evidence <- function(x, kind = c("means", "tosses"), ..., delta = 0.05) {
+evidence <- function(x, kind = c("means", "tosses"), ..., against = NULL, delta = 0.05) {
   check_all_given()
   check_dots_empty(...)
-  kind <- check_choice(kind, c("means", "tosses"))
+  kind <- if (missing(kind)) "means" else check_choice(kind, names(EVIDENCE))
   delta <- check_number(delta, 0, 1, open = TRUE)
+  if (!is.null(against)) return(evidence_against(x, kind, check_number(against), delta))
   each_record(x, function(record) {
     pairs <- ordered_pairs(record$k)
-    to <- noise_share(record$noise[[4]], record$ever, delta)
+    to <- noise_share(record$correlation, record$ever, delta)
     line <- -log(record$share * to$left)
-    found <- record_evidence(record, kind, risk = to$risk, cash = max(line))
+    found <- record_evidence(record, kind, threshold = max(line), risk = to$risk)
     w <- found$pair[, pairs$column, drop = FALSE]
     n <- nrow(w)
-    list(t = rep(found$t, each = nrow(pairs)), arm = rep(pairs$arm, n), rival = rep(pairs$rival, n),
+    list(t = rep(found$t, each = length(pairs$arm)), arm = rep(pairs$arm, n), rival = rep(pairs$rival, n),
          evidence = as.vector(t(w)), line = rep(line[pairs$arm], n),
          p = pmin(as.vector(t(2 * to$risk + exp(-matrix(apply(w, 2, cummax), n)))), 1))
   }, kind, "dpts_evidence")
 }
 
+# Evidence for each arm against a known rate
+evidence_against <- function(x, kind, rate, delta) {
+  if (!isTRUE(EVIDENCE[[kind]]$rates)) abort_arg("kind", "\"means\" where `against` is given", kind)
+  each_record(x, function(record) {
+    if (rate < record$low || rate > record$high) {
+      abort_arg("against", sprintf("in the range of the rewards, [%s, %s]", number_text(record$low),
+                                   number_text(record$high)), rate)
+    }
+    to <- noise_share(record$correlation, record$ever, delta, signs = 2)
+    line <- -log(record$share_of_one * to$left / 2)
+    bit <- record$flip + (1 - 2 * record$flip) * (rate - record$low) / (record$high - record$low)
+    found <- record_evidence(record, kind, risk = to$risk, rate = bit)
+    n <- length(found$t)
+    k <- record$k
+    highest <- matrix(apply(found$pair, 2, cummax), n)
+    list(t = rep(found$t, each = 2 * k), arm = rep(rep(seq_len(k), each = 2), n),
+         against = rep(rate, 2 * k * n), side = rep(c("above", "below"), k * n),
+         evidence = as.vector(t(found$pair)), line = rep(rep(line, each = 2), n),
+         p = pmin(as.vector(t(to$risk + exp(-highest))), 1))
+  }, kind, "dpts_evidence")
+}
+
 #' @rdname evidence
 #' @param control An arm, by name or number, against which the others are compared; `NULL`: all pairs.
-#' @param level The intervals of all differences hold together, at all looks, with this probability.
+#' @param level The probability with which the intervals of all differences hold together, at all looks.
 #' @returns `effects()`: a tibble, one row for each problem, policy, run and pair of arms, from all that was
 #'   released:
 #'   * `arm`, `control`: the pair;
-#'   * `difference`: an estimate of how much better `arm` is, `NA` while nothing was released of one of them;
-#'   * `lower`, `upper`: its interval: by tosses for the average over the people so far who were tossed
-#'     to one of the two, whatever drifts, and by means, for policies that do not toss, for a difference that
-#'     does not change: a message says so once in a session;
-#'   * `p`: for this pair alone, against "no difference", at any look.
+#'   * `difference`: an estimate of how much better `arm` is, `NA` while nothing was released of one of them.
+#'     By tosses each block counts by its precision;
+#'   * `lower`, `upper`: its interval. By tosses it is for the average difference over the people so far who
+#'     were tossed to one of the two arms, whatever drifts. By means, for policies that do not toss, it is
+#'     for a difference that does not change (a message says so once in a session): the intersection of the
+#'     intervals of all looks so far, `NA` if that is empty, which shows that the means have changed;
+#'   * `p`: a p-value for this pair alone, against "no difference", at any look. By means `p` of two arms is
+#'     below 1 - `level` exactly if the interval excludes 0. By tosses it is the least of all looks, and the
+#'     interval is as of now. With more arms intervals are wider than `p` says, because they hold together.
 #' @export
 effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ...) {
   check_dots_empty(...)
@@ -146,16 +168,19 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ...) {
   each_record(object, function(record) {
     pairs <- ordered_pairs(record$k)
     against <- control_arm(control, record$labels)
-    pairs <- pairs[if (is.null(against)) pairs$arm > pairs$rival else pairs$rival == against, ]
+    pairs <- pairs_at(pairs, if (is.null(against)) pairs$arm > pairs$rival else pairs$rival == against)
     back <- pairs$rival + record$k * (pairs$arm - 1)
-    to <- noise_share(record$noise[[4]], record$ever, 1 - level, signs = 2)
-    kind <- if (record$tosses && !record$permuted) "tosses" else "means"
+    to <- noise_share(record$correlation, record$ever, 1 - level, signs = 2)
     among <- if (is.null(against)) choose(record$ever, 2) else record$ever - 1
-    found <- record_evidence(record, kind, line = log(2 * among / to$left), risk = to$risk)
+    found <- record_evidence(record, evidence_kind(record, bounds = TRUE),
+                             interval = log(2 * among / to$left), risk = to$risk)
     highest <- apply(found$pair, 2, max, 0, na.rm = TRUE)
     lower <- found$difference[pairs$column]
     upper <- -found$difference[back]
-    estimate <- pmin(pmax(found$estimate(pairs$arm, pairs$rival), lower), upper)
+    estimate <- found$estimate(pairs$arm, pairs$rival)
+    void <- lower > upper # no constant difference agrees with all looks
+    lower[void] <- upper[void] <- NA
+    estimate[!void] <- pmin(pmax(estimate, lower), upper)[!void]
     scaled <- lapply(list(difference = estimate, lower = lower, upper = upper), function(d) {
       pmin(pmax(d * record$width, -record$most), record$most)
     })
@@ -174,12 +199,20 @@ effects.dpts_replay <- effects.dpts_simulation
 effects.dpts_agent <- effects.dpts_simulation
 
 #' @rdname evidence
-#' @param margin The arm of a verdict may be less than this below the best: a number in \[0, 1).
+#' @export
+effects.dpts_releases <- effects.dpts_simulation
+
+#' @rdname evidence
+#' @param margin The arm that a verdict names may be worse than the best one by less than this: a number in
+#'   \[0, 1).
 #' @returns `verdict()`: a tibble, one row for each problem, policy and run:
-#'   * `arm`: proved to be the best, `NA`: none yet;
+#'   * `arm`: proved to be the best, `NA`: none yet. With a `margin` several arms may be proved at one look:
+#'     it is the one whose mean is estimated to be the highest then. A verdict is one-sided and intervals
+#'     have two sides, so the interval of `effects()` may still contain 0;
 #'   * `t`: the round after which that was so, or the last release;
-#'   * `wrong`: a bound of the chance that it is not, at any look: e^-(the least evidence against another arm)
-#'     over the arm's share of `delta`, 1 at most; without a verdict that of the arm that leads;
+#'   * `wrong`: an upper bound on the probability that this verdict is wrong, at any look: e^-(the least
+#'     evidence against another arm) over the arm's share of `delta`, 1 at most; without a verdict that of the
+#'     arm with the most evidence;
 #'   * `missing`: what is missing, in words; `""` with a verdict. It is printed below the table.
 #' @export
 verdict <- function(x, delta = 0.05, margin = 0, ...) {
@@ -210,10 +243,9 @@ record_verdict <- function(record, delta = 0.05, margin = 0) {
   k <- record$k
   none <- list(arm = NA_integer_, t = NA_real_, wrong = 1, missing = "Nothing was released yet.")
   if (k == 1) return(utils::modifyList(none, list(arm = 1L, t = 0, wrong = 0, missing = "")))
-  to <- noise_share(record$noise[[4]], record$ever, delta)
+  to <- noise_share(record$correlation, record$ever, delta)
   line <- -log(record$share * to$left)
-  found <- record_evidence(record, if (record$tosses) "tosses" else "means", margin / record$width,
-                           risk = to$risk, cash = max(line))
+  found <- record_evidence(record, evidence_kind(record), margin / record$width, max(line), risk = to$risk)
   if (length(found$t) == 0) return(none)
   noise <- to$risk * record$ever
   pairs <- ordered_pairs(k)
@@ -226,10 +258,11 @@ record_verdict <- function(record, delta = 0.05, margin = 0) {
   least <- matrix(least, ncol = k)
   proved <- which(least >= rep(line, each = nrow(least)), arr.ind = TRUE)
   if (nrow(proved)) {
-    first <- proved[which.min(proved[, 1]), ]
-    return(list(arm = as.integer(first[[2]]), t = t[first[[1]]],
-                wrong = min(1, noise + exp(-max(least[, first[[2]]])) / record$share[first[[2]]]),
-                missing = ""))
+    first <- min(proved[, 1])
+    proved <- proved[proved[, 1] == first, 2]
+    arm <- leading(record, proved, t[first], margin / record$width, max(line), risk = to$risk)
+    return(list(arm = arm, t = t[first],
+                wrong = min(1, noise + exp(-max(least[, arm])) / record$share[arm]), missing = ""))
   }
   last <- nrow(w)
   leader <- which.max(least[last, ])
@@ -253,119 +286,39 @@ record_verdict <- function(record, delta = 0.05, margin = 0) {
        ))
 }
 
-# ---- records of releases ------------------------------------------------------------------------
-
-# What was released in each run, and with which noise
-# Returns list(keys, arms, records), as at the head of this file
-release_records <- function(x) UseMethod("release_records")
-
-#' @export
-release_records.default <- function(x) {
-  abort_arg("x", "a result of `dpts_simulate(history = TRUE)` or `dpts_replay()`, or an agent", x)
-}
-
-#' @export
-release_records.dpts_simulation <- function(x) {
-  check_result(x, labels = TRUE)
-  kept <- runs_in(x)
-  policies <- things_of(x$policy)[as.character(kept$policy)]
-  check_concludes(policies[unique(names(policies))], arg = "x")
-  if (!"releases" %in% names(kept) || any(lengths(kept$releases) == 0)) {
-    abort_input("x", "`x` must hold its history.", class = "dpts_error_history",
-                hint = "`dpts_simulate(history = TRUE)` keeps it.")
+# Of arms that are proved within a margin at time t, the one that leads then, as the observer "verdict" has it
+leading <- function(record, arms, t, ...) {
+  arm <- arms[[1]]
+  if (length(arms) > 1) {
+    record$releases <- record$releases[record$releases[, "t"] <= t, , drop = FALSE]
+    found <- record_evidence(record, evidence_kind(record), ...)
+    for (other in arms[-1]) if (isTRUE(found$estimate(other, arm) > 0)) arm <- other
   }
-  own <- run_keys(x, kept)
-  c(own[c("keys", "arms")], list(records = lapply(seq_along(policies), function(i) {
-    numbers <- kept$releases[[i]]
-    check_rows(numbers, policies[i], sum(kept$pulls[[i]]))
-    new_record(policies[[i]], names(policies)[i], as.character(own$arms(i, seq_along(kept$pulls[[i]]))),
-               c(kept$report[[i]][match(c("kind", "scale"), REPORT)], 0),
-               t(matrix(numbers[-1], length(RELEASE))), diff(own$range[, i]))
-  })))
+  as.integer(arm)
 }
 
-#' @export
-release_records.dpts_replay <- function(x) {
-  check_result(x, labels = TRUE)
-  # Weights correct averages; what the policy has seen, and released, still favours what the logger did.
-  if (!shared(x, "uniform") && shared(x, "method") != "rejection") {
-    abort_input("x", paste("`x` must be a replay of a uniform log, or by `method = \"rejection\"`: the",
-                           "events that another keeps favour what the logger favoured, and prove nothing."),
-                class = "dpts_error_verdict")
-  }
-  release_records.dpts_simulation(x)
-}
-
-# `numbers`: Of the observer "releases": how many rows there are, and the rows. `policy`: a list of one
-check_rows <- function(numbers, policy, pulls) {
-  if (numbers[1] == 0 && flip_of(policy[[1]]) > 0 && pulls > 1000) {
-    abort_input("x", paste("`x` must hold when bits came: runs of policy \"%s\" were played side by side,",
-                           "which shows it at the end alone."), names(policy), class = "dpts_error_history",
-                hint = "`options(dpts.engine = \"skip\")` plays them one by one.")
-  }
-  if (length(numbers) < 1 + length(RELEASE) * numbers[1]) {
-    abort_input("x", "`x` must have few enough releases to keep them: at most 10,000 in a run.",
-                class = "dpts_error_history")
-  }
-}
-
-# Without the room that was not used
-trim_releases <- function(kept) kept[seq_len(min(length(kept), 1 + length(RELEASE) * kept[1], na.rm = TRUE))]
-
-# The block of each row: its arms come in their order, and their chances add up to 1. At the end several
-# blocks may be in one `run` of arms in order, where they cannot be told apart; but then some rewards are out.
-in_blocks <- function(releases) {
-  colnames(releases) <- RELEASE
-  run <- cumsum(c(TRUE, diff(releases[, "arm"]) <= 0 | diff(releases[, "t"]) > 0))[seq_len(nrow(releases))]
-  before <- cumsum(releases[, "chance"]) - releases[, "chance"]
-  full <- floor(before - before[match(run, run)] + 1e-12)
-  cbind(releases, run = run, block = cumsum(c(TRUE, diff(run) > 0 | diff(full) > 0))[seq_along(run)])
-}
-
-new_record <- function(policy, name, labels, noise, releases, width = 1) {
-  tosses <- tosses_people(policy)
-  list(policy = policy, name = name, labels = labels, k = length(labels),
-       arms = seq_along(labels), ever = length(labels),
-       noise = c(noise, carry_of(policy)), releases = in_blocks(releases),
-       # Of the chance of a wrong verdict, for each arm
-       share = rep(1 / max(length(labels) - 1, 1), length(labels)),
-       width = width / (1 - 2 * flip_of(policy)), most = width, tosses = tosses,
-       permuted = tosses && core(policy)$params$permuted > 0,
-       least = toss_least(policy, length(labels)))
-}
-
-# The correlation of an arm's releases, 0 where each has noise of its own
-carry_of <- function(policy) {
-  policy <- core(policy)
-  if (inherits(policy, "dpts_policy_compiled")) 0 else policy$params$correlation %||% 0
-}
+# ---- what is said of each record ------------------------------------------------------------------
 
 # Of correlated noise: the part of the chance delta of an error that is given to the noise, for each of k arms
 # and one sign or both; and what is left
-noise_share <- function(carry, k, delta, signs = 1) {
-  kappa <- if (carry > 0) 0.1 * signs else 0
+noise_share <- function(correlation, k, delta, signs = 1) {
+  kappa <- if (correlation > 0) 0.1 * signs else 0
   list(risk = kappa * delta / (signs * k), left = (1 - kappa) * delta)
-}
-
-# The noise of a live session's releases: on a grid of 2^-20, with rates rounded to 32 bits
-# `report`: As its arms() gives it.
-live_noise <- function(report) {
-  scale <- report$scale[[1]] * (1 + 2^-20)
-  c(report$kind[[1]], scale, if (report$kind[[1]] == 2 && scale > 0) 2^-21 else 0)
 }
 
 # What a function of a record says of each, in one table
 each_record <- function(x, f, kind = NULL, class = NULL) {
   of <- release_records(x)
   records <- of$records
-  again <- duplicated(vapply(records, `[[`, "", "name"))
+  again <- duplicated(lapply(records, `[[`, "name"))
   bar <- progress_bar(total = length(records), name = "Weighing")
   rows <- lapply(seq_along(records), function(i) {
     record <- c(records[[i]], list(again = again[i]))
     bar(i - 1)
-    if (identical(kind, "tosses") && !record$tosses) {
-      abort_input("kind", "`kind` must be \"means\" for policy \"%s\", which does not toss people to arms.",
-                  record$name, class = "dpts_error_verdict")
+    why <- if (!is.null(kind)) EVIDENCE[[kind]]$fits(record)
+    if (!is.null(why)) {
+      abort_input("kind", "`kind` must be \"%s\" for %s, which %s.", evidence_kind(record),
+                  words_source(record), why, class = "dpts_error_verdict")
     }
     f(record)
   })
@@ -382,66 +335,50 @@ each_record <- function(x, f, kind = NULL, class = NULL) {
 
 # All ordered pairs of arms, and the column of each in what the kernels return
 ordered_pairs <- function(k) {
-  pairs <- expand.grid(rival = seq_len(k), arm = seq_len(k))
-  pairs <- pairs[pairs$arm != pairs$rival, c("arm", "rival")]
-  pairs$column <- pairs$arm + k * (pairs$rival - 1)
-  pairs
+  arm <- rep(seq_len(k), each = k)
+  rival <- rep(seq_len(k), k)
+  pairs_at(list(arm = arm, rival = rival, column = arm + k * (rival - 1L)), arm != rival)
 }
 
+pairs_at <- function(pairs, at) lapply(pairs, `[`, at)
+
+# Evidence of one record by a rule. `margin`, `threshold`, `interval`, `risk`, `rate`: of weigh_releases()
 # Returns list(t, pair, difference, estimate): the rounds after which something was released; the evidence
-#   then, with a column for each pair; lower bounds of differences at the end; and a function of two arms that
-#   estimates their difference
-record_evidence <- function(record, kind, margin = 0, line = Inf, risk = 0, cash = Inf) {
+#   then, with a column for each pair, or with a rate two columns for each arm, above and below; lower bounds
+#   of differences at the end; and a function of two arms that estimates their difference
+record_evidence <- function(record, kind, margin = 0, threshold = Inf, interval = Inf, risk = 0,
+                            rate = NA_real_) {
   k <- record$ever
   own <- record$arms
-  columns <- as.vector(outer(own, k * (own - 1), "+"))
+  columns <- if (is.na(rate)) as.vector(outer(own, k * (own - 1), "+")) else c(rbind(own, k + own))
   table <- record$releases
+  rule <- EVIDENCE[[kind]]
   cut <- table[, "whole"] == 0
-  if (kind == "tosses") cut <- table[, "run"] %in% table[cut, "run"]
+  if (rule$by_block) cut <- table[, "block"] %in% table[cut, "block"]
   table <- table[!cut, , drop = FALSE]
-  block <- match(table[, "block"], unique(table[, "block"]))
-  t <- table[, "t"]
-  if (kind == "means") {
-    if (!isTRUE(record$again)) inform_means(record) # what is said once takes a millisecond each time
-    out <- .Call(C_evidence_means, k, table[, "arm"], t, table[, "size"], table[, "sum"], table[, "terms"],
-                 record$noise, c(risk, cash), margin, line)
-    looks <- which(!duplicated(t, fromLast = TRUE))
-    return(list(t = unname(t[looks]), pair = out$pair[looks, columns, drop = FALSE],
-                difference = out$difference[own, own, drop = FALSE],
-                estimate = function(a, b) out$mean[own[a]] - out$mean[own[b]]))
-  }
-  blocks <- max(block, 0)
-  each <- function(column) {
-    m <- matrix(0, k, blocks)
-    m[cbind(table[, "arm"], block)] <- table[, column]
-    m
-  }
-  n <- each("size")
-  y <- each("sum")
-  out <- .Call(C_evidence_tosses, each("chance"), n, y, record$noise, record$permuted, record$least, line,
-               margin)
-  last <- which(!duplicated(block, fromLast = TRUE))
-  looks <- which(!duplicated(t[last], fromLast = TRUE))
-  list(t = unname(t[last[looks]]), pair = out$pair[looks, columns, drop = FALSE],
-       difference = matrix(if (blocks) out$lower[blocks, columns] else -1, length(own), length(own)),
-       estimate = function(a, b) {
-         as.double(mapply(function(a, b) {
-           both <- n[a, ] > 0 & n[b, ] > 0
-           weight <- (n[a, ] + n[b, ])[both]
-           if (!any(both)) return(NA_real_)
-           sum(weight * (y[a, both] / n[a, both] - y[b, both] / n[b, both])) / sum(weight)
-         }, own[a], own[b])) # of no pair mapply() gives a list
-       })
+  # A message that is shown once takes a millisecond each time.
+  if (!rule$drifts && !isTRUE(record$again)) inform_means(record)
+  input <- lapply(stats::setNames(nm = c(RELEASE, "block")), function(name) unname(table[, name]))
+  input$noise <- as.vector(t(table[, LAW]))
+  out <- weigh_releases(k, input, kind, record, margin, threshold, interval, risk, rate)
+  list(t = unique(input$t), pair = out$pair[, columns, drop = FALSE],
+       difference = out$lower[own, own, drop = FALSE],
+       estimate = function(a, b) out$estimate[cbind(own[a], own[b])])
 }
 
 inform_means <- function(record) {
   rlang::inform(c(
-    sprintf("Policy \"%s\" %s: what is proved is for means that do not change.", record$name,
+    sprintf("%s %s: what is proved is for means that do not change.", sub("^p", "P", words_source(record)),
             if (record$permuted) "tosses in fixed numbers" else if (record$tosses) "is judged by means" else
               "does not toss people to arms"),
     i = paste0(if (!record$tosses) "Assignments come in blocks of one arm. ",
                "Nothing here protects against a time trend; evidence by tosses does (`policy_randomised()`).")
   ), class = "dpts_message_means", .frequency = "once", .frequency_id = "dpts_evidence_by_means")
+}
+
+# Whose releases they are, for a message
+words_source <- function(record) {
+  if (is.na(record$name)) "policy of the table" else sprintf("policy \"%s\"", record$name)
 }
 
 control_arm <- function(control, labels) {
@@ -496,5 +433,3 @@ no_evidence <- function(policy) {
 }
 
 gathers <- function(policy) is_true_of(policy, "each_once") && is_true_of(policy, "reports")
-
-tosses_people <- function(policy) is_true_of(policy, "by_tosses")

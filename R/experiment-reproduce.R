@@ -295,7 +295,7 @@ draw_tuning <- function(object, experiment, log, level) {
   log <- log %||% "xy"
   scales <- axes(log)
   rows <- bare(object)
-  rows[c("lower", "upper")] <- regret_interval(rows$regret, rows$se, rows$runs, level)
+  rows[c("lower", "upper")] <- tuning_interval(object, level)
   at <- sort(unique(rows$mu))
   scales[[1]] <- if (grepl("x", log)) {
     ggplot2::scale_x_log10(breaks = at, labels = label_count, minor_breaks = NULL)

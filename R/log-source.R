@@ -1,25 +1,25 @@
 #' A log in chunks: a query, a file, or a function
 #'
-#' A log that is too big for memory goes to [dpts_replay()] and [dpts_ope()] as a source of chunks. The
-#' results are those of the same log in a data frame, bit for bit, whatever the size of the chunks.
+#' Makes a source of chunks for [dpts_replay()] and [dpts_ope()] from a log that does not fit into memory.
+#' The results are bit for bit those of the same log in a data frame, for every size of chunks.
 #'
 #' @details
 #' A source is read once and in order. Each chunk is checked and its events are written to a file
 #' in `dir`: 12 bytes an event, 8 more for a propensity and for each number of the context, and 4 for a
 #' pool. From there they are replayed in blocks of the same size, all runs of a policy
-#' side by side, so that memory does not grow with the number of events: it grows with `chunk`, the
-#' distinct pools, and runs x delay, because rewards that are late wait there. The
-#' file is removed at the end. (Where `dir` is kept in memory, as /tmp is on some systems, choose another.)
+#' in parallel, so that memory does not grow with the number of events. It grows with `chunk`, the number of
+#' distinct pools, and runs x delay, because late rewards are kept there. The
+#' file is removed at the end. (On some systems /tmp is kept in memory: choose another `dir` there.)
 #'
-#' A checkpoint keeps runs, not places in the log: a run that was cut short begins anew. Under a future
-#' plan the workers read the file of events, so they must see `dir`.
+#' A checkpoint keeps complete runs: an interrupted run restarts. With parallel workers (a future plan) all of
+#' them must have access to `dir`.
 #'
-#' All chunks must have the same columns, and name arms in the same way; which arms there are need not
-#' be known in advance. [dpts_replay()] says which columns there can be. A formula for
-#' `context` needs a data frame: name columns instead, and compute them in the query or in `prepare`.
+#' All chunks must have the same columns (see [dpts_replay()]) and the same type of arms; the set of arms
+#' need not be known in advance. A formula for `context` needs a data frame: name columns instead, and
+#' compute them in the query or in `prepare`.
 #'
-#' * `log_query()`: order the rows (`ORDER BY`) by when the events happened; databases promise no
-#'   order else. Whole numbers of 64 bits need a connection with `bigint = "numeric"`.
+#' * `log_query()`: order the rows (`ORDER BY`) by when the events happened; databases give no
+#'   order otherwise. Whole numbers of 64 bits need a connection with `bigint = "numeric"`.
 #' * `log_file()`: comma-separated text with a line of names, not compressed. A column is taken as numbers if
 #'   the first 1,000 lines of the first file hold numbers without quotes. Several files follow one another.
 #' * `log_chunks()`: `read(i)` gives chunk 1, 2, ... as a data frame, and `NULL` after the last. Pools come
@@ -28,15 +28,15 @@
 #' In queries and files a pool can only be text; `prepare` makes a list column of it.
 #'
 #' @param con A DBI connection.
-#' @param query A string: the query, in the database's own language.
-#' @param path Files, read in this order.
-#' @param read A function of a whole number.
-#' @param events How many events there are, if that is known: bars then show the time left.
+#' @param query The query in the database's own language: a string.
+#' @param path Paths of the files, in the order in which they are read.
+#' @param read A function that returns the chunk of a number: 1, 2, ...
+#' @param events Number of events, if it is known: progress bars then show the remaining time.
 #' @param ... Must be empty: what follows is named.
-#' @param chunk Rows that are held at a time: a whole number.
-#' @param prepare A function that is applied to each chunk, to rename or add columns, for one, or `NULL`.
+#' @param chunk Number of rows in memory at a time: a whole number.
+#' @param prepare A function that is applied to each chunk, for example to rename or add columns, or `NULL`.
 #' @param text Names of columns that are read as text even if they look like numbers.
-#' @param dir A folder for the events.
+#' @param dir Folder for the temporary file of events.
 #' @returns A value of class `dpts_log_source`, for the argument `log` of [dpts_replay()] and [dpts_ope()].
 #' @family logged data
 #' @examples
@@ -125,7 +125,7 @@ print.dpts_log_source <- function(x, ...) print_lines(x, ...)
 
 # ---- readers ------------------------------------------------------------------------------
 
-# A data frame is the source of one chunk
+# A data frame is a source of one chunk
 log_reader <- function(log) {
   if (is.data.frame(log)) {
     return(list(read = function() {
@@ -221,8 +221,8 @@ read_header <- function(con) {
   sub("^\ufeff", "", names) # the mark of UTF-8 that some programs write
 }
 
-# Names and types of columns, from the first lines: not from the first chunk, so that its size makes
-# no difference
+# Names and types of columns, from the first lines and not from the first chunk, so that they do not depend
+# on the size of chunks
 guess_columns <- function(file, text) {
   con <- file(file, "r")
   on.exit(close(con))
@@ -241,7 +241,7 @@ guess_columns <- function(file, text) {
   })
 }
 
-# What a log must do, in an error
+# An error that says what a log must do
 abort_log <- function(must, arg = "log") {
   abort_input(arg, "`%s` must %s.", arg, must, class = "dpts_error_log")
 }

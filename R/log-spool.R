@@ -1,4 +1,4 @@
-# The blocks of a log on disk, one after the other, as vectors in the machine's own format.
+# The blocks of a log on disk, as vectors in the machine's binary format.
 
 new_spool <- function(dir) {
   path <- tempfile("dpts-log-", dir)
@@ -18,10 +18,10 @@ write_block <- function(spool, block) {
   spool
 }
 
-# In this order
+# The columns of a block, in the order in which they are written
 SPOOLED <- c("arm", "reward", "propensity", "pool", "context")
 
-# Nothing tells of a full disk but the file's size.
+# writeBin() does not report a full disk, so the file's size is checked.
 finish_spool <- function(spool) {
   close(spool$con)
   if (file.size(spool$path) != spool$bytes) {

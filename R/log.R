@@ -1,17 +1,16 @@
-# Logged data: one row per event, checked once and put into the form that the replay driver
-# and the estimators read. A log comes in chunks of rows, a data frame in one. Chunks become blocks of
-# events: the only one stays in memory, several go to a file, so that nothing grows with the log. All that
-# reads events does so by each_block() and in their order, so that it makes no difference where a log
-# was cut.
+# Logged data, one row per event: checked once and converted for replays and estimators. A log comes in
+# chunks of rows; a data frame is one chunk. Each chunk becomes a block of events. A single block stays in
+# memory; several go to a file, so that memory does not grow with the log. All code reads events in order by
+# each_block(), so that results do not depend on the size of chunks.
 
 # Read a log
 #
 # `context`, `contexts`: Which columns are the context, and whether any are wanted.
 # Returns A list: `n`, `k`, `arms` (labels in order); `pool_start`, `pool_arms` (the distinct pools, as
 #   in src/play_replay.h) and `times` (how often each was on offer); `shown` (how often each arm was);
-#   `uniform` (are propensities uniform over pools?), `assumed` (for want of a column?), `least` (the
+#   `uniform` (are propensities uniform over pools?), `assumed` (because the column is missing?), `least` (the
 #   least propensity); `context` (with `names`, `range` and how many are `outside` of [0, 1]); and the
-#   events, as a `block` or a `spool`; and `progress`: shall bars be shown?
+#   events, as a `block` or a `spool`; and `progress`: show progress bars?
 read_log <- function(log, context = NULL, contexts = !is.null(context), progress = FALSE) {
   reader <- log_reader(log)
   on.exit(reader$close())
@@ -53,8 +52,7 @@ check_log <- function(log) {
   }
 }
 
-# A log whose columns have other names: list(arm =, reward =, propensity =), NULL where they have the usual
-# ones
+# The log with its columns renamed. `given`: list(arm =, reward =, propensity =), NULL for the usual name.
 name_columns <- function(log, given) {
   given <- Filter(Negate(is.null), given)
   if (length(given) == 0) return(log)
@@ -68,7 +66,7 @@ name_columns <- function(log, given) {
   log
 }
 
-# What was seen of the log so far, with one more chunk, and the chunk's events as a block
+# Adds one chunk to `seen`, the statistics of the log so far; also returns the chunk's events as a block
 read_chunk <- function(chunk, seen, context, contexts) {
   check_columns(chunk, seen)
   seen$columns <- names(chunk)
@@ -85,7 +83,7 @@ read_chunk <- function(chunk, seen, context, contexts) {
   seen$shown <- add_counts(seen$shown, block$arm, length(seen$arms))
   if (!is.null(chunk[["propensity"]])) {
     block$propensity <- log_numbers(chunk[["propensity"]], "propensity", 0, 1, c(TRUE, FALSE), seen$n)
-    # Where there are no pools their size is not known yet: it is the number of all arms.
+    # Without pools the size is the number of all arms, which is not known yet.
     size <- if (is.null(pools)) 1 else lengths(seen$pools)[block$pool + 1L]
     seen$least <- min(seen$least, block$propensity)
     seen$certain <- sum(seen$certain, is_certain(block$propensity) & (is.null(pools) | size > 1))
@@ -127,7 +125,7 @@ add_counts <- function(counts, x, n) {
   tabulate(x, n) + c(counts, numeric(n - length(counts)))
 }
 
-# What is known when all chunks have been seen
+# The statistics of the whole log, from those of all chunks
 finish_log <- function(seen) {
   arms <- switch(seen$kind, factor = seen$arms, numbers = sort(seen$arms),
                  strings = sort(enc2utf8(seen$arms), method = "radix")) # alike in all locales
@@ -156,7 +154,7 @@ finish_log <- function(seen) {
 # `visit`: A function of a block and the number of events before it; it returns FALSE to stop. A
 #   block has `arm` (from 0) and `reward`, and `propensity`, `pool` (from 0) and `context` (with
 #   one column per event) where the log has them.
-# `name`: Of a bar, if there shall be one.
+# `name`: Of a progress bar; NULL for none.
 each_block <- function(data, visit, name = NULL) {
   if (is.null(data$spool)) {
     visit(data$block, 0)
@@ -193,7 +191,7 @@ sum_log <- function(data, terms) {
   stats::setNames(.Call(C_log_totals, state), names)
 }
 
-# What tells one log from another: its events, and what else decides how it is read
+# A hash of the events and of everything else that decides how the log is read
 hash_log <- function(data, ...) {
   state <- NULL
   each_block(data, function(block, before) {
@@ -203,11 +201,11 @@ hash_log <- function(data, ...) {
                    data$context$names, data$features, ...))
 }
 
-# Columns with a meaning of their own, which are no contexts
+# Columns that are never contexts
 log_columns <- c("arm", "reward", "pool", "propensity")
 
-# A column of numbers inside an interval; the error names the first bad row, of which `before` were
-# in other chunks
+# A column of numbers inside an interval; the error names the first bad row. `before`: The number of rows in
+# earlier chunks.
 log_numbers <- function(x, name, lower, upper, open, before) {
   what <- words_number("numbers", lower, upper, open)
   if (is.logical(x) && !anyNA(x)) x <- x + 0
@@ -226,7 +224,7 @@ describe_column <- function(x) {
   if (inherits(x, "integer64")) "64-bit integers; connect with `bigint = \"numeric\"`" else describe(x)
 }
 
-# A list column as its distinct vectors and the number of each event's
+# A list column as its distinct vectors and the index of each event's vector
 log_pools <- function(pool, before) {
   if (is.null(pool)) return(NULL)
   if (!is.list(pool)) {
@@ -245,8 +243,8 @@ log_pools <- function(pool, before) {
   list(id = ids$id, distinct = unname(distinct))
 }
 
-# The arms of a chunk join those seen before, in the order in which they come: `arms` are all, or the
-# levels of a factor. Events and pools name them by their places there, those of the chunk by `at`.
+# Adds the arms of a chunk to `seen$arms`, in the order of first appearance (of a factor: its levels).
+# `seen$at`: The indices of the chunk's arms there; pools use the same indices.
 see_arms <- function(seen, arm) {
   if (!is.atomic(arm) || anyNA(arm)) {
     abort_log(sprintf("name arms in `arm` (integers, strings or a factor) without NA, not %s",
@@ -276,15 +274,15 @@ see_arms <- function(seen, arm) {
   seen
 }
 
-# Arms as what they are compared by
+# Arms as the values by which they are compared
 name_arms <- function(x, kind) {
   if (kind != "numbers") return(as.character(x))
   if (is.factor(x)) x <- as.character(x)
-  # Pools can be numbers as text, or no numbers.
+  # Pools may hold numbers as text, or other text, which becomes NA.
   if (is.character(x)) suppressWarnings(as.numeric(x)) else as.numeric(x)
 }
 
-# The pools of a chunk join those seen before. `seen$pool` are those of the chunk's events, from 0.
+# Adds the pools of a chunk to those seen before. `seen$pool`: The indices of the chunk's pools, from 0.
 see_pools <- function(seen, pools, arm) {
   members <- lapply(pools$distinct, name_arms, seen$kind)
   offered <- unique(unlist(members))
@@ -314,7 +312,7 @@ see_pools <- function(seen, pools, arm) {
   seen
 }
 
-# How often each arm was on offer, and expected if the logger chose uniformly
+# How often each arm was shown and on offer, and how often a uniform logger would show it on average
 arm_counts <- function(log) {
   shown <- log$shown
   times <- log$times
@@ -332,12 +330,12 @@ arm_counts <- function(log) {
   list(shown = shown, offered = total(times), expected = total(times / size))
 }
 
-# Without propensities a log is taken as uniform, unless its counts say otherwise
+# A log without propensities is taken as uniform, unless its counts contradict that
 check_looks_uniform <- function(log) {
   counts <- arm_counts(log)
   counts <- lapply(counts, `[`, counts$offered > 0)
-  # The tails of a count are at most those of a binomial of the same mean (Hoeffding 1956), so that
-  # a log which is uniform fails with a chance of at most 1e-9.
+  # The tails of a count are at most those of a binomial of the same mean (Hoeffding 1956). So a uniform log
+  # fails with probability at most 1e-9.
   tail <- function(x, lower) {
     stats::pbinom(x, counts$offered, counts$expected / counts$offered, lower.tail = lower)
   }
@@ -362,13 +360,32 @@ warn_unseen <- function(log, call = caller_env()) {
 
 is_certain <- function(chance) chance > 1 - 1e-12
 
-# `certain`: In how many events the log had no choice, where who is asked about it has one
+# `certain`: The number of events with propensity 1 in which the target (`who`) may choose another arm
 warn_certain <- function(log, certain, who, call = caller_env()) {
   if (certain == 0) return(invisible())
   rlang::warn(c(sprintf("In %s of %s events the log showed its arm with chance 1, and %s may choose another.",
                         number_text(certain), number_text(log$n), who),
-                i = "What it would have earned in such events no weight makes up for: estimates are biased."),
+                i = "No weight corrects for what it would have earned in such events: estimates are biased."),
               class = c("dpts_warning_overlap", "dpts_warning"), call = call)
+}
+
+# Importance weights, target's probability / propensity, have mean 1 if the propensities are those of the
+# logger. A mean that is too small may also come from rare events of large weight. `weight`: Their mean and
+# its standard error. `lacking`: Did a warning already say why the mean may be below 1?
+warn_weights <- function(weight, of, lacking = FALSE, call = caller_env()) {
+  off <- weight[1] - 1
+  if (!isTRUE(abs(off) > max(4 * weight[2], 0.01)) || (off < 0 && lacking)) return(invisible())
+  rlang::warn(c(
+    sprintf("The importance weights %s have mean %s, which should be 1.", of, words_weight(weight)),
+    i = if (off > 0) "The propensities cannot be those with which the log's arms were chosen." else
+      paste("The propensities are not those with which the log's arms were chosen, or the log lacks rare",
+            "events of large weight: estimates are far off.")
+  ), class = c("dpts_warning_propensities", "dpts_warning"), call = call)
+}
+
+# "1.03 (se 0.02)"
+words_weight <- function(weight) {
+  sprintf("%s (se %s)", number_text(signif(weight[1], 3)), number_text(signif(weight[2], 2)))
 }
 
 # ---- contexts -------------------------------------------------------------------------
@@ -412,7 +429,7 @@ log_contexts <- function(log, context, before) {
   check_context_values(values, columns, before)
 }
 
-# A policy that saw these would know what it is to choose or to predict
+# These columns are not known before the choice
 check_no_context <- function(names) {
   gone <- intersect(names, log_columns)
   if (length(gone)) {

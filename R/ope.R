@@ -1,18 +1,16 @@
 #' Estimate a policy's value from a log
 #'
-#' Estimates from a log how well another policy would have done.
-#' Off-policy estimates of the mean reward that another policy, the target, would have had,
-#' from a log that some policy made.
+#' `dpts_ope()` estimates from logged data the mean reward that another policy, the target, would have had
+#' (off-policy evaluation), with confidence intervals.
 #'
-#' @details
-#' With w = (target's chance of the shown arm) / propensity, cut at `clip`, r the
-#' rewards and q(x, a) a model of the mean reward of arm a in context x:
+#' @details With the importance weights w = (target's probability of the logged arm) / propensity, at most
+#' `clip`, rewards r and a model q(x, a) of the mean reward of arm a in context x:
 #'
 #' * `"ipw"`, inverse propensity weighting: mean(w r). Unbiased without clipping;
 #' * `"snipw"`, self-normalised: sum(w r) / sum(w). Does not change when rewards are
 #'   shifted, and has less variance;
-#' * `"dm"`, direct method: the mean over events of sum_a target(a) q(x, a). As good as
-#'   the model;
+#' * `"dm"`, direct method: the mean over events of sum_a target(a) q(x, a). Biased if the
+#'   model is wrong;
 #' * `"dr"`, doubly robust (Dudik, Langford and Li 2011): the direct method plus
 #'   mean(w (r - q(x, shown arm))).
 #'
@@ -20,28 +18,39 @@
 #' intercept that is not penalised when there are no contexts): without contexts, each
 #' arm's mean reward. It is fitted on the same log.
 #'
-#' A target that learns, a policy object, is replayed (see [dpts_replay()], whose `method` is `"auto"`): in
-#' each event it gives the chances of the arms as it then is, and it learns from the events that it keeps. The
-#' estimate is of its mean reward over the events, with what it knew at each of them.
+#' A policy object as target learns: it is replayed (see [dpts_replay()] with `method = "auto"`). In each
+#' event its probabilities are those of its current state, and it learns from the events that it keeps. The
+#' estimate is of its mean reward over the events.
 #'
 #' Standard errors: of the mean of w r for `"ipw"`; of the ratio, linearised, for
 #' `"snipw"`; for `"dm"` from the regressions' residuals (sandwich) and the spread of
 #' contexts, leaving out what the model gets wrong; for `"dr"` of the mean of its terms,
-#' the model taken as given. They rest on the central limit theorem, which is a poor guide when few
-#' events carry most of the weight: the effective sample size, (sum w)^2 / sum w^2, is
-#' shown when the result is printed, and a warning is given where it is below 10, or where
-#' the target plays arms that the log never shows. No weight helps where an arm of the target had no chance
-#' in the log: an event that was shown with chance 1, where the target may play another arm, gives a warning
-#' too.
+#' the model taken as given. A standard error is 0 where all matching rewards are equal.
+#'
+#' Intervals: on each side the wider of estimate -/+ z `se` and of Wilson's interval for the estimate with
+#' the effective sample size (sum w)^2 / sum w^2, cut to \[0, 1\]. Wilson's interval has a width also where
+#' all matching rewards are equal, and where rewards are rare. For rewards between 0 and 1 the effective
+#' sample size is divided by the variance of rewards over that of rewards of 0 and 1 with the same mean,
+#' plus 3 / effective sample size. In simulations of logs with 10 to 3,000 events and rates from 0.005 to
+#' 0.99, 95% intervals held the value in 92 to 100% of cases. They count neither the bias of clipping nor
+#' that of the model.
+#'
+#' **What is checked.** The mean of w without clipping is 1 up to chance if the propensities are those of
+#' the logger. It is printed with its standard error. A warning is given where it is more than 4 standard
+#' errors and more than 1% away from 1: then the propensities are not those of this log, or the log lacks
+#' what the target mostly plays. Other warnings are given where the effective sample size is below 10, where
+#' the target plays arms that the log never shows, and where an event was shown with propensity 1 although
+#' the target may play another arm: no weight can correct for an arm that had no chance in the log.
 #'
 #' @inheritParams dpts_replay
-#' @param target `"uniform"` (over each event's pool); an arm, by its own name in the log; or a matrix of
-#'   probabilities with one row per event and one column per arm, in the order of arms (see [dpts_replay()])
-#'   or named by arm. A matrix of one row stands for all events. Or a policy that says its chances:
-#'   [policy_exp3()], [policy_randomised()], or one of your own with `probability`.
+#' @param target The policy to evaluate: `"uniform"` (over each event's pool); an arm, by its own name in
+#'   the log; or a matrix of probabilities with one row per event and one column per arm, in the order of
+#'   arms (see [dpts_replay()]) or named by arm. A matrix of one row stands for all events. Or a policy that
+#'   states its probabilities: [policy_exp3()], [policy_randomised()], or one of your own with
+#'   `probability`.
 #' @param ... Must be empty: what follows is named.
-#' @param estimator Which estimators.
-#' @param clip Larger weights are set to this number, above 0; `Inf` leaves them as they are. Clipping
+#' @param estimator The estimators to compute.
+#' @param clip Maximum weight: a number above 0; larger weights are set to it. `Inf`: no clipping. Clipping
 #'   trades bias for variance.
 #' @param context Contexts for the model of `"dm"` and `"dr"`, as in [dpts_replay()], but
 #'   `NULL` means none.
@@ -50,9 +59,9 @@
 #' @param seed For a policy: a whole number, or `NULL` to take one from R's generator.
 #' @returns A tibble of class `dpts_ope`, one row per estimator:
 #'   * `estimator`: character;
-#'   * `estimate`: of the target's mean reward;
+#'   * `estimate`: estimated mean reward of the target;
 #'   * `se`: its standard error;
-#'   * `lower`, `upper`: the confidence interval estimate -/+ z `se`.
+#'   * `lower`, `upper`: the confidence interval, see Details; `NA` where there is no estimate.
 #' @references Dudik, M., Langford, J. and Li, L. (2011). Doubly Robust Policy Evaluation
 #' and Learning. ICML. arXiv:1103.4601.
 #'
@@ -83,32 +92,32 @@ dpts_ope <- function(log, target, ..., estimator = c("ipw", "snipw", "dm", "dr")
     ope_target(target, data)
   warn_unseen_target(data, target)
 
-  weights <- function(block, before) {
-    pmin(target$shown(block, before) / block_propensity(data, block), clip)
-  }
+  ratio <- function(block, before) target$shown(block, before) / block_propensity(data, block)
   model <- if (any(c("dm", "dr") %in% estimator)) ope_model(data, target, ridge)
-  sums <- ope_sums(data, target, weights, model, clip)
+  sums <- ope_sums(data, target, ratio, model, clip)
   effective <- sums$effective
   warn_overlap(data, effective)
   warn_certain(data, sums$certain, "the target")
+  warn_weights(sums$weight, "of the target", lacking = sums$certain > 0 || effective < 10 ||
+                 any(data$shown == 0 & target$plays))
   rows <- lapply(estimator, function(name) sums[[name]])
   estimate <- vapply(rows, `[[`, 0, 1)
   se <- vapply(rows, `[[`, 0, 2)
-  z <- stats::qnorm((1 + level) / 2)
   shared <- list(target = target$title, log = hash_log(data, target[c("title", "matrix")]), clip = clip,
                  ridge = ridge, level = level, events = data$n, matched = sums$matched,
-                 effective = effective, clipped = sums$clipped, logged = sums$logged)
+                 effective = effective, clipped = sums$clipped, logged = sums$logged, weight = sums$weight,
+                 spread = sums$spread)
   new_result(
-    list(estimator = estimator, estimate = estimate, se = se, lower = estimate - z * se,
-         upper = estimate + z * se),
+    c(list(estimator = estimator, estimate = estimate, se = se),
+      ope_interval(estimate, se, effective, sums$spread, level)),
     "dpts_ope", new_label(integer(), estimator, shared = shared)
   )
 }
 
 # ---- targets ------------------------------------------------------------------------------
 
-# A target: its `title`, its chances of the shown arms in a block, `shown(block, before)`, and of
-# arm a, `chances(block, before, a)`; and which arms it `plays` at all.
+# A target is a list: `title`; `shown(block, before)`, its probabilities of the logged arms of a block;
+# `chances(block, before, a)`, those of arm a; and `plays`, whether it may play each arm.
 ope_target <- function(target, data) {
   if (identical(target, "uniform") && !"uniform" %in% data$arms) {
     return(list(
@@ -139,7 +148,7 @@ ope_target <- function(target, data) {
   )
 }
 
-# A policy, as the matrix of the chances that it gives in a replay
+# A policy, as the matrix of its probabilities in a replay
 ope_target_policy <- function(policy, data, seed) {
   if (!is_true_of(policy, "knows_chances")) {
     abort_arg("target", sprintf(paste("a policy that says its chances, as policy_exp3() does; policy \"%s\"",
@@ -232,29 +241,34 @@ warn_overlap <- function(data, effective, call = caller_env()) {
 
 # ---- estimators ---------------------------------------------------------------------------
 
-# All estimates with their standard errors, and what is said about the weights, by two readings of the
-# events: sums, and then squares about means
-ope_sums <- function(data, target, weights, model, clip) {
+# All estimates with their standard errors, and the statistics of the weights. The events are read twice:
+# for sums, and for squares about the means. `ratio`: The weights without clipping, a function of a block
+# and of how many events come before it.
+ope_sums <- function(data, target, ratio, model, clip) {
   n <- data$n
   most <- 0
   first <- sum_log(data, function(block, before) {
-    w <- weights(block, before)
-    most <<- max(most, w)
+    whole <- ratio(block, before)
+    w <- pmin(whole, clip)
+    most <<- max(most, whole)
     certain <- is_certain(block_propensity(data, block)) & !is_certain(target$shown(block, before))
     list(w = w, wr = w * block$reward, r = block$reward, matched = w > 0, certain = certain,
-         clipped = if (clip < Inf) target$shown(block, before) / block_propensity(data, block) > clip)
+         clipped = if (clip < Inf) whole > clip)
   })
   ipw <- first[["wr"]] / n
   snipw <- if (first[["w"]] > 0) first[["wr"]] / first[["w"]] else NA_real_
+  logged <- first[["r"]] / n
   # The squares of small weights vanish beside large ones, but do not overflow.
   scale <- if (most > 0) most else 1
   second <- sum_log(data, function(block, before) {
-    w <- weights(block, before)
+    whole <- ratio(block, before)
+    w <- pmin(whole, clip)
     r <- block$reward
-    out <- list(ipw = (w * r - ipw)^2, snipw = w^2 * (r - snipw)^2, w = w / scale, ww = (w / scale)^2)
+    out <- list(ipw = (w * r - ipw)^2, snipw = w^2 * (r - snipw)^2, w = w / scale, ww = (w / scale)^2,
+                whole = whole / scale, whole2 = (whole / scale)^2, r2 = (r - logged)^2)
     if (is.null(model)) return(out)
     q <- model$predict(block, before)
-    # About a number that is near both means
+    # Centred near both means, so that squares lose no digits
     value <- q$value - model$centre
     dr <- value + w * (r - q$shown)
     c(out, list(value = value, value2 = value^2, dr = dr, dr2 = dr^2,
@@ -263,23 +277,26 @@ ope_sums <- function(data, target, weights, model, clip) {
   about <- function(name) mean_about(second[[name]], second[[paste0(name, "2")]], n)
   dm <- if (!is.null(model)) about("value")
   dr <- if (!is.null(model)) about("dr")
+  weight <- about("whole")
   list(
     ipw = c(ipw, sqrt(second[["ipw"]] / (n - 1)) / sqrt(n)),
     snipw = c(snipw, if (is.na(snipw)) NA else sqrt(second[["snipw"]]) / first[["w"]]),
     dm = if (!is.null(model)) c(model$centre + dm[1], sqrt(second[["noise"]] + dm[2] / n)),
     dr = if (!is.null(model)) c(model$centre + dr[1], sqrt(dr[2] / n)),
     matched = first[["matched"]], clipped = if (clip < Inf) first[["clipped"]] else 0,
-    certain = first[["certain"]],
-    logged = first[["r"]] / n, effective = if (most > 0) second[["w"]]^2 / second[["ww"]] else 0
+    certain = first[["certain"]], logged = logged,
+    effective = if (most > 0) second[["w"]]^2 / second[["ww"]] else 0,
+    weight = scale * c(weight[1], sqrt(weight[2] / n)),
+    spread = if (logged %in% 0:1) 1 else second[["r2"]] / (n * logged * (1 - logged))
   )
 }
 
 # Mean and variance from sums of numbers and of their squares
 mean_about <- function(sum, squares, n) c(sum / n, max(squares - sum^2 / n, 0) / (n - 1))
 
-# A ridge regression for each arm, from sums over its events. `predict()` gives what it says about the
-# target and about the shown arms, `gain()` how much the target's mean value moves for a
-# residual of the shown arm; `centre` is the target's mean value.
+# A ridge regression for each arm, from sums over its events. `predict()` gives the predicted value of the
+# target and of the logged arm, `gain()` the derivative of the target's mean value by the residual of an
+# event; `centre` is the target's mean value.
 ope_model <- function(data, target, ridge) {
   bare <- is.null(data$context)
   contexts <- function(block) if (bare) matrix(1, 1, length(block$arm)) else block$context
@@ -309,7 +326,7 @@ ope_model <- function(data, target, ridge) {
     beta[, a] <- inverse %*% products[half + seq_len(d), a]
     gain[, a] <- inverse %*% means[, match(a, seen)]
   }
-  # Term by term, so that an event's number does not depend on those beside it
+  # Summed term by term, so that an event's value does not depend on the size of its block
   times <- function(x, coefficients) {
     out <- 0
     for (i in seq_len(d)) out <- out + x[i, ] * coefficients(i)

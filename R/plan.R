@@ -101,7 +101,7 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, de
   begin_stages(progress)
   k <- n_arms(problems[[1]])
   ask <- list(delta = delta, margin = 0, control = control %||% 0, signs = 2, claims = k - !is.null(control),
-              intervals = nrow(pairs_of(k, control)))
+              intervals = length(pairs_of(k, control)$arm))
   begun <- FALSE
   play <- function(designs, at) {
     job <- plan_job(problems, designs, at, ask, runs, seed, threads, delay, batch)
@@ -245,7 +245,7 @@ beats <- function(x, line, control) matrix((over_rivals(x, control) > line) %in%
 # The pairs of which there are intervals
 pairs_of <- function(k, control) {
   pairs <- ordered_pairs(k)
-  pairs[if (is.null(control)) pairs$arm < pairs$rival else pairs$rival == control, ]
+  pairs_at(pairs, if (is.null(control)) pairs$arm < pairs$rival else pairs$rival == control)
 }
 
 # How often all intervals hold what is true, and how wide they are. What was not released is between -1 and 1.

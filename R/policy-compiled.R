@@ -3,10 +3,9 @@
 
 #' A policy in C of your own
 #'
-#' Makes a policy of your own, in C, that runs as fast as those of the package.
-#' Compiles a file written with the header `dpts.h` of this package, checks that it keeps the contract, and
-#' returns a policy like any other: for simulations on threads, by its own skip if it has one, replays,
-#' audits, agents. See `vignette("policy-in-c")`.
+#' Compiles a policy of your own, written in C with the header `dpts.h` of this package, and checks that it
+#' keeps the contract. It runs as fast as the policies of the package, and can be used wherever they can: in
+#' simulations on threads, replays, audits and agents. See `vignette("policy-in-c")`.
 #'
 #' @details
 #' The header is `system.file("include", "dpts.h", package = "dpts")`; it says what each function of a policy
@@ -17,7 +16,8 @@
 #'
 #' Then a scripted session plays it: two copies of the state, one moved about in memory, with late rewards,
 #' arms off offer, choices made twice, and a second run in the memory of the first. Its own skip, if it has
-#' one, is played beside the rounds one by one. Errors name what is wrong. A crash of the code is a crash of
+#' one, is played beside the rounds one by one. Later, too, it is an error if the state is written past its
+#' end, or if chances are no distribution. Errors name what is wrong. A crash of the code is a crash of
 #' R.
 #'
 #' A policy with `.each_once = 1` says that each reward is in one released sum at most, and that its report()
@@ -26,9 +26,10 @@
 #'
 #' Noise must come from the header's functions: there it is counted, exact where an agent serves people, and
 #' forced to the releases of a neighbour's run. A policy with a guarantee that releases sums (`.releases = 1`)
-#' is played on some pairs of neighbouring streams in this way; where the arms differ, or the releases cost
-#' more than the guarantee, a warning of class `dpts_warning_guarantee` says so. That is evidence, not a
-#' proof: see [dpts_audit()].
+#' is played on hundreds of pairs of neighbouring streams in this way, with late rewards and arms off offer,
+#' too. If the arms differ, or what report(), verdict() and probability() say, or if the releases cost more
+#' than the guarantee, a warning of class `dpts_warning_guarantee` says so. That is evidence, not a proof: see
+#' [dpts_audit()].
 #'
 #' @param file A file's name, or `"package:NAME"` for the policies that a package with `LinkingTo: dpts`
 #'   registered.
@@ -159,22 +160,33 @@ check_skip <- function(policy) {
   }
 }
 
-# Neighbouring streams, with the releases of the one forced on the other
+# Neighbouring streams, with the releases of the one forced on the other: arms, releases, reports, verdicts
+# and chances must be the same, also where rewards are late, and some arms are not on offer.
 check_promise <- function(policy) {
   guarantee <- policy$guarantee
   if (promises_nothing(guarantee) || !is_true_of(policy, "releases") || is_contextual(policy)) {
     return(invisible())
   }
   n <- 100
-  for (at in c(1, 2, 10, 60)) {
-    x <- matrix(rep(c(1, 0, 0, 1, 1), length.out = 2 * n), n)
+  cases <- expand.grid(at = 1:60, k = 2:3, late = c(FALSE, TRUE), pools = c(FALSE, TRUE))
+  for (i in seq_len(nrow(cases))) {
+    at <- cases$at[i]
+    k <- cases$k[i]
+    x <- matrix(rep(c(1, 0, 0, 1, 1), length.out = k * n), n)
     y <- x
     y[at, ] <- 1 - y[at, ]
-    out <- couple(coupling_player(policy), table_script(x, at), table_script(y, at))
-    same <- out$arms && out$releases
-    says <- if (!same) "other arms, or other releases, under the same released sums" else {
+    script <- function(table) {
+      table_script(table, i, if (cases$late[i]) c(0L, 3L, 11L, 2L),
+                   if (cases$pools[i]) rep_len(list(seq_len(k), c(1L, k), 1:2), n))
+    }
+    out <- couple(coupling_player(policy), script(x), script(y))
+    says <- if (!out$arms || !out$releases) {
+      "other arms, or other releases, under the same released sums"
+    } else if (!out$said) {
+      "another report(), verdict() or probability() under the same released sums"
+    } else {
       cost <- path_epsilon(out$cost, 1e-6)
-      most <- least_epsilon(guarantee, conditions(n, 2), 1e-6)
+      most <- least_epsilon(guarantee, conditions(n, k, pools = cases$pools[i]), 1e-6)
       if (cost > most * (1 + 1e-9)) sprintf("an epsilon of %s at delta = 1e-6, above the promised %s",
                                             number_text(signif(cost, 4)), number_text(signif(most, 4)))
     }

@@ -1,8 +1,7 @@
 #' Your own policy, written in R
 #'
-#' Makes a policy of your own, in R.
-#' `policy_custom()` makes a policy of three functions. It can be used wherever a policy can,
-#' beside those of the package: in [dpts_simulate()], [dpts_replay()] and their relatives.
+#' Makes a policy of your own from three R functions. You can use it wherever a policy can be used, together
+#' with those of the package: in [dpts_simulate()], [dpts_replay()] and their relatives.
 #'
 #' @details
 #' The functions, with any names for their arguments:
@@ -30,7 +29,9 @@
 #' * `finish(state)`: the new state when the end is known, and what is open is released (`finish = TRUE`).
 #' * `verdict(state)`: the arm that is proved to be the best, `NA` while none is.
 #'
-#' `choose()` must not keep anything from round to round: in a replay its choice may be discarded.
+#' `choose()` must not keep anything from round to round: in a replay its choice may be discarded. What a run
+#' knows is in its state alone: a function that changes a variable outside it, by `<<-` or in an environment
+#' or an R6 object that was not made by `start()`, stops the call with an error of class `dpts_error_state`.
 #' Rewards may come late and out of order; a policy that counts its pulls for itself does so in
 #' `commit()`.
 #'
@@ -163,6 +164,7 @@ new_host <- function(policy) {
     calls = calls_of_host(names(Filter(Negate(is.null), unclass(policy)))),
     round = list(t = NULL, offer = NULL, context = NULL),
     feedback = list(t = NULL, arm = NULL, reward = NULL, context = NULL),
+    outside = variables_of(unclass(policy)[host_calls]),
     # What is being called (its place in host_calls, or 0), in which round of which run
     where = c(0, 0, 0) + 0
   )
@@ -205,22 +207,22 @@ host_calls <- c("start", "choose", "commit", "update", host_optional[-1])
 # What report(), probability() and verdict() gave, as the numbers that src/r_custom.c reads
 told_report <- function(x) {
   x <- as.list(x)
-  if (length(x) == 0) return(numeric(8)) # nothing is known yet
+  if (length(x) == 0) return(numeric(length(TOLD))) # nothing is known yet
   x <- utils::modifyList(list(kind = "Laplace", terms = 1, scale = 0, last_terms = 0,
                               last_scale = x$scale %||% 0, looks = 0), x)
   good <- function(field) {
     if (field == "kind") return(isTRUE(x$kind %in% c("Laplace", "Gaussian")))
     is_amount(x[[field]]) && (x[[field]] >= 0 || !field %in% c("rewards", "scale"))
   }
-  wrong <- c(setdiff(names(x), REPORT), Filter(Negate(good), REPORT))
+  wrong <- c(setdiff(names(x), TOLD), Filter(Negate(good), TOLD))
   if (length(wrong)) {
     abort_dpts(sprintf(paste("It must give a list of the numbers `rewards` and `sum`, and of `%s` where",
                              "there is noise; `%s` is %s."),
-                       paste(setdiff(REPORT, c("rewards", "sum")), collapse = "`, `"), wrong[1],
+                       paste(setdiff(TOLD, c("rewards", "sum")), collapse = "`, `"), wrong[1],
                        describe(x[[wrong[1]]])), "dpts_error_report", call = NULL)
   }
   x$kind <- match(x$kind, c("Laplace", "Gaussian"))
-  as.double(unlist(x[REPORT]))
+  as.double(unlist(x[TOLD]))
 }
 
 is_amount <- function(x) is.numeric(x) && length(x) == 1 && is.finite(x)
@@ -327,7 +329,20 @@ with_host <- function(kernel, code) {
       put_back()
     })
   }
-  rlang::try_fetch(code, error = function(error) abort_callback(host, error))
+  value <- rlang::try_fetch(code, error = function(error) abort_callback(host, error))
+  check_outside(host)
+  value
+}
+
+# A policy that keeps something in an outer variable, by `<<-` or in an environment, carries it on:
+# runs are then not independent, and what an audit counts over them says nothing.
+check_outside <- function(host) {
+  name <- changed_variable(host$outside)
+  if (is.null(name)) return(invisible())
+  raise(sprintf(paste("Policy \"%s\" keeps something outside its state: `%s` changed while it played. What a",
+                      "run knows must be in the state, the value of `start()` and `update()`; environments",
+                      "and R6 objects are made in `start()`."), host$name, name),
+        class = c("dpts_error_state", "dpts_error_callback", "dpts_error"), call = NULL, policy = host$name)
 }
 
 abort_callback <- function(host, error) {

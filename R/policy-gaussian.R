@@ -39,6 +39,22 @@
 #' less regret on the panel of [dpts_recommend()] (five arms, 1e5 rounds, `mu` from 0.1 to 5), and less on
 #' each of its problems.
 #'
+#' @section Continuous outcomes:
+#' A policy that takes rewards for coins gives them the variance x (1 - x), which is 25 times that of scores
+#' with a standard deviation of 0.1. With `outcome = "continuous"` a batch releases two numbers: the sum of
+#' rewards with N(0, 1 / `mu`^2), and the sum of (reward - 1/2)^2 with N(0, 1 / (2 `mu`)^2). A reward that
+#' moves by d moves the square by at most d (1 - d), so that the squared shift of the two is at most d^2 (1 +
+#' 4 (1 - d)^2) `mu`^2, which is at most `mu`^2 for all d in \[0, 1\]: the guarantee is the same. A
+#' correlation is of the sums alone: their squared shifts add up to less than d^2 `mu`^2, and the squares are
+#' released once.
+#'
+#' With v the variance of an arm's rewards, made from the noisy sums and rather too large than too small, m
+#' rewards have Bennett's rate in place of m kl(z, x*): m kl(h z, h x*) with h = x* / (v + x*^2), which is kl
+#' for v = x* (1 - x*) and near m (z - x*)^2 / (2 v) for small gaps. At means of 0.55, 0.5, ..., 0.35 and a
+#' standard deviation of 0.1, after 1e5 rounds, the mean regret is 46 for `mu` = 1 and 101 for `mu` = 0.25,
+#' and 109 and 155 with `"binary"` (60 runs, standard errors of up to 3). On coins it is about that of
+#' `"binary"`.
+#'
 #' @inheritSection policy_dp_imed Assignments
 #' @section Privacy:
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\] (or in the
@@ -79,6 +95,10 @@
 #' @param correlation Of one release with the next: a number in \[0, 0.99\]. For `policy_gaussian_imed()`
 #'   `NULL` is 0.65.
 #' @param safety A number in \[0, 1\]; `NULL` for 0.8 `mu` / (1 + `mu`).
+#' @param outcome What rewards are: `"binary"`, 0 or 1, or `"continuous"`, any numbers in their range, such as
+#'   scores, times or shares. With `"continuous"` the sum of squares about the middle of the range is released
+#'   beside each sum, which costs no privacy (see Continuous outcomes), and the policy uses how much rewards
+#'   really vary.
 #' @inherit policy_ts_gaussian return
 #' @template honda
 #' @template hu
@@ -97,7 +117,9 @@
 #' )
 #' subset(summary(sim), t == 1e4)
 #' @export
-policy_gaussian_imed <- function(mu, ratio = NULL, first = NULL, correlation = NULL, safety = NULL) {
+policy_gaussian_imed <- function(mu, ratio = NULL, first = NULL, correlation = NULL, safety = NULL,
+                                 outcome = c("binary", "continuous")) {
+  outcome <- check_choice(outcome, c("binary", "continuous"))
   args <- list(
     mu = check_budget_number(mu), ratio = if (!is.null(ratio)) check_number(ratio, 1, open = TRUE),
     first = if (!is.null(first)) check_count(first),
@@ -106,6 +128,8 @@ policy_gaussian_imed <- function(mu, ratio = NULL, first = NULL, correlation = N
   )
   usual <- list(ratio = 1.7, correlation = 0.65, safety = 0.8 / (1 + 1 / mu))
   params <- Map(`%||%`, args, usual[names(args)])
+  params$outcome <- outcome
+  if (outcome != "binary") args$outcome <- outcome
   new_policy("gaussian_imed", params, guarantee_gdp(mu), "Gaussian IMED", args,
              rounds_per_arm = args$first %||% 1)
 }

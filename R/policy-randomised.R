@@ -8,12 +8,16 @@
 #' People come one by one, and time is cut into blocks of people. Within a block the chances of the arms are
 #' fixed. When all rewards of a block's people are in, the block is released: for each arm how many were
 #' tossed to it, and the sum of their rewards with N(0, 1 / `mu`^2) or Lap(1 / `epsilon`) added. Blocks are
-#' released in the order of their tosses; while rewards are out, the next ones use what is known.
+#' released in the order of their tosses, at most one with each reward that comes in. While rewards are out,
+#' the next blocks use what is known. At most 16 blocks wait for rewards: while all 16 wait, people are
+#' tossed independently with the chances of the next block, and are in no block.
 #'
-#' The chance of arm a in a block is f_a + (1 - sum of all f) raw_a: f are the floors, and raw is, with x the
-#' mean of all that was released of an arm, n its rewards and V its variance with the noise,
+#' The chance of arm a in a block is f_a + (1 - sum of all f) raw_a: f are the floors, and raw is, with S the
+#' released sum of an arm, n its rewards, x = S / n and V its variance with the noise, y (1 - y) / n (at least
+#' 0.01 / n) plus the variance of the noise in S over n^2, for y = (S + 1) / (n + 2),
 #'
-#' * `"equal"`: 1 / k for each of k arms;
+#' * `"equal"`: the chances are 1 / k for each of k arms; a `control` has its own floor if that is more, and
+#'   the others share the rest evenly;
 #' * `"thompson"`: the chance that the arm is the best, if means are independent and normal;
 #' * `"top_two"`: V_a / (V_a + V_c) for the leader a, the rest for its challenger c, the arm of the least
 #'   (x_a - x_c)^2 / (2 (V_a + V_c)) + 2 ln(n_c);
@@ -49,8 +53,13 @@
 #'   allowed, the second for the control, which may be larger.
 #' @param control The number of an arm that keeps a chance of at least 1 / k (or the second `floor`), or
 #'   `NULL`.
-#' @param burn_in So many blocks are equal at first: a whole number.
+#' @param burn_in The number of blocks at first whose chances are equal: a whole number. Chances follow what
+#'   is released once so many blocks have begun.
 #' @param permuted Fixed numbers of people in random order, in place of independent tosses?
+#' @param outcome `"binary"`, or `"continuous"` for rewards that are any numbers in their range. Each block
+#'   then also releases for each arm the sum of squares about the middle of the range, at no cost of privacy,
+#'   with noise of scale 1 / (2 `mu`) or 1 / `epsilon`; see [policy_gaussian_imed()], Continuous outcomes.
+#'   The chances then follow the variances of rewards.
 #' @inherit policy_ts_gaussian return
 #' @family policies
 #' @examples
@@ -63,7 +72,9 @@
 #' @export
 policy_randomised <- function(mu = NULL, epsilon = NULL,
                               rule = c("equal", "thompson", "top_two", "neyman"), block = NULL,
-                              floor = 0.1, control = NULL, burn_in = 1, permuted = FALSE) {
+                              floor = 0.1, control = NULL, burn_in = 1, permuted = FALSE,
+                              outcome = c("binary", "continuous")) {
+  outcome <- check_choice(outcome, c("binary", "continuous"))
   budget <- check_one_budget(mu, epsilon)
   rule <- check_choice(rule, c("equal", "thompson", "top_two", "neyman"))
   sizes <- check_blocks(block, noise_variance_of(mu, epsilon))
@@ -74,12 +85,14 @@ policy_randomised <- function(mu = NULL, epsilon = NULL,
   params <- c(
     budget,
     list(rule = rule, growth = sizes$growth, floor = floor[1], control = control,
-         control_floor = if (!is.null(control)) floor[2], burn_in = burn_in, permuted = as.double(permuted)),
+         control_floor = if (!is.null(control)) floor[2], burn_in = burn_in, permuted = as.double(permuted),
+         outcome = outcome),
     stats::setNames(as.list(sizes$size), paste0("size_", seq_along(sizes$size)))
   )
   args <- list(rule = if (rule != "equal") rule, block = block,
                floor = if (!identical(floor, c(0.1, NA))) floor[!is.na(floor)], control = control,
-               burn_in = if (burn_in != 1) burn_in, permuted = if (permuted) TRUE)
+               burn_in = if (burn_in != 1) burn_in, permuted = if (permuted) TRUE,
+               outcome = if (outcome != "binary") outcome)
   new_policy("randomised", params, guarantee_of_one(budget), "a randomised experiment", c(budget, args),
              rounds_per_arm = 1)
 }
@@ -146,12 +159,9 @@ toss_least.dpts_policy_randomised <- function(policy, k) {
     equal[control] <- max(floors[control], 1 / k)
   }
   if (k == 1) return(1)
-  pairs <- expand.grid(a = seq_len(k), b = seq_len(k))
-  pairs <- pairs[pairs$a != pairs$b, ]
-  least <- equal[pairs$a] / (equal[pairs$a] + equal[pairs$b])
-  if (p$rule != "equal") {
-    most <- 1 - sum(floors) + floors
-    least <- c(least, floors[pairs$a] / (floors[pairs$a] + most[pairs$b]))
-  }
-  max(min(least), 1e-6)
+  # Of every arm against every other one
+  share <- function(own, other) min(outer(own, other, function(p, q) p / (p + q))[!diag(k)])
+  least <- share(equal, equal)
+  if (p$rule != "equal") least <- min(least, share(floors, 1 - sum(floors) + floors))
+  max(least, 1e-6)
 }

@@ -1,5 +1,5 @@
-# Policies around policies. What is played is the inner policy's kernel, with a word to the session
-# on what to show it (src/play_session_view.h).
+# Policies around policies. The kernel is that of the inner policy; the session decides what it sees of rounds
+# and rewards (src/play_session_view.h).
 
 # `kind`: The constructor is policy_<kind>().
 # `args`: The arguments besides the policy.
@@ -23,28 +23,27 @@ format.dpts_policy_wrapped <- function(x, digits = 15, ...) {
 
 # ---- restart ----------------------------------------------------------------------------------
 
-#' Start a policy anew every so many rounds
+#' Restart a policy at regular intervals
 #'
-#' A policy for worlds that change: it starts anew every so many rounds.
-#' A policy that is started anew forgets all it has learned. This is the simplest way to follow a world
-#' that changes.
+#' Restarts a policy every `every` rounds, so that it forgets all it has learned: the simplest way to follow
+#' means that change over time.
 #'
 #' @details
-#' Each life of the policy is a run of `every` rounds of its own: its clock starts at 1, its counts
+#' Each life of the policy is a run of `every` rounds of its own: its clock starts at 1 and its counts
 #' of pulls at 0, and a policy that needs to know its horizon gets `every` (or the horizon, if
-#' that is less). Rewards that come when the life of their pull is over are not used.
+#' that is less). A reward that comes after the life of its pull is not used.
 #'
 #' Rounds are skipped, or played in lanes, wherever the policy itself could.
 #'
 #' @section Privacy:
 #' The guarantee is that of one life of the policy. A reward is used in the life of its pull and in
-#' no other, and what another life does depends on other rewards and on fresh randomness alone. Changing
-#' one reward therefore changes the distribution of the arms of one life, and by no more than the
-#' policy promises for `every` rounds (parallel composition), however many lives there are. A
-#' person who returns can be in several: see [privacy_group()].
+#' no other, and other lives depend only on other rewards and on fresh randomness. Changing
+#' one reward therefore changes the distribution of the arms of one life, by no more than the
+#' guarantee of the policy for `every` rounds allows (parallel composition), however many lives there are. A
+#' person who returns can be in several lives: see [privacy_group()].
 #'
 #' @param policy A policy.
-#' @param every Rounds: a whole number.
+#' @param every Rounds between two restarts: a whole number.
 #' @inherit policy_ts_gaussian return
 #' @family policies
 #' @seealso Garivier, A. and Moulines, E. (2011). On Upper-Confidence Bound Policies for Switching
@@ -87,9 +86,8 @@ kernel.dpts_policy_restart <- function(policy, horizon) {
 
 #' Local privacy: randomise each reward before the policy sees it
 #'
-#' Hides each reward before it leaves the person.
-#' For people who do not trust the learner. Each reward becomes a random bit where it arises. The policy,
-#' which may be any, sees and keeps only bits.
+#' Randomises each reward before it leaves the person, for people who do not trust the learner. Each reward
+#' becomes a random bit, and the policy, which may be any, sees and keeps only bits.
 #'
 #' @details
 #' A reward r of \[0, 1\] becomes a bit in two steps:
@@ -107,8 +105,8 @@ kernel.dpts_policy_restart <- function(policy, horizon) {
 #' g make the regret of good policies grow by about 1 / g^2 (for Bernoulli means near 1/2; Basu,
 #' Dimitrakakis and Tossou 2019).
 #'
-#' Rounds are skipped, or played in lanes, wherever the policy itself could: of a stretch
-#' of n rewards of which s are 1, the number of bits that are 1 is a sum of two binomial variables.
+#' Simulations use the same short cuts as for the policy itself: of n rewards, s of which are 1, the number of
+#' bits that are 1 is a sum of two binomial variables.
 #'
 #' @section Privacy:
 #' Every reward has the guarantee before anyone sees it: all that the learner sees and stores is
@@ -124,7 +122,7 @@ kernel.dpts_policy_restart <- function(policy, horizon) {
 #' Contexts are not randomised.
 #'
 #' @param policy A policy.
-#' @param epsilon Privacy of each reward: a number of at least 1e-6, or `Inf`.
+#' @param epsilon Privacy parameter of each reward: a number of at least 1e-6, or `Inf` for no randomisation.
 #' @inherit policy_ts_gaussian return
 #' @references Warner, S. L. (1965). Randomized Response: A Survey Technique for Eliminating Evasive
 #'   Answer Bias. Journal of the American Statistical Association 60, 63-69.
@@ -144,6 +142,10 @@ policy_local <- function(policy, epsilon) {
   check_policy(policy)
   epsilon <- check_budget_number(epsilon)
   if (epsilon == Inf) return(policy)
+  if (identical(core(policy)$params$outcome, "continuous")) {
+    abort_input("policy", paste("`policy` must have `outcome = \"binary\"`: of a reward it sees one bit,",
+                                "which has no square."))
+  }
   wrap_policy("local", policy, list(epsilon = epsilon), guarantee_local(policy, epsilon),
               sprintf("with locally private rewards (epsilon = %s)", format_up(epsilon)),
               any_reward = FALSE)
@@ -151,7 +153,8 @@ policy_local <- function(policy, epsilon) {
 
 # The chance to turn a bit. Rounded up to a multiple of 2^-53, which C hits exactly.
 # And never 0, though plogis(-epsilon) is, above 709: without a turn nothing would be private.
-flip_chance <- function(epsilon) max(1, ceiling(stats::plogis(-epsilon) * 2^53)) * 2^-53
+# plogis() is off by less than 4e-16 of itself.
+flip_chance <- function(epsilon) max(1, ceiling(stats::plogis(-epsilon) * (1 + 4e-16) * 2^53)) * 2^-53
 
 # The chance that a bit has been turned an odd number of times
 flip_twice <- function(p, q) p + q - 2 * p * q

@@ -35,8 +35,9 @@ is_custom <- function(policy) inherits(policy, "dpts_policy_custom")
 
 # ---- what a policy is, as its kernel says -------------------------------------------------------
 
-# The numbers of a report, as src/play_report.h writes them
-REPORT <- c("rewards", "sum", "kind", "terms", "scale", "last_terms", "last_scale", "looks")
+# The numbers of a report, as src/noise_report.h writes them; a policy in R tells the first ones.
+TOLD <- c("rewards", "sum", "kind", "terms", "scale", "last_terms", "last_scale", "looks")
+REPORT <- c(TOLD, "squares", "weight")
 
 # A property of the policy inside all wrapping: a field of policy_t in src/policy.h, or which verbs it
 # has, by the names of src/r_policy.c. A policy of tests that has no kernel has none.

@@ -1,86 +1,99 @@
-# Accountants: the one table. An accountant reads the forms of a guarantee (R/privacy-guarantee.R) under
-# conditions, never a policy. Each entry has
-#   supports(guarantee, at)        TRUE, or in words why it does not apply
-#   epsilon(guarantee, at, delta, ...)  upper bounds, one for each delta; `enough` is one that will do
-#   shown(guarantee)               does dpts_privacy(accountant = NULL) show it where it applies?
-#   ledger                         does an agent's ledger show it: "always", with a known "horizon", or
-#                                  "never" (it says nothing new, or takes seconds, again and again)?
-#   certifies                      what it can certify as a target of calibration: "gdp", "near_gdp"
-#                                  (up to a nu), "approx"
-#   start(goal, sampler, sharp)    the least variance scale of Gaussian Thompson sampling, by a faster way
-#                                  than bisection; `step`: by how much to raise it if it is not inside
-#   prepulls                       the multiple of sqrt(T ln(T)) / mu that pre-pulls are worth
-#                                  (bench/prepulls.R)
-# The order is that of the results, from the plain to the sharp.
+# Accountants. An accountant reads the forms of a guarantee (R/privacy-guarantee.R) under conditions, never a
+# policy. Each is a constant list `accountant_NAME`, in any file, and its name is in ACCOUNTANTS. Its entries,
+# all but the first two optional:
+#   supports   function(guarantee, at): TRUE, or a sentence that says why it does not apply
+#   epsilon    function(guarantee, at, delta, ...): an upper bound for each delta. `...` may hold `enough`,
+#              an epsilon that will do: a smaller one need not be searched for
+#   shown      function(guarantee): does dpts_privacy(accountant = NULL) show it? By default, yes
+#   ledger     does the ledger of an agent show it: "always" (the default), "horizon" (if a horizon is known),
+#              or "never" (it says nothing new, or takes seconds each time)?
+#   certifies  the targets of calibration that it can certify: "gdp", "near_gdp" (GDP up to a nu), "approx"
+#   start      function(goal, sampler, sharp): a variance scale of Gaussian Thompson sampling from which to
+#              search for the least one
+#   step       by which share that scale is raised while it is not inside the budget; 1e-4 by default
+#   prepulls   the multiple of sqrt(T ln(T)) / mu that pre-pulls are worth (bench/prepulls.R)
+# The lists hold functions, so that nothing of another file is needed while the package is loaded.
 
-accountant <- function(supports, epsilon, shown = function(guarantee) TRUE, ledger = "always",
-                       certifies = character(), start = NULL, step = 1e-4, prepulls = NULL) {
-  list(supports = supports, epsilon = epsilon, shown = shown, ledger = ledger, certifies = certifies,
-       start = start, step = step, prepulls = prepulls)
-}
+# In the order of the results: from the simplest to the sharpest
+ACCOUNTANTS <- c("pure", "pld", "gdp", "rdp", "advanced", "sequence", "direct")
 
-accountants <- function() {
-  list(
-    pure = accountant(
-      function(guarantee, at) {
-        if (is.null(form(guarantee, "epsilon", at))) "it reads pure epsilon-DP alone" else TRUE
-      },
-      function(guarantee, at, delta, ...) rep(form(guarantee, "epsilon", at), length(delta))
-    ),
-    pld = accountant(
-      function(guarantee, at) {
-        pair <- form(guarantee, "pair", at)
-        if (is.null(pair)) {
-          "it reads guarantees of known trade-off, with at most 65,536 different sums of losses"
-        } else if (is_gaussian(pair)) "\"gdp\" is its trade-off" else TRUE
-      },
-      function(guarantee, at, delta, ...) pair_epsilon(form(guarantee, "pair", at), delta),
-      # The flat line is what a pure policy promises; its trade-off is for those who ask.
-      shown = function(guarantee) !isTRUE(kind_of(unstated(guarantee))$plain), ledger = "never"
-    ),
-    gdp = accountant(
-      supports_gaussian("mu", "it reads Gaussian DP"),
-      function(guarantee, at, delta, ...) gdp_epsilon(form(guarantee, "mu", at), delta),
-      certifies = c("gdp", "near_gdp", "approx"), start = start_gdp, step = 1e-15, prepulls = 2
-    ),
-    rdp = accountant(
-      supports_gaussian("rdp", "it reads Renyi DP"),
-      function(guarantee, at, delta, ...) {
-        rdp <- form(guarantee, "rdp", at)
-        if (is.numeric(rdp)) rdp_epsilon(rdp = rdp, delta = delta) else
-          orders_epsilon(delta, rdp)
-      },
-      ledger = "never", certifies = "approx", start = start_rdp, step = 1e-15
-    ),
-    advanced = accountant(
-      function(guarantee, at) {
-        none <- is.null(form(guarantee, "rounds", at)) && is.null(form(guarantee, "curve", at))
-        if (none) "it composes rounds, or guarantees whose epsilon depends on delta" else TRUE
-      },
-      function(guarantee, at, delta, ...) {
-        curve <- form(guarantee, "curve", at)
-        if (!is.null(curve)) return(curve(delta))
-        each <- form(guarantee, "rounds", at)
-        compose_rounds(each$mu, each$rounds, delta)
-      },
-      ledger = "horizon"
-    ),
-    sequence = accountant(
-      function(guarantee, at) {
-        if (is.null(form(guarantee, "sequence", at))) why_not_sequence(guarantee, at) else TRUE
-      },
-      function(guarantee, at, delta, ...) form(guarantee, "sequence", at)$epsilon(delta),
-      ledger = "horizon", certifies = "approx", start = start_sequence
-    ),
-    direct = accountant(
-      function(guarantee, at) {
-        if (is.null(form(guarantee, "direct", at))) why_not_sequence(guarantee, at) else TRUE
-      },
-      function(guarantee, at, delta, ...) form(guarantee, "direct", at)(delta, ...),
-      ledger = "never", certifies = c("near_gdp", "approx"), start = start_direct, prepulls = 0.7
-    )
-  )
-}
+accountant_called <- function(name) get(paste0("accountant_", name), topenv(), mode = "list")
+
+accountant_pure <- list(
+  supports = function(guarantee, at) {
+    if (is.null(form(guarantee, "epsilon", at))) "it reads pure epsilon-DP alone" else TRUE
+  },
+  epsilon = function(guarantee, at, delta, ...) rep(form(guarantee, "epsilon", at), length(delta))
+)
+
+accountant_pld <- list(
+  supports = function(guarantee, at) {
+    pair <- form(guarantee, "pair", at)
+    if (is.null(pair)) {
+      "it reads guarantees of known trade-off"
+    } else if (is_gaussian(pair)) "\"gdp\" is its trade-off" else TRUE
+  },
+  epsilon = function(guarantee, at, delta, ...) pair_epsilon(form(guarantee, "pair", at), delta),
+  # Not shown for pure DP unless it is named: its curve says the same as "pure".
+  shown = function(guarantee) !isTRUE(kind_of(unstated(guarantee))$flat),
+  ledger = "never"
+)
+
+accountant_gdp <- list(
+  supports = function(guarantee, at) supports_gaussian(guarantee, at, "mu", "it reads Gaussian DP"),
+  epsilon = function(guarantee, at, delta, ...) gdp_epsilon(form(guarantee, "mu", at), delta),
+  certifies = c("gdp", "near_gdp", "approx"),
+  start = function(...) start_gdp(...),
+  step = 1e-15,
+  prepulls = 2
+)
+
+accountant_rdp <- list(
+  supports = function(guarantee, at) supports_gaussian(guarantee, at, "rdp", "it reads Renyi DP"),
+  epsilon = function(guarantee, at, delta, ...) {
+    rdp <- form(guarantee, "rdp", at)
+    if (is.numeric(rdp)) rdp_epsilon(rdp = rdp, delta = delta) else orders_epsilon(delta, rdp)
+  },
+  ledger = "never",
+  certifies = "approx",
+  start = function(...) start_rdp(...),
+  step = 1e-15
+)
+
+accountant_advanced <- list(
+  supports = function(guarantee, at) {
+    none <- is.null(form(guarantee, "rounds", at)) && is.null(form(guarantee, "curve", at))
+    if (none) "it composes rounds, or guarantees whose epsilon depends on delta" else TRUE
+  },
+  epsilon = function(guarantee, at, delta, ...) {
+    curve <- form(guarantee, "curve", at)
+    if (!is.null(curve)) return(curve(delta))
+    each <- form(guarantee, "rounds", at)
+    compose_rounds(each$mu, each$rounds, delta)
+  },
+  ledger = "horizon"
+)
+
+accountant_sequence <- list(
+  supports = function(guarantee, at) {
+    if (is.null(form(guarantee, "sequence", at))) why_not_sequence(guarantee, at) else TRUE
+  },
+  epsilon = function(guarantee, at, delta, ...) form(guarantee, "sequence", at)$epsilon(delta),
+  ledger = "horizon",
+  certifies = "approx",
+  start = function(...) start_sequence(...)
+)
+
+accountant_direct <- list(
+  supports = function(guarantee, at) {
+    if (is.null(form(guarantee, "direct", at))) why_not_sequence(guarantee, at) else TRUE
+  },
+  epsilon = function(guarantee, at, delta, ...) form(guarantee, "direct", at)(delta, ...),
+  ledger = "never",
+  certifies = c("near_gdp", "approx"),
+  start = function(...) start_direct(...),
+  prepulls = 0.7
+)
 
 why_not_sequence <- function(guarantee, at) {
   if (is.null(form(guarantee, "rounds", at))) {
@@ -96,24 +109,27 @@ why_not_sequence <- function(guarantee, at) {
 }
 
 # Pure guarantees have these forms too, but nothing is gained by them.
-supports_gaussian <- function(what, reads) {
-  force(what)
-  function(guarantee, at) {
-    if (is.null(form(guarantee, what, at))) return(reads)
-    sharper <- !is.null(form(guarantee, "epsilon", at)) && !is.null(form(guarantee, "pair", at))
-    if (sharper) "\"pure\" and \"pld\" are sharper for pure epsilon-DP" else TRUE
-  }
+supports_gaussian <- function(guarantee, at, what, reads) {
+  if (is.null(form(guarantee, what, at))) return(reads)
+  sharper <- !is.null(form(guarantee, "epsilon", at)) && !is.null(form(guarantee, "pair", at))
+  if (sharper) "\"pure\" and \"pld\" are sharper for pure epsilon-DP" else TRUE
 }
 
-# The accountants that apply to a guarantee under conditions, by name
+# The names of the accountants that apply to a guarantee under conditions
 accountants_of <- function(guarantee, at) {
-  Filter(function(name) isTRUE(accountants()[[name]]$supports(guarantee, at)), names(accountants()))
+  Filter(function(name) isTRUE(accountant_called(name)$supports(guarantee, at)), ACCOUNTANTS)
+}
+
+# Those of them that the ledger of an agent shows, with or without a known horizon
+accountants_of_ledger <- function(able, has_horizon) {
+  shows <- c("always", if (has_horizon) "horizon")
+  Filter(function(name) (accountant_called(name)$ledger %||% "always") %in% shows, able)
 }
 
 # Epsilon at each delta. Nothing promised is Inf under whichever accountant.
 account <- function(guarantee, accountant, at, delta, ...) {
   if (promises_nothing(guarantee)) return(rep(Inf, length(delta)))
-  accountants()[[accountant]]$epsilon(guarantee, at, delta, ...)
+  accountant_called(accountant)$epsilon(guarantee, at, delta, ...)
 }
 
 # The least epsilon at delta over all accountants that apply
@@ -134,11 +150,15 @@ plan_accountants <- function(guarantee, wanted, at, name) {
                 name, format(guarantee), class = "dpts_error_accountant")
   }
   if (is.null(wanted)) {
-    return(Filter(function(name) accountants()[[name]]$shown(guarantee), able))
+    shown <- function(name) {
+      asks <- accountant_called(name)$shown
+      is.null(asks) || asks(guarantee)
+    }
+    return(Filter(shown, able))
   }
   own <- intersect(wanted, able)
   if (length(own) == 0) {
-    why <- accountants()[[wanted[1]]]$supports(guarantee, at)
+    why <- accountant_called(wanted[1])$supports(guarantee, at)
     abort_input("accountant", "`accountant` \"%s\" does not apply to policy \"%s\" (%s): %s. These do: %s.",
                 wanted[1], name, format(guarantee), why, paste0("\"", able, "\"", collapse = ", "),
                 class = "dpts_error_accountant")
@@ -148,12 +168,12 @@ plan_accountants <- function(guarantee, wanted, at, name) {
 
 # ---- budgets --------------------------------------------------------------------------------
 
-# The most epsilon of pure DP, and the most mu of GDP, that a budget has room for; 0 if none
-most_epsilon <- function(budget) kind_of(budget)$room(budget)$epsilon
+# The largest epsilon of pure DP, and the largest mu of GDP, that imply a budget; 0 if none does
+most_epsilon <- function(budget) kind_of(budget)$largest(budget)$epsilon
 
-most_mu <- function(budget) kind_of(budget)$room(budget)$mu
+most_mu <- function(budget) kind_of(budget)$largest(budget)$mu
 
-# Is a guarantee inside a budget, under the conditions? Up to rounding.
+# Does a guarantee imply a budget, under the conditions? Up to rounding.
 inside_budget <- function(guarantee, budget, at) {
   slack <- 1 + 1e-9
   below <- function(value, limit) !is.null(value) && value <= limit * slack

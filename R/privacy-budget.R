@@ -1,10 +1,10 @@
-# The plain kinds of guarantee, which are what budgets are made of, and what each is worth in another.
+# Pure, approximate and Gaussian DP: the kinds of guarantee that budgets have, and conversions between them
 
 #' Privacy budgets
 #'
-#' A promise: how much a run may give away about one person.
-#' How much a run may leak, for [dpts_calibrate()], [dpts_tune()] and [dpts_recommend()]; or how much another
-#' release is known to leak, for [privacy_compose()] and [privacy_group()]:
+#' A limit on how much a run may reveal about one person, for [dpts_calibrate()], [dpts_tune()] and
+#' [dpts_recommend()]; or what another release is known to reveal, for [privacy_compose()] and
+#' [privacy_group()]:
 #'
 #' * `privacy_pure()`: epsilon-DP;
 #' * `privacy_approx()`: (epsilon, delta)-DP;
@@ -18,9 +18,11 @@
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]; what is
 #' published is the sequence of arms.
 #'
-#' @param epsilon,mu A number from 1e-6 to 1e12, or 0: nothing may leak. (Below 1e-6 double precision
-#'   no longer holds noise and rewards side by side; at 1e-6 a noisy sum is off by 4e-9 of a reward.)
-#' @param delta,nu A number in \[0, 1).
+#' @param epsilon,mu The privacy parameter: a number from 1e-6 to 1e12, or 0 if nothing may leak. (Below 1e-6
+#'   the noise is so large that double precision loses the rewards; at 1e-6 a noisy sum is off by 4e-9 of a
+#'   reward.)
+#' @param delta,nu The probability with which epsilon, or the curve of mu-GDP, may be exceeded: a number in
+#'   \[0, 1).
 #' @returns A budget: a guarantee, of classes `dpts_budget` and `dpts_guarantee`.
 #' @family privacy
 #' @examples
@@ -50,7 +52,7 @@ privacy_gdp <- function(mu, nu = 0) {
   as_budget(guarantee_gdp(mu, nu, published = "release"))
 }
 
-# A guarantee that someone has set as a limit: it prints in full, since a rounded budget is another one.
+# A guarantee used as a limit. It prints in full, since a rounded budget would be another one.
 as_budget <- function(guarantee) {
   class(guarantee) <- c("dpts_budget", class(guarantee))
   guarantee
@@ -64,7 +66,7 @@ unlimited <- function(guarantee) {
 
 check_budget <- function(x, arg = caller_arg(x)) {
   check_given(x, arg)
-  if (!inherits(x, "dpts_guarantee") || is.null(kind_of(x)$room) || !is_fixed(x)) {
+  if (!inherits(x, "dpts_guarantee") || is.null(kind_of(x)$largest) || !is_fixed(x)) {
     abort_arg(arg, "a budget, such as `privacy_pure(1)`", x)
   }
   x
@@ -105,9 +107,9 @@ kind_pure <- list(
     rdp = function(g, at) function(alpha) pure_rdp(g$epsilon, alpha),
     pair = function(g, at) pair_point(g$epsilon, 0)
   ),
-  plain = TRUE,
+  flat = TRUE,
   fixed = function(g) TRUE,
-  room = function(g) list(epsilon = g$epsilon, mu = 0),
+  largest = function(g) list(epsilon = g$epsilon, mu = 0),
   together = function(parts) guarantee_pure(sum(numbers_of(parts, "epsilon")),
                                             neighbours = parts[[1]]$neighbours),
   times = function(g, k) guarantee_pure(k * g$epsilon, neighbours = g$neighbours),
@@ -125,8 +127,8 @@ guarantee_approx <- function(epsilon, delta, ...) {
 kind_approx <- list(
   forms = list(pair = function(g, at) pair_point(g$epsilon, g$delta)),
   fixed = function(g) TRUE,
-  room = function(g) list(epsilon = curve_pure(g$epsilon, g$delta), mu = gdp_mu(g$epsilon, g$delta)),
-  readings = function(g, delta) list(g),
+  largest = function(g) list(epsilon = curve_pure(g$epsilon, g$delta), mu = gdp_mu(g$epsilon, g$delta)),
+  targets = function(g, delta) list(g),
   words = function(g, digits) {
     sprintf("(%s, %s)-DP", format_up(g$epsilon, digits), format_up(g$delta, digits))
   },
@@ -164,9 +166,9 @@ kind_gdp <- list(
     direct = function(g, at) if (!is.null(g$nu)) function(delta, ...) near_epsilon(g$mu, g$nu, delta)
   ),
   fixed = function(g) is.numeric(g$mu),
-  room = function(g) list(epsilon = mu_pure(g$mu), mu = g$mu),
+  largest = function(g) list(epsilon = mu_pure(g$mu), mu = g$mu),
   # Without a nu of its own it is read up to delta / 100, or at delta.
-  readings = function(g, delta) {
+  targets = function(g, delta) {
     list(guarantee_gdp(g$mu), guarantee_gdp(g$mu, g$nu %||% (delta / 100)),
          guarantee_approx(gdp_epsilon(g$mu, delta), delta))
   },
@@ -220,7 +222,7 @@ kind_curve <- list(
   sentences = function(g, digits) sentence_growing(g, "(epsilon, delta)-DP", "an epsilon")
 )
 
-# ---- one currency: what each kind is worth in another -----------------------------------------
+# ---- conversions ------------------------------------------------------------------------------
 
 # The least mu for which epsilon-DP is mu-GDP, and the largest epsilon for which epsilon-DP
 # is mu-GDP (Dong, Roth and Su 2022): the GDP curve touches the corner of epsilon-DP's

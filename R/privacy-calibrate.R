@@ -1,8 +1,7 @@
 #' The least variance scale within a privacy budget
 #'
-#' Makes Gaussian Thompson sampling just private enough for a promise.
-#' Gaussian Thompson sampling with given pre-pulls and as little extra variance as the budget allows:
-#' finds the smallest `variance_scale` for which an accountant certifies the budget.
+#' Finds the smallest `variance_scale` of Gaussian Thompson sampling, with given pre-pulls, for which an
+#' accountant certifies a privacy budget.
 #'
 #' @details
 #' With mu the Gaussian DP of the whole run, `"gdp"` needs `variance_scale` = rounds /
@@ -20,11 +19,12 @@
 #' epsilon-DP with delta = 0, so [privacy_pure()] cannot be met.
 #'
 #' @inheritSection dpts_privacy Privacy
-#' @param budget A budget from [privacy_approx()] or [privacy_gdp()].
+#' @param budget How much may leak: a budget from [privacy_approx()] or [privacy_gdp()].
 #' @param horizon Number of rounds, pre-pulls included: a whole number.
 #' @param prepulls Pulls of each arm before sampling starts: a whole number.
-#' @param accountant `"gdp"`, `"rdp"`, `"sequence"` or `"direct"`; or `NULL`, the sharpest that proves the
-#'   budget as it is: `"direct"`, and `"gdp"` for a [privacy_gdp()] budget without a nu.
+#' @param accountant How the budget is certified: `"gdp"`, `"rdp"`, `"sequence"` or `"direct"`; or `NULL`, the
+#'   sharpest that certifies the budget without weakening it: `"direct"`, and `"gdp"` for a [privacy_gdp()]
+#'   budget without a nu.
 #' @param arms Number of arms: a whole number, at least 2.
 #' @param delta Where a [privacy_gdp()] budget is read under `"rdp"` and `"sequence"`, and 100 times the nu
 #'   up to which `"direct"` meets it: a number in (0, 1), by default 0.1 / `horizon`. It should be well
@@ -64,10 +64,11 @@ calibrate <- function(budget, at, prepulls, accountant, delta, quiet = FALSE, sh
                 count_noun(at$arms, "arm", "arms"), label_count(at$horizon), class = "dpts_error_horizon")
   }
   goal <- goal_of(budget, accountant, delta, quiet)
-  entry <- accountants()[[accountant]]
+  entry <- accountant_called(accountant)
   # What the policy itself will declare
   scale <- calibrate_parameter(function(scale) guarantee_draws(prepulls, scale), goal, at, accountant,
-                               VARIANCE_SCALE, start = entry$start(goal, of_scale, sharp), step = entry$step)
+                               VARIANCE_SCALE, start = entry$start(goal, of_scale, sharp),
+                               step = entry$step %||% 1e-4)
   if (scale == Inf) {
     refuse_budget(budget, sprintf("\"%s\" does not reach it with any variance scale", accountant))
   }
@@ -91,7 +92,7 @@ refuse_budget <- function(budget, why) {
 # `goal`: The target: a guarantee with a mu, a mu and a nu, or an epsilon and a delta.
 # `...`: See least_inside().
 calibrate_parameter <- function(make, goal, at, accountant, bracket, ...) {
-  supports <- accountants()[[accountant]]$supports
+  supports <- accountant_called(accountant)$supports
   least_inside(function(x) {
     guarantee <- make(x)
     if (!isTRUE(supports(guarantee, at))) return(NA)
@@ -142,43 +143,44 @@ least_inside <- function(inside, bracket, tolerance = 1e-3, start = NULL, step =
 # The accountants that can set Gaussian Thompson sampling to a target, of all kinds or of one:
 # "approx", "gdp" or "near_gdp"
 calibrating_accountants <- function(target = NULL) {
-  names(Filter(function(entry) {
-    length(entry$certifies) > 0 && (is.null(target) || target %in% entry$certifies)
-  }, accountants()))
+  Filter(function(name) {
+    certifies <- accountant_called(name)$certifies
+    length(certifies) > 0 && (is.null(target) || target %in% certifies)
+  }, ACCOUNTANTS)
 }
 
 # What an accountant must certify to reach it
-target_of <- function(goal) {
+goal_kind <- function(goal) {
   if (!is.null(goal$delta)) "approx" else if (is.null(goal$nu)) "gdp" else "near_gdp"
 }
 
-# The sharpest accountant that certifies a budget as it is, or as little less as may be
+# The sharpest accountant that certifies a budget, weakened as little as possible
 sharpest_accountant <- function(budget, delta) {
-  for (goal in readings_of(budget, delta)) {
-    able <- calibrating_accountants(target_of(goal))
+  for (goal in targets_of(budget, delta)) {
+    able <- calibrating_accountants(goal_kind(goal))
     if (identical(unlist(goal[c("mu", "nu")]), unlist(budget[c("mu", "nu")])) && length(able) > 0) {
       return(able[length(able)])
     }
   }
-  first <- readings_of(budget, delta)[1]
-  utils::tail(calibrating_accountants(if (length(first)) target_of(first[[1]]) else "approx"), 1)
+  first <- targets_of(budget, delta)[1]
+  utils::tail(calibrating_accountants(if (length(first)) goal_kind(first[[1]]) else "approx"), 1)
 }
 
-readings_of <- function(budget, delta) {
-  read <- kind_of(budget)$readings
+targets_of <- function(budget, delta) {
+  read <- kind_of(budget)$targets
   if (is.null(read)) list() else read(budget, delta)
 }
 
-# What an accountant must reach: the first reading of the budget that it certifies
+# What an accountant must reach: the first target of the budget that it certifies
 goal_of <- function(budget, accountant, delta, quiet) {
-  goals <- readings_of(budget, delta)
+  goals <- targets_of(budget, delta)
   if (length(goals) == 0) {
     refuse_budget(budget, paste("Gaussian Thompson sampling has no finite epsilon at delta = 0;",
                                 "use `privacy_approx()`"))
   }
   if (identical(budget$mu, 0)) refuse_budget(budget, "mu must be positive")
-  certifies <- accountants()[[accountant]]$certifies
-  goal <- Find(function(goal) target_of(goal) %in% certifies, goals)
+  certifies <- accountant_called(accountant)$certifies
+  goal <- Find(function(goal) goal_kind(goal) %in% certifies, goals)
   if (is.null(goal)) refuse_budget(budget, "`delta` must be positive")
   same <- c("epsilon", "mu", "delta", "nu")
   weaker <- !identical(unlist(goal[same]), unlist(budget[same])) && !(is.null(goal$delta) && is.null(goal$nu))

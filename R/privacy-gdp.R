@@ -1,7 +1,7 @@
 #' Gaussian differential privacy: exact conversions
 #'
 #' @description
-#' Translates between two ways to say how much may leak: one number mu, and a pair of epsilon and delta.
+#' Converts between two measures of how much may leak: one number mu, and a pair of epsilon and delta.
 #' A mechanism is mu-GDP when telling two neighbouring streams apart from its output is
 #' at least as hard as telling N(0, 1) from N(mu, 1) by one draw. These functions convert
 #' between mu and the curve of (epsilon, delta) that it stands for, without loss:
@@ -27,16 +27,15 @@
 #' `gdp_epsilon(mu, gdp_delta(mu, epsilon))` is `epsilon`, and
 #' `gdp_mu(epsilon, gdp_delta(mu, epsilon))` is `mu`.
 #'
-#' At the ends: mu = 0 needs no delta; mu = `Inf` promises nothing (delta 1 at every finite
-#' epsilon); delta = 0 can be had at `Inf` only, and delta = 1 for nothing. A delta
-#' above `gdp_delta(mu, 0)` needs epsilon 0.
+#' Limits: at mu = 0 delta is 0; at mu = `Inf` delta is 1 for every finite epsilon; delta = 0 needs
+#' epsilon = `Inf`, and delta = 1 needs epsilon 0, as does any delta above `gdp_delta(mu, 0)`.
 #'
 #' The statements of Ou, Avella Medina and Cummings (2024) on Gaussian Thompson sampling are calls of these
 #' functions: see [dpts_privacy()].
 #'
 #' @param mu Privacy parameter of Gaussian DP: non-negative numbers; `Inf` is no privacy.
-#' @param epsilon Non-negative numbers.
-#' @param delta Numbers in \[0, 1\].
+#' @param epsilon Privacy parameter of (epsilon, delta)-DP: non-negative numbers.
+#' @param delta The probability with which epsilon may be exceeded: numbers in \[0, 1\].
 #' @param log Return log(delta)?
 #' @returns A vector as long as the longer argument; an argument of length 1 is recycled.
 #'   `gdp_compose()`: one number, the root of the sum of squares, which holds for

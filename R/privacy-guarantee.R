@@ -1,23 +1,23 @@
-# A guarantee is a statement under conditions. The statement is data, attached to the policy
-# value: a kind, its numbers, which inputs are neighbours and what is published. The conditions
-# (horizon, arms, delay, pools, replay) come with the question; see conditions(). Accountants
-# (R/privacy-accountant.R) read the forms of a guarantee, below, and never a policy.
+# A guarantee is a statement that holds under conditions. It is data, kept in the policy: a kind, its
+# numbers, which inputs are neighbours, and what is published. The conditions (horizon, arms, delay, pools,
+# replay) come with the question for an epsilon; see conditions(). Accountants (R/privacy-accountant.R) read
+# the forms of a guarantee, below, and never a policy.
 #
-# A kind is one list, `kind_NAME`, beside the function that makes guarantees of that kind; nothing
-# in this file knows which there are. Its entries, all but `words` and `sentences` optional:
+# A kind is one constant list `kind_NAME` of functions, in any file; nothing in this file knows which there
+# are. Its entries, all but `words` and `sentences` optional:
+#   like        the name of another kind, whose entries and forms it has where it has none of its own
 #   forms       what it says in the terms of accountants: functions of (guarantee, at), by name
 #   conditions  for a guarantee that holds another one as `part`, in place of forms: the conditions
 #               under which the part is read, a function of (guarantee, at)
 #   words       in short, a function of (guarantee, digits); `sentences`: at length
-#   fixed       is it the same whatever the run? A function of the guarantee
-#   room        as a budget: the most epsilon of pure DP, and the most mu, that it leaves room for
-#   inside      is a guarantee inside this one, by a form of both? A function of (guarantee, budget, at)
-#   readings    as a target of calibration: itself, and weaker statements, in order; a function of
-#               (guarantee, delta)
-#   group       what it becomes for people with k rewards, where that is not a group of it
-#   together    several of this kind, fixed, as one; `times`: k of the same reward: for printing
-#   paid        the guarantee as it was when a filter had charged so much (mu^2)
-#   plain       TRUE: its curve is the same number at every delta
+#   fixed       does it hold for every horizon and number of arms? A function of the guarantee
+#   largest     as a budget: the largest epsilon of pure DP and the largest mu that imply it
+#   inside      does a guarantee imply this one, by a form of both? A function of (guarantee, budget, at)
+#   targets     as a target of calibration: itself, then weaker statements; a function of (guarantee, delta)
+#   group       the guarantee for people with k rewards, if it is not of kind "group"
+#   together    several fixed ones of this kind as one; `times`: k rewards of a person as one; for printing
+#   paid        the guarantee at the time when its filter has charged a given mu^2
+#   flat        TRUE: epsilon is the same at every delta
 #
 # Forms. One that a kind does not have is NULL. `at` are the conditions.
 #   epsilon   pure DP: a number
@@ -29,7 +29,7 @@
 #   near      GDP up to nu: list(least, free, mu = function(nu, ...)): mu for a nu of at least `least`; if
 #             `free`, mu falls with nu, and nu must be more than that
 #   direct    what the arms alone leak, straight in epsilon and delta: function(delta)
-#   lower     what an adversary makes the arms leak: function(delta), epsilons
+#   lower     an epsilon that an explicit adversary achieves: function(delta)
 #   curve     epsilon as a function of delta
 
 new_guarantee <- function(kind, ..., neighbours = "reward", published = "arms") {
@@ -42,7 +42,12 @@ guarantee_around <- function(kind, part, ...) {
   new_guarantee(kind, part = part, ..., neighbours = part$neighbours, published = part$published)
 }
 
-kind_of <- function(guarantee) get(paste0("kind_", guarantee$kind), topenv(), mode = "list")
+kind_of <- function(guarantee) kind_called(guarantee$kind)
+
+kind_called <- function(name) {
+  kind <- get(paste0("kind_", name), topenv(), mode = "list")
+  if (is.null(kind$like)) kind else utils::modifyList(kind_called(kind$like), kind)
+}
 
 form <- function(guarantee, what, at) {
   kind <- kind_of(guarantee)
@@ -77,7 +82,7 @@ promises_nothing <- function(guarantee) identical(guarantee$kind, "none")
 kind_none <- list(
   fixed = function(g) TRUE,
   words = function(g, digits) "none",
-  sentences = function(g, digits) "Nothing is promised: what is published may tell every reward."
+  sentences = function(g, digits) "There is no guarantee: what is published may reveal every reward."
 )
 
 # What carries a guarantee: policies, releases, agents (`$guarantee` or an attribute)
@@ -90,8 +95,8 @@ as_guarantee <- function(x, arg) {
   own
 }
 
-# A guarantee that depends on the run: its function holds constants only and looks in the
-# package for the rest, so that policies made by equal calls are equal
+# The function of a guarantee that depends on the run. It holds only constants and finds all else in the
+# package, so that policies made by equal calls are equal.
 guarantee_function <- function(args, body) {
   rlang::new_function(stats::setNames(rep(list(quote(expr = )), length(args)), args), body,
                       env = topenv())
@@ -110,8 +115,7 @@ conditions <- function(horizon, arms = 2, delay = 0, pools = FALSE, source = "li
 }
 
 # ---- words ----------------------------------------------------------------------------------
-# Text is made when it is printed and never stored: a guarantee is the same value whatever the
-# options say.
+# Text is computed when it is printed and not stored, so that a guarantee does not depend on options.
 
 # `digits`: significant digits, rounded up
 #' @export

@@ -1,11 +1,11 @@
-# Guarantees that others state of their mechanisms: concentrated and Renyi DP, dominating pairs and tabulated
-# privacy losses. What they are worth in another currency is rounded up, never down.
+# Guarantees in other terms: concentrated and Renyi DP, dominating pairs and tables of privacy losses.
+# Conversions between them are rounded up.
 
 #' Guarantees of other kinds
 #'
-#' Guarantees of your own mechanism, in the terms in which they were proved. Like a budget ([privacy_pure()])
-#' each is good as the guarantee of one's own policy ([policy_custom()]), in [privacy_compose()] and
-#' [privacy_group()], for [dpts_privacy()], and as a budget:
+#' Guarantees of your own mechanism, in the terms in which they were proved. Like [privacy_pure()], you can
+#' use each as a budget, as the guarantee of your own policy ([policy_custom()]), in [privacy_compose()] and
+#' [privacy_group()], and for [dpts_privacy()]:
 #'
 #' * `privacy_zcdp()`: rho-zCDP, a Rényi divergence of at most rho alpha at every order alpha;
 #' * `privacy_rdp()`: (alpha, rdp)-RDP at each of some orders. Between them (alpha - 1) D(alpha) is convex and
@@ -19,9 +19,8 @@
 #' and holds for either order; where the two orders differ, give both tables.
 #'
 #' For a pair the exact curve is `"pld"`'s; its least mu, its largest loss and its Rényi curve serve the
-#' other accountants and composition when there are too many different sums of losses. For zCDP and RDP the
-#' `"rdp"` accountant answers. As a budget, each has room for the largest pure epsilon and the largest mu that
-#' imply it (for zCDP sqrt(2 rho), both).
+#' other accountants. For zCDP and RDP the `"rdp"` accountant answers. As a budget, each admits the largest
+#' pure epsilon and the largest mu that imply it (for zCDP both are sqrt(2 rho)).
 #'
 #' @inheritSection privacy_pure Privacy
 #' @param rho A number from 1e-12 to 1e12, or 0.
@@ -110,8 +109,8 @@ pair_tables <- function(x) {
     list(table(x[[1]], x[[2]]), table(x[[2]], x[[1]]))
 }
 
-# The least symmetric pair that is as easy to tell apart as each of some tables: the powers y of the best
-# tests of size x have a concave hull, whose segments are its outcomes
+# The least symmetric pair that dominates each of some tables. The powers y of the best tests of size x have a
+# concave hull, whose segments are the outcomes of the pair.
 pair_of_tables <- function(tables) {
   points <- lapply(tables, function(t) {
     o <- order(-log(t$p) + log(t$q))
@@ -167,43 +166,52 @@ pair_rdp <- function(pair) {
   }, 0)
 }
 
-# The k-fold iterate of its trade-off function: powers of powers
-pair_group <- function(pair, k, most = 2^13) {
-  if (length(pair$loss) * k > most) return(NULL)
-  o <- order(-pair$loss)
-  x <- c(0, cumsum(pair$p[o] * exp(-pair$loss[o])))
-  y <- pair$infinite + c(0, cumsum(pair$p[o]))
-  power <- function(at) stats::approx(c(x, 1), c(y, 1), pmin(at, 1), ties = max)$y
-  size <- x
-  value <- y
-  for (i in seq_len(k - 1)) {
-    new <- x[x > value[1] & x < max(value)]
-    if (length(new)) {
-      at <- stats::approx(value, size, new, ties = min)$y
-      value <- c(value, new)
-      size <- c(size, at)
-    }
-    o <- order(size)
-    size <- size[o]
-    value <- power(value[o])
+# The k-fold iterate of its trade-off function: powers of powers, by squares
+pair_group <- function(pair, k) {
+  whole <- NULL
+  repeat {
+    if (k %% 2 == 1) whole <- if (is.null(whole)) pair else pair_after(whole, pair)
+    k <- k %/% 2
+    if (k == 0) return(whole)
+    pair <- pair_after(pair, pair)
   }
-  pair_of_tests(pmin(size, 1), pmin(value, 1))
+}
+
+# The pair of tests whose size is the power of a test of the first pair, and which are made of the second
+pair_after <- function(first, second, most = 2^12) {
+  tests <- function(pair) {
+    if (length(pair$loss) > most) pair <- pair_on_knots(pair, knots = 1000)
+    o <- order(-pair$loss)
+    list(x = c(0, cumsum(pair$p[o] * exp(-pair$loss[o]))), y = pair$infinite + c(0, cumsum(pair$p[o])))
+  }
+  outer <- tests(second)
+  inner <- tests(first)
+  size <- inner$x
+  value <- inner$y
+  new <- outer$x[outer$x > value[1] & outer$x < max(value)]
+  if (length(new)) {
+    size <- c(size, stats::approx(value, size, new, ties = min)$y)
+    value <- c(value, new)
+  }
+  power <- stats::approx(c(outer$x, 1), c(outer$y, 1), pmin(value, 1), ties = max)$y
+  pair_of_tests(pmin(size, 1), pmin(power, 1))
 }
 
 # ---- the kinds --------------------------------------------------------------------------------------
 
-# Room for what is epsilon-DP or mu-GDP, if it were a budget; as a target of calibration, that mu
-reading_mu <- function(g, delta) list(guarantee_gdp(most_mu(g)))
+# As a target of calibration: the largest mu that implies it
+target_mu <- function(g, delta) list(guarantee_gdp(most_mu(g)))
 
 kind_zcdp <- list(
   forms = list(rdp = function(g, at) g$rho),
   fixed = function(g) TRUE,
-  room = function(g) list(epsilon = sqrt(2 * g$rho), mu = sqrt(2 * g$rho)), # Bun and Steinke, Proposition 1.4
+  # Bun and Steinke, Proposition 1.4
+  largest = function(g) list(epsilon = sqrt(2 * g$rho), mu = sqrt(2 * g$rho)),
   inside = function(g, budget, at) {
     rdp <- form(g, "rdp", at)
     is.numeric(rdp) && rdp <= budget$rho
   },
-  readings = reading_mu,
+  targets = target_mu,
   together = function(parts) new_guarantee("zcdp", rho = sum(numbers_of(parts, "rho")),
                                            neighbours = parts[[1]]$neighbours),
   times = function(g, k) replace(g, "rho", k^2 * g$rho),
@@ -221,12 +229,12 @@ kind_rdp <- list(
     }, orders = g$alpha)
   }),
   fixed = function(g) TRUE,
-  room = function(g) {
+  largest = function(g) {
     finite <- is.finite(g$rdp)
     alpha <- g$alpha[finite]
     rdp <- g$rdp[finite]
     if (length(rdp) == 0) return(list(epsilon = 0, mu = 0))
-    # From below: the last epsilon that is seen to be inside
+    # least_inside() gives the first epsilon outside, within 1e-9.
     above <- least_inside(function(e) any(pure_rdp(e, alpha) > rdp),
                           c(sqrt(2 * min(rdp / alpha)), max(rdp) + 1), 1e-9)
     list(epsilon = max(sqrt(2 * min(rdp / alpha)), above * (1 - 2e-9)), mu = sqrt(2 * min(rdp / alpha)))
@@ -235,7 +243,7 @@ kind_rdp <- list(
     rdp <- form(g, "rdp", at)
     !is.null(rdp) && all((if (is.numeric(rdp)) rdp * budget$alpha else rdp(budget$alpha)) <= budget$rdp)
   },
-  readings = reading_mu,
+  targets = target_mu,
   words = function(g, digits) {
     n <- length(g$alpha)
     shown <- unique(round(seq(1, n, length.out = min(n, 3))))
@@ -258,7 +266,7 @@ kind_loss <- list(
     }
   ),
   fixed = function(g) TRUE,
-  room = function(g) {
+  largest = function(g) {
     deltas <- function(e) vapply(e, pair_delta, 0, pair = g$pair)
     e <- c(0, g$pair$loss[g$pair$loss > 0])
     list(epsilon = 2 * atanh(deltas(0)), mu = if (g$pair$infinite == 0) 0 else min(gdp_mu(e, deltas(e))))
@@ -269,7 +277,7 @@ kind_loss <- list(
     e <- c(0, pair$loss[pair$loss > 0], budget$pair$loss[budget$pair$loss > 0], Inf)
     all(vapply(e, pair_delta, 0, pair = pair) <= vapply(e, pair_delta, 0, pair = budget$pair) * (1 + 1e-12))
   },
-  readings = function(g, delta) list(guarantee_approx(pair_epsilon(g$pair, delta), delta)),
+  targets = function(g, delta) list(guarantee_approx(pair_epsilon(g$pair, delta), delta)),
   words = function(g, digits) {
     sprintf("(%s, %s)-DP and a curve of %s", format_up(max(g$pair$loss, 0), digits),
             format_up(g$pair$infinite, digits),

@@ -1,13 +1,11 @@
 #' Report the noisy maximum
 #'
 #' @description
-#' Says which of several numbers is the largest, with noise, so that nobody can tell what one person changed.
-#' Publishes which of several values is the largest, and hides the values.
 #' `report_noisy_max()` adds independent noise to every value and reports which is the
 #' largest, and nothing else. A round of Gaussian Thompson sampling is this with the posterior
 #' means as values and the posterior standard deviations as scales.
 #'
-#' `noisy_max_privacy()` says what the report leaks.
+#' `noisy_max_privacy()` gives the privacy of the report.
 #'
 #' @details
 #' With Laplace noise this is Report Noisy Max of Dwork and Roth (2014), Algorithm 3 of Ou et al.
@@ -23,12 +21,11 @@
 #' usual ratio for equal values, as in Dwork and Roth's proof.
 #'
 #' Theorem 6 of Ou et al. states (epsilon, (k - 1) d)-DP for k values with Gaussian noise and
-#' epsilon >= 5 sqrt(2 log(2 / d)) max(`sensitivity` / `scale`). It is shown beside
-#' the exact statement. The lemma that it rests on is stated for epsilon < 1, the factor k - 1 is
-#' not needed, and the split of epsilon and d into halves in its proof cannot be recovered;
-#' the reading here is the plain one. Past its range, where the noise is so small that the exact
-#' epsilon is larger (roughly `sensitivity` / `scale` above 8 sqrt(2 log(2 / d))), it is false,
-#' and `NA` is in its place.
+#' epsilon >= 5 sqrt(2 log(2 / d)) max(`sensitivity` / `scale`). It is given as a second row, after
+#' the exact statement. Its lemma is stated for epsilon < 1, the factor k - 1 is
+#' not needed, and we could not follow how its proof splits epsilon and d into halves; we use the theorem
+#' as it is stated. Where the noise is so small that the exact epsilon is larger (roughly
+#' `sensitivity` / `scale` above 8 sqrt(2 log(2 / d))), the theorem is false, and epsilon is `NA`.
 #'
 #' Noise comes from R's generator, as 53-bit uniforms: two draws each, as one draw of R's
 #' default generator has 32 bits. The generator is not cryptographic, and floating-point noise
@@ -105,7 +102,7 @@ noisy_max_privacy <- function(scale, sensitivity, delta, noise = c("laplace", "g
       max((move + other) / rep_len(args$scale, k))
     }
     if (delta == 1) epsilon <- 0
-    return(tibble::tibble(statement = "exact", epsilon = epsilon, delta = delta, mu = NA_real_))
+    return(as_bounds(tibble::tibble(statement = "exact", epsilon = epsilon, delta = delta, mu = NA_real_)))
   }
   mu <- if (changed == "one") max(ratio) else gdp_compose(ratio)
   out <- tibble::tibble(statement = "exact", epsilon = gdp_epsilon(mu, delta), delta = delta,
@@ -120,5 +117,5 @@ noisy_max_privacy <- function(scale, sensitivity, delta, noise = c("laplace", "g
                               mu = NA_real_)
     out <- rbind(out, theorem)
   }
-  out
+  as_bounds(out)
 }

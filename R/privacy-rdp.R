@@ -1,6 +1,6 @@
 #' From Rényi differential privacy to epsilon and delta
 #'
-#' Translates one way to say how much may leak, Rényi differential privacy, into epsilon and delta.
+#' Converts Rényi differential privacy into epsilon and delta.
 #' A mechanism is (alpha, D)-RDP when the Rényi divergence of order alpha between its
 #' outputs on neighbouring streams is at most D. Every order gives an epsilon at delta;
 #' the smallest may be used.
@@ -30,7 +30,7 @@
 #' @param rdp The divergence D. With `alpha`: numbers, one for each order, or a function of
 #'   alpha. Without: a function of alpha, or numbers rho that stand for the line
 #'   D = rho alpha (mu-GDP has rho = mu^2 / 2; so has rho-zCDP).
-#' @param delta Numbers in \[0, 1\].
+#' @param delta The probability with which epsilon may be exceeded: numbers in \[0, 1\].
 #' @param conversion `"improved"` or `"mironov"`.
 #' @returns A vector of epsilons: with `alpha`, one for each order (all arguments are
 #'   recycled to one length); without, one for each `delta` (and each rho).

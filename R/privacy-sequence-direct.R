@@ -1,8 +1,8 @@
 #' The direct accountant: what the published arms leak, straight in epsilon and delta
 #'
 #' @description
-#' Says how much the arms that Gaussian Thompson sampling chooses give away at most. [sequence_rdp()]
-#' has the same setting and bounds Rényi divergences; here nothing is lost in the conversion.
+#' Bounds from above how much the arms that Gaussian Thompson sampling chooses reveal. [sequence_rdp()] bounds
+#' Rényi divergences in the same setting; here nothing is lost in a conversion.
 #'
 #' * `sequence_gdp()` gives a mu such that the published arms are mu-GDP up to `nu`: one
 #'   statement for every epsilon, which composes.
@@ -41,9 +41,9 @@
 #'
 #' @inheritSection sequence_rdp Privacy
 #' @inheritParams sequence_rdp
-#' @param nu Numbers in \[1e-300, 1): the part of delta that stands outside the Gaussian curve.
-#' @param epsilon Non-negative numbers.
-#' @param delta Numbers in \[0, 1\].
+#' @param nu The part of delta outside the Gaussian curve: numbers in \[1e-300, 1).
+#' @param epsilon Privacy parameter of (epsilon, delta)-DP: non-negative numbers.
+#' @param delta The probability with which epsilon may be exceeded: numbers in \[0, 1\].
 #' @returns `sequence_gdp()`: a tibble, one row for each element of the recycled arguments:
 #'   * `mu`: the arms are mu-GDP up to nu;
 #'   * `nu`: as given.
@@ -69,7 +69,7 @@ sequence_gdp <- function(rounds, prepulls = 0, variance_scale = 1, nu = 1e-7) {
   nu <- check_numbers(nu, 1e-300, 1, open = c(FALSE, TRUE))
   args <- check_samplers(rounds, prepulls, variance_scale, nu = nu)
   mu <- by_sampler(args, args$nu, function(nu, sampler) published_gdp(sampler, nu))
-  tibble::new_tibble(list(mu = mu, nu = args$nu), nrow = length(mu))
+  as_bounds(tibble::new_tibble(list(mu = mu, nu = args$nu), nrow = length(mu)))
 }
 
 #' @rdname sequence_gdp

@@ -1,8 +1,7 @@
 #' How much the published arms leak at least
 #'
-#' Says how much Gaussian Thompson sampling gives away at least.
-#' An epsilon that an explicit adversary forces on Gaussian Thompson sampling at each delta.
-#' [sequence_epsilon()] bounds the truth from above, this one from below.
+#' Bounds from below how much Gaussian Thompson sampling reveals: at each delta, an epsilon that an explicit
+#' adversary achieves. [sequence_epsilon()] is the bound from above.
 #'
 #' @details
 #' The adversary is the one that the upper bounds assume. It knows the largest draw of the other arms and
@@ -34,12 +33,11 @@
 #' in place of 50 over 1,000 rounds. No upper bound here makes use of that limit, so there the band is wide,
 #' and the truth may lie anywhere in it.
 #'
-#' Other arms with so many rewards that their draws are all but known, and of which the adversary chooses the
-#' ones on offer, play such a strategy (`pools = TRUE` in [dpts_privacy()], which counts the rounds after two
-#' arms' pre-pulls, or without those after the first; other rounds that gave the other arms their rewards come
-#' on top). With few arms that are
-#' all new and always on offer, their own randomness hides the private arm too, and what leaks may be less
-#' than the lower bound.
+#' An adversary can achieve this bound if the other arms have so many rewards that their draws are almost
+#' known, and if it chooses which of them are on offer (`pools = TRUE` in [dpts_privacy()], which counts the
+#' rounds after two arms' pre-pulls, or without pre-pulls those after the first; the rounds that gave the
+#' other arms their rewards come on top). With few arms that are all new and always on offer, their own
+#' randomness also hides the private arm, and what leaks may be less than the lower bound.
 #'
 #' @inheritParams sequence_gdp
 #' @param ... Must be empty: what follows is named.
@@ -105,7 +103,7 @@ silent_epsilon <- function(delta, sampler, bounded = FALSE) {
   n0 <- sampler$start
   rounds <- sampler$rounds
   d <- 1 / sqrt(sampler$weight)
-  room <- if (bounded) sqrt((n0 + 1) / sampler$scale) else Inf # and n0 / (n0 + 1) as much above 0
+  limit <- if (bounded) sqrt((n0 + 1) / sampler$scale) else Inf # and n0 / (n0 + 1) as much above 0
   if (delta == 0 && !bounded) return(Inf)
   log_p <- function(y) rounds * stats::pnorm(-y, log.p = TRUE)
   at <- function(y) {
@@ -115,8 +113,8 @@ silent_epsilon <- function(delta, sampler, bounded = FALSE) {
   }
   # At the largest y the arm is silent with probability delta, or the rewards end.
   most <- if (delta == 0) Inf else -stats::qnorm(log(delta) / rounds, log.p = TRUE)
-  most <- min(most, room * n0 / (n0 + 1) - d)
-  least <- max(most - 12, -room)
+  most <- min(most, limit * n0 / (n0 + 1) - d)
+  least <- max(most - 12, -limit)
   if (!(least < most)) return(0)
   y <- seq(least, most, length.out = 400)
   best <- which.max(at(y))

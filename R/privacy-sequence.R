@@ -1,14 +1,14 @@
 #' The sequence accountant: what the published arms leak
 #'
 #' @description
-#' Bounds what a whole list of choices of Gaussian Thompson sampling gives away.
+#' Bounds how much the sequence of arms that Gaussian Thompson sampling chooses reveals.
 #' Ou, Avella Medina and Cummings (2024) bound Gaussian Thompson sampling as if every round
 #' published the whole vector of posterior draws. Only the arm is published. The sequence
 #' accountant bounds the Rényi divergence of the *sequence of arms*. At every order it is at most
 #' theirs, and at long horizons smaller by orders of magnitude.
 #'
 #' * `sequence_rdp()` gives the bound, a number for each order alpha.
-#' * `sequence_account()` gives it beside the bound of full publication, how it was computed,
+#' * `sequence_account()` also gives the bound for full publication, the method of computation,
 #'   and how much the computation may have added.
 #'
 #' @details
@@ -45,11 +45,11 @@
 #' number of rounds is known in advance, and `prepulls` and `variance_scale` are chosen without
 #' looking at the data.
 #'
-#' @param alpha Orders: numbers above 1, from 1 + 1e-7 to 1 + 1e7.
+#' @param alpha Orders of the Rényi divergence: numbers from 1 + 1e-7 to 1 + 1e7.
 #' @param rounds Rounds after the pre-pulls: whole numbers, at least 1. For K arms and a
 #'   horizon T they are T - K x `prepulls`.
 #' @param prepulls,variance_scale Parameters of [policy_ts_gaussian()].
-#' @param method `"auto"`, `"exact"` or `"grid"`.
+#' @param method How the recursion is solved: `"auto"`, `"exact"` or `"grid"`; see Details.
 #' @returns `sequence_rdp()`: a vector of Rényi divergences, in nats, all arguments recycled
 #'   to one length. `sequence_account()`: a tibble, one row for each of them, with
 #'   * `alpha`, `rounds`, `prepulls`, `variance_scale`: as given;
@@ -77,7 +77,7 @@ sequence_rdp <- function(alpha, rounds, prepulls = 0, variance_scale = 1,
 sequence_account <- function(alpha, rounds, prepulls = 0, variance_scale = 1,
                              method = c("auto", "exact", "grid")) {
   args <- sequence_solve(alpha, rounds, prepulls, variance_scale, method)
-  tibble::new_tibble(args, nrow = length(args$alpha))
+  as_bounds(tibble::new_tibble(args, nrow = length(args$alpha)))
 }
 
 # What the accountants of the published arms know of a Thompson sampler: the rounds in which it draws,

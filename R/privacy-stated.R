@@ -1,14 +1,13 @@
-# What a replay promises. A rejection replay reads events one by one, asks the policy for an arm
-# and keeps the event if that is the arm of the log. Who knows the log's arms sees from the kept
-# events every choice of the policy, of discarded events too ("not that arm").
+# The guarantee of a replay. A rejection replay reads events one by one, asks the policy for an arm
+# and keeps the event if that is the arm of the log. Someone who knows the log's arms can infer every choice
+# of the policy from the kept events, and for discarded events that it was another arm.
 #
-# * Policies that release noisy sums or means: each reward is in its releases once, whether or
-#   not other events are kept, and all else is post-processing. The statement is the live one.
-# * Gaussian Thompson sampling is private in its draws: every event read is a draw, kept or not,
-#   and a discarded one does not let the arm's rewards grow. Events read are charged, by the
-#   accountants that count draws.
-# * Where the log's arms are uniform, secret and independent of all else, kept events have the
-#   distribution of a live run: then the live statement holds of the kept events' arms.
+# * Policies that release noisy sums: each reward is in its releases once, whether or not other events are
+#   kept, and all else is post-processing. The guarantee is that of a live run.
+# * Gaussian Thompson sampling is private because of its draws. Every event read is a draw, kept or not, and a
+#   discarded event adds no reward to the arm. The accountants that count draws charge all events read.
+# * If the log's arms are uniform, secret and independent of all else, kept events have the distribution of a
+#   live run: the guarantee of a live run then holds for the arms of the kept events.
 
 # The statement of a replay
 #
@@ -45,16 +44,16 @@ kind_stated <- list(
   sentences = function(g, digits) stated_sentences(g, digits)
 )
 
-# The guarantee of a policy that is started anew every so many rounds: each reward is used in one
-# life, and lives share no randomness (parallel composition)
+# The guarantee of a policy that is restarted every `every` rounds: each reward is used in one life, and lives
+# share no randomness (parallel composition)
 guarantee_of_lives <- function(guarantee, every) {
   if (is_fixed(guarantee)) return(guarantee)
   if (identical(guarantee$kind, "lives")) return(replace(guarantee, "every", min(guarantee$every, every)))
   guarantee_around("lives", guarantee, every = every)
 }
 
-# A life ends after so many events that are kept; where events that are read are charged, all may be
-# read in one.
+# A life ends after `every` kept events. Where events that are read are charged, all of them may be read in
+# one life.
 kind_lives <- list(
   conditions = function(g, at) {
     read <- at$source == "replay" && !is.null(form(g$part, "rounds", at))
@@ -64,12 +63,12 @@ kind_lives <- list(
   words = function(g, digits) format(g$part, digits = digits),
   sentences = function(g, digits) {
     c(guarantee_sentences(g$part, digits),
-      sprintf(paste("The policy starts anew every %s rounds, and each reward is used in one of its",
-                    "lives: no more rounds than these add up."), label_count(g$every)))
+      sprintf(paste("The policy restarts every %s rounds, and each reward is used in one of its lives:",
+                    "only the rounds of one life add up."), label_count(g$every)))
   }
 )
 
-# What a stated guarantee comes to under its conditions: a number where there is one
+# A stated guarantee under its conditions, as mu-GDP where there is a mu
 settle <- function(x) {
   mu <- form(x$part, "mu", x$at)
   if (is.null(mu) || !is.null(form(x$part, "epsilon", x$at))) return(x$part)
@@ -81,7 +80,7 @@ words_stated <- function(x) {
   sprintf("in a replay, the log's arms %s", if (x$at$source == "secret") "secret" else "known")
 }
 
-# What the arms alone leak, as GDP up to a nu, where that says more
+# The privacy of the published arms alone, as GDP up to a nu, if it is stronger
 near_sentence <- function(x, digits, nu = 1e-7) {
   near <- form(x$part, "near", x$at)
   if (is.null(near) || !near$free || near$least >= nu) return(NULL)

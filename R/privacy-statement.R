@@ -1,27 +1,25 @@
-# What is promised, in words that a protocol or a data protection officer can take over.
+# The guarantee in plain language, for a protocol or a data protection officer.
 
 #' Say in words what is promised
 #'
-#' `privacy_statement()` writes down who is protected, from whom, and how much can be learned about them at
-#' most. It says what is published and what is assumed: for a study protocol, a register of processing or a
-#' page for participants.
+#' `privacy_statement()` describes who is protected, from whom, and how much can be learned about them at
+#' most. It says what is published and what is assumed. Use it for a study protocol, a register of processing
+#' or a page for participants.
 #'
 #' @details
-#' The bound in words is about a guess between two values of one reward that are equally likely beforehand:
-#' under (epsilon, delta)-DP it is right with a chance of at most (e^epsilon + delta) / (1 + e^epsilon), under
-#' mu-GDP of at most Phi(mu / 2). Without privacy it may always be right; without anything published it is
-#' right half of the time.
+#' The bound in words is about a guess between two values of one reward that are equally likely beforehand.
+#' The guess is correct with probability at most (e^epsilon + delta) / (1 + e^epsilon) under
+#' (epsilon, delta)-DP, and at most Phi(mu / 2) under mu-GDP. Without privacy it may always be correct; if
+#' nothing is published it is correct with probability 1/2.
 #'
 #' @param x A policy, a guarantee or a budget, or a named list of them; an agent; or a result of [dpts_plan()]
 #'   or [dpts_replay()].
-#' @param horizon How many rounds (people) there are: a whole number. Needed where what is promised depends on
-#'   it.
+#' @param horizon Number of rounds (people): a whole number. Needed if the guarantee depends on it.
 #' @param ... Must be empty: what follows is named.
-#' @param arms How many arms there are: a whole number.
-#' @param delta Epsilon is given at this delta, where it depends on one: a number in (0, 1).
-#' @returns A character vector of class `dpts_statement`, a paragraph each, named by headings. It prints in 80
-#'   columns;
-#'   `as.character()` gives the text alone.
+#' @param arms Number of arms: a whole number.
+#' @param delta The probability, in (0, 1), with which epsilon may be exceeded; used if epsilon depends on it.
+#' @returns A character vector of class `dpts_statement`: one element for each paragraph, named by its
+#'   heading. It prints in 80 columns; `as.character()` gives the text alone.
 #' @family privacy
 #' @examples
 #' privacy_statement(policy_randomised(mu = 0.5))
@@ -104,13 +102,14 @@ as.character.dpts_statement <- function(x, ...) as.vector(unclass(x))
 
 # ---- paragraphs -----------------------------------------------------------------------------
 
-# `curve`: Epsilons as a function of deltas.
-# `terms`: Of an agent
+# `curve`: Epsilon as a function of delta, see privacy_curve().
+# `terms`: The terms of an agent, or NULL
 statement <- function(what, guarantee, policy, curve, delta, at, terms = NULL) {
   if (promises_nothing(guarantee)) {
     return(c(
       "Of" = what,
-      "Who is protected" = "Nobody. Nothing is promised: what is published may tell every person's reward.",
+      "Who is protected" = paste("Nobody. There is no guarantee: what is published may reveal every person's",
+                                 "reward."),
       "What is published" = words_published(guarantee, policy)
     ))
   }
@@ -132,22 +131,22 @@ words_protected <- function(guarantee, terms) {
       " it was. Not protected are which arm a person got, that the person took part, and ", when,
       if (guarantee$neighbours == "public_context") ". Contexts are taken as public", "."
     ),
-    joint = paste("Each person's context and outcome, as seen by all others: what other people get tells",
-                  "little of them. A person's own arm depends on the person's own context, and who sees it",
-                  "may learn from it."),
-    paste0("What may change without being noticed: ", neighbour_words[[guarantee$neighbours]]$sentence, ".")
+    joint = paste("Each person's context and outcome, as seen by all others: what other people get reveals",
+                  "little about them. A person's own arm depends on the person's own context, and anyone who",
+                  "sees that arm may learn from it."),
+    paste0("The guarantee is about ", neighbour_words[[guarantee$neighbours]]$sentence, ".")
   )
 }
 
 words_from <- function(guarantee) {
-  everybody <- paste("From everybody who sees what is published, whatever else they know: the method and its",
-                     "settings, and the outcomes of all other people")
+  everybody <- paste("From everybody who sees what is published, even if they know the method, its settings",
+                     "and the outcomes of all other people")
   if (guarantee$published == "bits") {
     return(paste0(everybody,
                   "; also from those who run the policy: outcomes are randomised before they get them."))
   }
-  paste0(everybody, ". Not from those who hold outcomes before their release: who reports them, or can read ",
-         "the store.")
+  paste0(everybody, ". Not from those who have outcomes before their release: those who report them, or who ",
+         "can read the store.")
 }
 
 words_published <- function(guarantee, policy) {
@@ -157,16 +156,16 @@ words_published <- function(guarantee, policy) {
   once <- is("each_once")
   what <- c(
     if (guarantee$neighbours == "joint") "The arms of all other people" else "The arm of each person",
-    if (is("knows_chances")) "the chances with which people were tossed to arms",
+    if (is("knows_chances")) "the probabilities with which people were randomised to arms",
     if (local) "the random bits that stand for outcomes" else if (once) {
       "noisy sums of outcomes, each outcome in one of them, with the number of outcomes in each"
     } else if (is("releases")) "what the policy releases with its noise"
   )
   after <- if (local || once) {
-    paste(": estimates, intervals, p-values, verdicts, the time at which one stops, and a last release of",
-          "what is open at the end")
+    paste(": estimates, intervals, p-values, verdicts, the stopping time, and a final release of the open",
+          "sums")
   }
-  none <- if (!promises_nothing(guarantee)) ". No outcome, and no sum without its noise"
+  none <- if (!promises_nothing(guarantee)) ". No outcome is published, and no sum without its noise"
   paste0(words_list(what), "; and all that is computed from this", after, none, ".")
 }
 
@@ -176,9 +175,9 @@ words_assumed <- function(guarantee, policy, terms) {
     "A person has one outcome; k outcomes of a person are protected as a group of k (privacy_group())"
   } else sprintf("At most %s of a person are used, together", count_noun(most, "outcome", "outcomes"))
   paste0(
-    person, ". Outcomes lie in their range. Who comes when, which arms are on offer and ",
-    if (is.null(terms) || terms$use != "deadline") "when outcomes come " else "contexts ",
-    "do not depend on outcomes. Settings were chosen without a look at the outcomes to be protected",
+    person, ". Outcomes lie in their range. The order of people, the arms on offer and ",
+    if (is.null(terms) || terms$use != "deadline") "the times of outcomes " else "contexts ",
+    "do not depend on outcomes. Settings were chosen without looking at the outcomes to be protected",
     if (needs_end(guarantee)) ", and the number of people is known in advance",
     ". Noise and random numbers are secret: no seed is published",
     if (is.null(terms) && !is.null(policy))
@@ -193,18 +192,20 @@ words_promised <- function(guarantee, curve, delta, at) {
   said <- format(if (is_fixed(guarantee)) guarantee else settle(guarantee_stated(guarantee, at)), digits = 4)
   number <- if (!plain) sprintf("epsilon %s at delta %s", format_up(epsilon, 3), number_text(delta)) else
     if (!startsWith(said, paste0(format_up(pure, 4), "-"))) paste("epsilon", format_up(pure, 3))
-  paste0("Differential privacy, ", paste(c(said, number), collapse = ": "),
-         ". Who sees all of this and knows everything but one person's ",
-         "outcome, of which two values are equally likely, guesses it right ",
-         guess_words(guess_chance(curve)), ".")
+  # Another accountant may prove less than the mu that is named.
+  mu <- form(guarantee, "mu", at)
+  sharper <- !is.null(mu) && !is.null(number) && epsilon < 0.999 * gdp_epsilon(mu, delta)
+  both <- if (sharper) "; by a sharper accountant " else ": "
+  paste0("Differential privacy, ", paste(c(said, number), collapse = both),
+         ". Suppose someone sees all of this and knows everything except one person's outcome, of which two ",
+         "values are equally likely. ", guess_words(guess_chance(curve)), ".")
 }
 
 # ---- a guess --------------------------------------------------------------------------------
 
-# How often the best guess between two equally likely values of one reward is right, at most: (e^epsilon +
-# delta) / (1 + e^epsilon) under (epsilon, delta)-DP, at the delta where that is least; NA if nothing is
-# promised
-# `curve`: Epsilons as a function of deltas.
+# The largest probability that a guess between two equally likely values of one reward is correct:
+# (e^epsilon + delta) / (1 + e^epsilon) under (epsilon, delta)-DP, at the delta where that is least; NA if
+# nothing is guaranteed
 guess_chance <- function(curve) {
   bound <- function(delta, epsilon = curve(delta)) (1 + delta * exp(-epsilon)) / (1 + exp(-epsilon))
   rough <- c(0, 1e-6, seq(0.05, 0.95, 0.1))
@@ -214,13 +215,15 @@ guess_chance <- function(curve) {
   min(found, bound(pmin(pmax(rough[which.min(found)] + seq(-0.1, 0.1, 0.01), 1e-6), 1)))
 }
 
-# "at most 60 times in 100": rounded up, with more digits where 100 have no room
+# "They guess it correctly at most 60 times in 100": rounded up, and in 1,000 or more where it would be 100
 guess_words <- function(chance) {
-  if (is.na(chance) || chance > 1 - 1e-6) return("nearly always, perhaps")
+  if (is.na(chance) || chance > 1 - 1e-6) {
+    return("They may guess it correctly nearly always: the guarantee does not rule that out")
+  }
   of <- 100
   while (ceiling(of * chance) == of) of <- 10 * of
-  sprintf("at most %s times in %s; a coin is right 50 times in 100", words_whole(ceiling(of * chance - 1e-9)),
-          words_whole(of))
+  sprintf("They guess it correctly at most %s times in %s; tossing a coin is correct %s times in %s",
+          words_whole(ceiling(of * chance - 1e-9)), words_whole(of), words_whole(of / 2), words_whole(of))
 }
 
 agent_curve <- function(agent, unit = "reward") {
@@ -235,9 +238,9 @@ agent_curve <- function(agent, unit = "reward") {
 privacy_curve <- function(guarantee, at) {
   at <- guarantee$at %||% at
   able <- accountants_of(guarantee, at)
-  # For ever: what each round costs has no sum, but what a filter or a life leaves has.
+  # With no end, the costs of rounds have no finite sum; the limit of a filter, or of a life, holds for ever.
   if (at$horizon == Inf && draws_cost(guarantee)) {
-    able <- Filter(function(name) accountants()[[name]]$ledger == "always", able)
+    able <- accountants_of_ledger(able, has_horizon = FALSE)
   }
   function(delta) least_epsilon(guarantee, at, delta, able)
 }

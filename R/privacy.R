@@ -1,9 +1,9 @@
 #' Account for the privacy of policies
 #'
-#' Says how much a policy gives away about one person, as a curve of epsilon against delta.
-#' Turns the guarantee that a policy declares, and the conditions that it runs under, into curves of
-#' epsilon against delta, one for each accountant that applies. Every accountant gives a valid upper
-#' bound; the smallest epsilon may be used ([summary()][summary.dpts_privacy] picks it).
+#' Says how much a policy reveals about one person, as a curve of epsilon against delta.
+#' There is one curve for each accountant that applies to the guarantee that the policy declares, under the
+#' conditions that it runs under. Every curve is a valid upper bound, so you may use the smallest epsilon:
+#' [summary()][summary.dpts_privacy] picks it.
 #'
 #' @details
 #' The accountants:
@@ -11,7 +11,8 @@
 #' * `"pure"`: epsilon-DP policies, at every horizon and delta the same epsilon.
 #' * `"pld"`: the exact curve of what is known. For epsilon-DP that is
 #'   epsilon' = ln(exp(epsilon) - delta (1 + exp(epsilon))), the curve of randomised response; for
-#'   several guarantees together, optimal composition ([privacy_compose()]).
+#'   several guarantees together, optimal composition, within about 2% where their losses have very many sums
+#'   ([privacy_compose()]).
 #' * `"gdp"`: Gaussian DP, converted exactly ([gdp_epsilon()]). Gaussian Thompson sampling
 #'   composes to sqrt(rounds) times the mu of a round (Ou et al., Theorems 3 and 4).
 #' * `"rdp"`: Rényi DP of the same mechanism with the improved conversion, minimised over all
@@ -27,7 +28,7 @@
 #'   (epsilon, delta) itself and `"sequence"`, where each applies ([sequence_gdp()],
 #'   [sequence_epsilon()]). The smallest for Gaussian Thompson sampling.
 #'
-#' A policy that promises nothing has epsilon `Inf`, under whichever accountant is asked for.
+#' For a policy without a guarantee, epsilon is `Inf` under every accountant.
 #'
 #' For Gaussian Thompson sampling the rounds composed are `horizon` - `arms` x `prepulls`,
 #' since the pre-pulls depend on no data, and a round is mu-GDP with
@@ -53,9 +54,9 @@
 #'   assigned, not by the rewards that came, so a reward weighs as little as without a delay. The
 #'   epsilons are therefore the same for every `delay`.
 #' * Pools. If arms can be off offer, an arm's pre-pulls may come at any time and do not shorten the
-#'   rounds of the others; but two arms must have had theirs before there is a choice to be drawn. With
-#'   `pools = TRUE` Gaussian Thompson sampling is charged for `horizon` - 2 `prepulls` rounds. Other
-#'   policies are as with all arms on offer.
+#'   rounds of the others, but sampling starts only when at least two arms have completed their pre-pulls.
+#'   With `pools = TRUE` Gaussian Thompson sampling is charged for `horizon` - 2 `prepulls` rounds. For other
+#'   policies nothing changes.
 #' * Replay. In a replay of a log whose arms are known, every event *read* is a draw of Gaussian Thompson
 #'   sampling, kept or not. The accountants `"sequence"` and `"direct"` do not apply, and the others charge
 #'   the events read. A replay's own result says what it promises.
@@ -77,11 +78,12 @@
 #'   [privacy_group()], a budget, or a named list of them.
 #' @param horizon Number of rounds, pre-pulls included: whole numbers.
 #' @param ... Must be empty: what follows is named.
-#' @param delta Numbers in \[0, 1\].
-#' @param accountant Some of `"pure"`, `"pld"`, `"gdp"`, `"rdp"`, `"advanced"`,
-#'   `"sequence"` and `"direct"`, or `NULL` for all that apply (`"pld"` for a single pure policy only where
-#'   it is named). Accountants that do not apply to one of the policies are
-#'   left out for it; if none applies it is an error, which says why.
+#' @param delta The probability with which epsilon may be exceeded, in (epsilon, delta)-DP: numbers in
+#'   \[0, 1\].
+#' @param accountant How epsilon is computed: some of `"pure"`, `"pld"`, `"gdp"`, `"rdp"`, `"advanced"`,
+#'   `"sequence"` and `"direct"`, or `NULL` for all that apply (`"pld"` for a single pure policy only if you
+#'   name it). An accountant that does not apply to one of the policies is left out for it; if none applies,
+#'   an error says why.
 #' @param lower `TRUE` to add what Gaussian Thompson sampling leaks at least to an adversary who knows the
 #'   other arms' largest draw, by [sequence_lower_bound()] with `bounded = TRUE`; takes some seconds for
 #'   each horizon.
@@ -132,7 +134,7 @@ dpts_privacy.default <- function(policies, horizon, ..., delta = 10^-(1:12), acc
   horizon <- check_counts(horizon)
   delta <- check_numbers(delta, 0, 1)
   if (!is.null(accountant)) {
-    accountant <- unique(check_choice(accountant, names(accountants()), several = TRUE))
+    accountant <- unique(check_choice(accountant, ACCOUNTANTS, several = TRUE))
   }
   arms <- check_count(arms, 2)
   delay <- check_number(delay, 0, inf = TRUE)

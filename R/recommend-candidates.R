@@ -1,11 +1,11 @@
-# The candidates of dpts_recommend(): what each may spend inside a budget.
+# The candidates of dpts_recommend(), and how each is set for a budget.
 #
-# A candidate is a function of what may be spent. It gives a policy, or says by no_room() why the
-# budget has none for it. Here is the whole list.
+# A candidate is a function of what may be spent. It returns a policy, or no_room() with the reason why it
+# cannot meet the budget. candidates_known() lists all of them.
 
 no_room <- function(why) structure(why, class = "dpts_no_room")
 
-# `delta`: Of a verdict.
+# `delta`: The error probability of a verdict.
 candidates_known <- function(goal = "regret", delta = NULL) {
   enough <- function(what, make) {
     force(what)
@@ -20,7 +20,7 @@ candidates_known <- function(goal = "regret", delta = NULL) {
   pure <- function(make) enough("epsilon", make)
   gdp <- function(make) enough("mu", make)
   alone <- function(...) lapply(list(...), function(make) pure(function(epsilon, spend) make(epsilon)))
-  # With noise of either law
+  # Each with Gaussian and with Laplace noise
   either <- function(name, make) {
     both <- list(gdp(function(mu, spend) make(mu = mu)),
                  pure(function(epsilon, spend) make(epsilon = epsilon)))
@@ -73,23 +73,23 @@ preferred <- function(prefer, make) {
 
 # Gaussian Thompson sampling. Pre-pulls cost about b times the gaps, and the variance that
 # they save, rounds / (mu^2 (b + 1)), costs as many times ln(T) / gap: the sum is least at some
-# multiple of sqrt(T ln(T)) / mu. Of which, bench/prepulls.R measures on the panel: 2, and 0.7
-# under the accountants of the published arms, to which pre-pulls are worth less. Past T / mu^2 the variance
-# would be below that of plain Thompson sampling.
+# multiple of sqrt(T ln(T)) / mu. bench/prepulls.R measures this multiple on the panel: 2, and 0.7 under the
+# accountants of the published arms, which gain less from pre-pulls. Above T / mu^2 the variance would be
+# below that of plain Thompson sampling.
 spend_variance <- function(mu, spend) {
   horizon <- spend$horizon
   # The sharpest that certifies this kind of budget
   accountant <- sharpest_accountant(spend$budget, 1 / horizon)
-  worth <- accountants()[[accountant]]$prepulls
+  worth <- accountant_called(accountant)$prepulls
   b <- min(worth * sqrt(horizon * log(horizon)) / mu, horizon / mu^2, horizon / (3 * spend$arms))
   calibrate(spend$budget, conditions(horizon, spend$arms), floor(b), accountant, 1 / horizon,
             quiet = TRUE)
 }
 
-# DP-TS-UCB: the least alpha whose mu fits; past alpha = 1 fewer draws
+# DP-TS-UCB: the least alpha whose mu fits; if none up to 1 does, fewer draws
 spend_draws <- function(mu, spend) {
   at <- function(alpha) draws_mu(spend$horizon, alpha, sqrt(2 * pi * exp(1)))
-  # mu falls with alpha, in steps where the number of draws does
+  # mu falls with alpha, in steps, because the number of draws is whole
   alpha <- least_inside(function(alpha) at(alpha) <= mu, c(0, 1), tolerance = 1e-6)
   if (alpha < Inf) return(policy_dp_ts_ucb(ceiling(alpha * 1e6) / 1e6))
   log_t <- log(spend$horizon)
@@ -111,8 +111,8 @@ spend_releases <- function(spend) {
   policy_dp_ucb_int(if (f == 1) 1 else signif(1 / (f - 0.5), 6))
 }
 
-# The policies to compare, each inside the budget, and those left out with the reason:
-# list(policies, dropped), dropped a named vector of words
+# The policies to compare, each inside the budget, and the reasons why others are left out:
+# list(policies, dropped), dropped a character vector named by candidate
 candidate_policies <- function(candidates, budget, horizon, k, prefer = "mean", goal = "regret", delta = NULL,
                                progress = FALSE) {
   at <- conditions(horizon, k)
@@ -135,7 +135,7 @@ candidate_policies <- function(candidates, budget, horizon, k, prefer = "mean", 
   chosen <- candidates %||% setdiff(names(known), candidates_by_name_only)
   chosen <- unique(check_choice(chosen, names(known), several = TRUE, arg = "candidates"))
   spend <- c(spend_of(budget, horizon, k), prefer = prefer)
-  # A budget that an accountant cannot meet leaves its policy out, and the others in.
+  # A candidate whose accountant cannot meet the budget is dropped; the others stay.
   bar <- progress_bar(progress, length(chosen), "Fitting")
   made <- lapply(stats::setNames(nm = chosen), function(name) {
     bar(match(name, chosen) - 1)
@@ -166,7 +166,7 @@ spend_of <- function(budget, horizon, k) {
        mu = round_down(most_mu(budget), !is.null(budget$mu)))
 }
 
-# Six digits, and never more than there is; an amount that was given stays as it is
+# Rounded down to six digits; an amount that the user gave is not rounded
 round_down <- function(x, given, digits = 6) {
   if (given || x == 0) return(x)
   unit <- 10^(floor(log10(x)) + 1 - digits)

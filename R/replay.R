@@ -1,8 +1,7 @@
 #' Replay policies on logged data
 #'
-#' Tries policies on data that were logged in the past.
-#' Plays policies on a log of shown arms and their rewards, as if they had been running,
-#' by keeping those events in which the policy chooses the arm that the log shows.
+#' `dpts_replay()` runs policies on logged data as if they had been running when the data were collected. It
+#' keeps the events in which the policy chooses the logged arm.
 #'
 #' @details
 #' Events are read in order. The policy chooses from the event's pool; if it
@@ -12,28 +11,31 @@
 #' events have the distribution of the policy's own interaction, and `rate` is unbiased. The
 #' policy's clock counts kept events.
 #'
-#' Where propensities are not uniform, kept events favour what the logger favoured. Then:
+#' Where propensities are not uniform, arms that the logger preferred are more frequent among the kept events.
+#' Then:
 #'
 #' * `"weighted"` keeps every match and weights its reward by 1 / propensity. That corrects
 #'   the average (it is self-normalised, so unbiased only as the log grows), but the policy
 #'   still *learns* from a history in which events the logger favoured are more frequent;
 #' * `"rejection"` keeps a match with the chance least propensity / propensity, which
-#'   makes the whole history right (Dudik et al. 2012), and keeps few events if one
+#'   gives the whole history the right distribution (Dudik et al. 2012), and keeps few events if one
 #'   propensity is small.
 #'
 #' `"auto"` takes plain replay for a uniform log and `"weighted"` otherwise. A log without
-#' `propensity` is taken as uniform, and refused if the arms' counts speak clearly against
-#' it. Where pools differ in size, plain replay keeps an event with a chance of 1 / pool
-#' size and so leans towards small pools; the other two do not.
+#' `propensity` is taken as uniform, and refused if the counts of arms clearly contradict that.
+#' Where pools differ in size, plain replay keeps an event with probability 1 / pool
+#' size, so that events with small pools are over-represented; the other two methods correct for this.
 #'
 #' With a delay of D, the reward of a kept event is observed after D further kept events;
-#' up to then the policy chooses without it. A policy that begins with one pull of each arm
-#' therefore repeats the first one until its reward arrives.
+#' until then the policy chooses without it. A policy that begins with one pull of each arm
+#' therefore repeats the first arm until its reward arrives.
 #'
-#' The rate of the uniform policy, to which `relative` refers, is estimated from the whole
-#' log: its mean reward if the log is uniform (in plain replay weighted by 1 / pool size, as
-#' above), else the self-normalised importance weighted mean. Both are less noisy than a
-#' replay of [policy_uniform()].
+#' The rate of the uniform policy, to which `relative` refers, is estimated from the whole log: its mean
+#' reward if the log is uniform (in plain replay weighted by 1 / pool size, as above), else the
+#' self-normalised importance weighted mean. Both are less noisy than a replay of [policy_uniform()]. The
+#' mean of the importance weights of the uniform policy is printed. A warning is given where it is more than
+#' 4 standard errors and 1% away from 1: then the propensities are not those of the logger (see
+#' [dpts_ope()]).
 #'
 #' Runs differ in the policy's own random numbers and noise, not in the events: averaging
 #' over runs does not remove the error that comes from the log being finite. See
@@ -45,15 +47,14 @@
 #' factor's levels, else of the sorted values of `arm` and `pool`. The Open Bandit items
 #' 0, 1, ... are thus arms 1, 2, ... in order, labelled by their own ids.
 #'
-#' @section Privacy:
-#' A replay states its own guarantee: its print shows it, and [dpts_privacy()] of a replay draws it.
-#' Whoever knows the arms of the log sees from the kept events every choice of the policy, those
-#' that were discarded too. A policy that releases noisy sums keeps its guarantee, since an event is
-#' kept or not before its reward is looked at. Gaussian Thompson sampling is private in its draws,
-#' and every event that is *read* is a draw: events read are charged, and the accountants
-#' `"sequence"` and `"direct"` do not apply. Another context can change which arm is chosen and so whether the
-#' event is kept at all; for contexts the guarantee compares logs of which the same events are kept. Results
-#' of a seeded replay of real people's data must not be published as private.
+#' @section Privacy: A replay states its own guarantee: its print shows it, and [dpts_privacy()] of a replay
+#' draws it. Anyone who knows the arms of the log can infer from the kept events every choice of the policy,
+#' also in discarded events. A policy that releases noisy sums keeps its guarantee, because the decision to
+#' keep an event does not depend on its reward. Gaussian Thompson sampling is private by its random draws,
+#' and every event that is *read* uses one: so all events read are charged, and the accountants `"sequence"`
+#' and `"direct"` do not apply. Another context can change the chosen arm and so whether the event is kept;
+#' for contexts the guarantee compares logs in which the same events are kept. Results of a seeded replay of
+#' real people's data must not be published as private.
 #'
 #' @param log A data frame with one row per event, or a source of such rows that need not fit into memory
 #'   (see [log_query()]):
@@ -61,35 +62,34 @@
 #'   * `reward`: its reward, in \[0, 1\];
 #'   * `pool` (optional): a list column, the arms on offer; without it these are all arms that the
 #'     log shows, or all levels of the factor `arm`;
-#'   * `propensity` (optional): the chance with which the logger showed `arm`, in (0, 1\];
+#'   * `propensity` (optional): the probability with which the logger showed `arm`, in (0, 1\];
 #'   * contexts (optional): columns of numbers.
-#' @param policies A policy, or a named list of them.
-#' @param arm,reward,propensity The log's columns of arms, rewards and propensities, by name, where they are
-#'   called otherwise: strings. The log is then a data frame.
-#' @param delay Delays in kept events: one or more whole numbers.
+#' @param policies The policies to replay: one, or a named list.
+#' @param arm,reward,propensity Names of the columns of arms, rewards and propensities, if they have other
+#'   names: strings, for a log that is a data frame.
+#' @param delay How many kept events later a reward is observed: one or more whole numbers.
 #' @param context Which columns are the context: a formula such as `~ position + age`
 #'   (turned into numbers by [model.matrix()]; not for logs in chunks), names of columns, or one prefix of
 #'   their names. `NULL` takes the columns whose names start with `"context"`. `arm`, `reward`,
-#'   `pool` and `propensity` are never contexts: `~ .` and prefixes pass them over.
-#' @param arm_features A matrix with one row per arm (in order, or named by arm), for
-#'   policies with `model = "shared"`: they see for each arm all products of the event's
-#'   context with the arm's features. The default is what [read_yahoo_r6()] attached.
+#'   `pool` and `propensity` are never contexts: `~ .` and prefixes skip them.
+#' @param arm_features Features of the arms for policies with `model = "shared"`: a matrix with one row per
+#'   arm (in order, or named by arm). The policy sees for each arm all products of the event's context with
+#'   the arm's features. The default is what [read_yahoo_r6()] attached.
 #' @param method How events are kept and weighted; see Details.
-#' @param clip Bring contexts outside \[0, 1\] into it? The number of entries changed is
-#'   kept and shown. Without it such contexts are an error for private policies, whose
+#' @param clip Set contexts below 0 to 0 and above 1 to 1? The number of changed entries is
+#'   printed. If `FALSE`, contexts outside \[0, 1\] are an error for private policies, whose
 #'   guarantee needs the range.
-#' @param horizon Stop a run after so many kept events: a whole number, or `NULL` for the number of
-#'   events. Private policies fit their noise to it: a horizon near the number of events that will be kept
-#'   means less noise.
+#' @param horizon Maximum number of kept events of a run: a whole number, or `NULL` for the number of events.
+#'   Private policies add noise for this horizon: one near the number of events that will be kept means less
+#'   noise.
 #' @param history Keep every kept event, for [dpts_history()]?
-#' @param finish Does a policy that releases rewards in batches release those that are open at the end, as
-#'   in [dpts_simulate()]?
+#' @param finish Release open batches at the end, as in [dpts_simulate()]?
 #' @inheritParams dpts_simulate
 #' @returns A tibble of class `dpts_replay`, one row for each policy, delay and run:
 #'   * `policy`: factor, labelled by the names of `policies`;
 #'   * `delay`: in kept events;
 #'   * `run`: the run's number;
-#'   * `events`: how many events were kept;
+#'   * `events`: number of kept events;
 #'   * `reward`: their total reward, `rate` x `events` (where events are weighted, weights
 #'     are scaled to add up to `events`);
 #'   * `rate`: reward per kept event, `NA` if none was kept;
@@ -143,6 +143,9 @@ dpts_replay <- function(log, policies, ..., runs = 10, seed = NULL, progress = i
   data$method <- if (method != "auto") method else auto_method(data)
   warn_unseen(data)
   if (data$method != "replay") warn_certain(data, data$certain, "a policy")
+  base <- uniform_rate(data)
+  if (data$method != "replay") warn_weights(base$mean_weight, "of the uniform policy",
+                                            data$certain > 0 || any(data$shown == 0))
   warn_never(delay, horizon)
 
   log <- hash_log(data, data$method, data$clipped)
@@ -154,7 +157,7 @@ dpts_replay <- function(log, policies, ..., runs = 10, seed = NULL, progress = i
               observers = c("sums", "pulls", "estimates", "releases",
                             if (history) c("history", "probability")))
   job$keeps <- observed(job$observers)
-  gather_replay(job, play_job(job, replay_chunk, checkpoint, progress))
+  gather_replay(job, play_job(job, replay_chunk, checkpoint, progress), base)
 }
 
 auto_method <- function(data) if (data$uniform) "replay" else "weighted"
@@ -168,7 +171,7 @@ check_delays <- function(delay, arg = caller_arg(delay)) {
   delay
 }
 
-# Rewards that come after the last event teach nothing
+# Rewards that would come after the last event are never observed
 warn_never <- function(delay, horizon, call = caller_env()) {
   never <- delay[delay >= horizon]
   if (!length(never)) return(invisible())
@@ -182,7 +185,7 @@ warn_never <- function(delay, horizon, call = caller_env()) {
 clip_log <- function(data, clip) {
   data$clipped <- 0
   if (!clip) return(data)
-  # Contexts are clipped when they are replayed; how many, and their range then, is known now.
+  # Contexts are clipped when they are replayed; their number and their range are known now.
   data$clipped <- sum(data$context$outside, data$features < 0 | data$features > 1)
   if (!is.null(data$context)) data$context$range <- clip01(data$context$range)
   if (!is.null(data$features)) data$features <- clip01(data$features)
@@ -215,7 +218,7 @@ check_replay_fit <- function(policies, data) {
   }
 }
 
-# A block as src/play_replay.h has it: the chance that a match is kept, and what it weighs then
+# A block for src/play_replay.h, with the probability that a match is kept, and its weight
 replay_block <- function(data, block) {
   events <- c(block, data[intersect(c("k", "pool_start", "pool_arms", "features"), names(data))])
   if (data$clipped > 0 && !is.null(block$context)) events$context <- clip01(block$context)
@@ -227,9 +230,8 @@ replay_block <- function(data, block) {
     list(keep = ratio, weight = one))
 }
 
-# The sums of one policy's runs at one delay, a column for each run; see simulate_chunk()
-#
-# A log in memory is played run after run, one in blocks by all runs side by side.
+# The sums of one policy's runs at one delay, a column for each run; see simulate_chunk(). A log in memory
+# is read once per run; a log in blocks is read once, by all runs in parallel.
 replay_chunk <- function(job, chunk, tick = function(share) TRUE) {
   data <- job$data
   policy <- job$policies[[chunk$policy]]
@@ -266,11 +268,10 @@ replay_chunk <- function(job, chunk, tick = function(share) TRUE) {
 
 # ---- result ---------------------------------------------------------------------------
 
-gather_replay <- function(job, chunks) {
+gather_replay <- function(job, chunks, base) {
   data <- job$data
   policies <- job$policies
   runs <- job$runs
-  base <- uniform_rate(data)
   joined <- join_chunks(job, chunks)
   # Policy by policy, and then delay by delay
   joined <- joined[c(t(matrix(seq_along(joined), length(policies))))]
@@ -300,13 +301,13 @@ gather_replay <- function(job, chunks) {
     shared = list(
       log = job$log, method = data$method, horizon = job$horizon, events = data$n,
       arms = data$arms, uniform = data$uniform, assumed = data$assumed, clipped = data$clipped,
-      base = base$rate, base_se = base$se, pools = !is.null(data$times)
+      base = base$rate, base_se = base$se, weight = base$mean_weight, pools = !is.null(data$times)
     )
   )
 }
 
-# The uniform policy's rate, from the whole log. Plain replay keeps an event with a chance
-# of 1 / pool size, and so its base must count events alike.
+# The uniform policy's rate, from the whole log. Plain replay keeps an event with probability 1 / pool size,
+# so its reference must weight events in the same way.
 uniform_rate <- function(data) {
   weight <- function(block) {
     size <- block_size(data, block)
@@ -317,8 +318,16 @@ uniform_rate <- function(data) {
     list(w = w, wr = w * block$reward)
   })
   rate <- sums[["wr"]] / sums[["w"]]
-  spread <- sum_log(data, function(block, before) list(weight(block)^2 * (block$reward - rate)^2))
-  # `weight`: of all events, as src/play_replay.c has weights
-  list(rate = rate, se = sqrt(spread[[1]]) / sums[["w"]],
-       weight = sums[["w"]] * if (data$method == "replay") 1 else data$least)
+  mean <- sums[["w"]] / data$n
+  spread <- sum_log(data, function(block, before) {
+    w <- weight(block)
+    list(rate = w^2 * (block$reward - rate)^2, weight = (w / mean - 1)^2)
+  })
+  # `weight`: the total, in the units of src/play_replay.c; `mean_weight`: mean and standard error, where
+  # events are weighted by propensities
+  list(rate = rate, se = sqrt(spread[["rate"]]) / sums[["w"]],
+       weight = sums[["w"]] * if (data$method == "replay") 1 else data$least,
+       mean_weight = if (data$method != "replay") {
+         mean * c(1, sqrt(spread[["weight"]] / (data$n - 1) / data$n))
+       })
 }

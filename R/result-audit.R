@@ -10,7 +10,7 @@ new_audit <- function(columns, streams, seed, risk, shared) {
     vctrs::new_data_frame(list(method = method, seed = rep(seed, length(method)),
                                risk = rep(risk, length(method))))
   })
-  new_result(columns, "dpts_audit",
+  new_result(columns, c("dpts_audit", "dpts_bounds"),
              new_label(integer(), levels, streams, runs, shared, now = plays_r(list(shared$policy))))
 }
 
@@ -38,7 +38,7 @@ tbl_sum.dpts_audit <- function(x, ...) {
 # The largest epsilon that the runs could have shown
 audit_reach <- function(x) {
   reach <- range(sampling_reach(max(x$runs), max(runs_in(x)$risk), unique(x$delta)))
-  reach <- unique(number_text(reach, digits = 3))
+  reach <- unique(format_up(reach, 3))
   paste("so many runs show no epsilon above", paste(reach, collapse = " to "))
 }
 
@@ -48,8 +48,8 @@ audit_verdict <- function(x) {
   if (!all(x$holds)) {
     worst <- which.max(ifelse(x$holds, -Inf, x$lower - x$claimed))
     return(sprintf("the claim does NOT hold: \"%s\" finds at least %s, claimed is %s",
-                   x$adversary[worst], number_text(x$lower[worst], digits = 3),
-                   number_text(x$claimed[worst], digits = 3)))
+                   x$adversary[worst], number_text(signif_to(x$lower[worst], 3, "down")),
+                   format_up(x$claimed[worst], 3)))
   }
   if (any(x$claimed < Inf)) return("nothing that contradicts the claim")
   if (promises_nothing(shared(x, "policy")$guarantee)) return("nothing is claimed")
@@ -81,7 +81,7 @@ summary.dpts_audit <- function(object, ...) {
   rows <- tibble::as_tibble(object)
   rows <- rows[order(match(rows$method, unique(rows$method)), -rows$delta, -rows$lower), ]
   rows <- rows[!duplicated(rows[c("method", "delta")]), ]
-  rows[c("method", "delta", "claimed", "lower", "adversary", "holds")]
+  as_bounds(rows[c("method", "delta", "claimed", "lower", "adversary", "holds")])
 }
 
 #' @export

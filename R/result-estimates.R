@@ -2,7 +2,7 @@
 #'
 #' Says what a policy's published numbers tell about the mean of each arm.
 #' Estimates with intervals, at the end of each run, from what the policy has released about the
-#' rewards. They cost no privacy: whoever sees the releases can compute them.
+#' rewards. They cost no privacy: anyone who sees the releases can compute them.
 #'
 #' @details
 #' What is released depends on the policy:
@@ -35,13 +35,16 @@
 #' in the sum. For a policy that is started anew ([policy_restart()]) the estimates are those of its last
 #' life.
 #'
-#' @param x A result of [dpts_simulate()], or of [dpts_replay()] without weights.
+#' @param x A result of [dpts_simulate()], or of [dpts_replay()] without weights, or a release table
+#'   ([dpts_releases()]). Of rows up to a round, such as `x[x$t <= 100, ]`, the estimates are as of that
+#'   round; a simulation must then have its history.
 #' @param ... Must be empty.
 #' @param level The confidence level of each arm's interval: a number in (0, 1).
 #' @returns A tibble, one row for each problem (if there are several), policy, delay (of a replay), run and
 #'   arm: `problem`, `policy` (factors), `delay`, `run`, `arm` (a factor if arms have names, else a number),
 #'   `rewards` (in the sum), `mean`, `lower` and `upper`, in the units of the rewards; NA where there is no
-#'   sum, and for `lower` and `upper` where rewards have no bounds.
+#'   sum, and for `lower` and `upper` where rewards have no bounds. Of a table without runs also `releases`,
+#'   how many releases are in the sum.
 #' @references Howard, S., Ramdas, A., McAuliffe, J. and Sekhon, J. (2021). Time-uniform,
 #'   nonparametric, nonasymptotic confidence sequences. Annals of Statistics 49.
 #' @family simulation
@@ -57,28 +60,63 @@ estimates <- function(x, level = 0.95, ...) UseMethod("estimates")
 
 #' @export
 estimates.default <- function(x, level = 0.95, ...) {
-  abort_arg("x", "a result of `dpts_simulate()` or `dpts_replay()`, or an agent", x)
+  abort_arg("x", "a result of `dpts_simulate()` or `dpts_replay()`, an agent, or a release table", x)
+}
+
+#' @rdname estimates
+#' @export
+estimates.dpts_releases <- function(x, level = 0.95, ...) {
+  check_dots_empty(...)
+  of <- release_records(x)
+  estimates_of(of$records, of$keys, of$arms, level)
 }
 
 #' @rdname estimates
 #' @export
 estimates.dpts_simulation <- function(x, level = 0.95, ...) {
   check_dots_empty(...)
-  level <- check_number(level, 0, 1, open = TRUE)
   check_result(x, labels = TRUE)
-  runs <- runs_in(x)
-  own <- run_keys(x, runs)
-  at <- rep(seq_len(nrow(runs)), lengths(runs$pulls))
-  report <- matrix(unlist(runs$report), length(REPORT), dimnames = list(REPORT, NULL))
-  report <- as.list(as.data.frame(t(report)))
-  flips <- vapply(things_of(x$policy), flip_of, 0)[as.character(runs$policy)]
-  found <- report_intervals(report, level, own$bounded[at])
-  found <- lapply(found, from_bits, flips[at])
-  least <- own$range[1, at]
-  width <- own$range[2, at] - least
-  found <- lapply(found, function(value) unname(least + value * width))
-  columns <- c(arm_rows(own, runs), list(rewards = ifelse(report$rewards > 0, report$rewards, NA_real_)),
-               found)
+  kept <- runs_in(x)
+  own <- run_keys(x, kept)
+  tabled <- has_table(kept, things_of(x$policy), own$bounded)
+  if (all(tabled)) return(estimates(dpts_releases(x), level))
+  until <- as_of(x, kept, own)
+  if (any(until[!tabled] < Inf)) {
+    at <- which(until < Inf & !tabled)[1]
+    abort_as_of(kept$policy[at], until[at], "Its sums are known at the end of a run alone")
+  }
+  flips <- vapply(things_of(x$policy), flip_of, 0)[as.character(kept$policy)]
+  records <- lapply(seq_len(nrow(kept)), function(i) {
+    report <- matrix(kept$report[[i]], length(REPORT), dimnames = list(REPORT, NULL))
+    list(ever = ncol(report), report = asplit(report, 1), low = own$range[1, i], high = own$range[2, i],
+         bounded = own$bounded[i], flip = flips[[i]], grid = 0)
+  })
+  if (any(tabled)) {
+    some <- kept[tabled, ]
+    records[tabled] <- release_records(releases_of_runs(x, some, run_keys(x, some), until[tabled]))$records
+  }
+  estimates_of(records, lapply(own$keys, by_appearance), own$arms, level)
+}
+
+# Estimates from records of release_records(), or of what the policy reports: its noisy or plain sums where it
+# releases none in batches
+estimates_of <- function(records, keys, arms, level) {
+  level <- check_number(level, 0, 1, open = TRUE)
+  n <- vapply(records, `[[`, 0L, "ever")
+  at <- rep(seq_along(n), n)
+  reports <- lapply(records, function(record) record$report %||% release_totals(record))
+  report <- lapply(stats::setNames(nm = REPORT), function(name) {
+    unlist(lapply(reports, `[[`, name), use.names = FALSE)
+  })
+  of_run <- function(name) vapply(records, `[[`, 0, name)[at]
+  bounded <- vapply(records, function(record) record$bounded %||% TRUE, NA)[at]
+  found <- report_intervals(report, level, bounded, of_run("grid") > 0)
+  found <- lapply(found, function(value) {
+    of_run("low") + from_bits(value, of_run("flip")) * (of_run("high") - of_run("low"))
+  })
+  counts <- if (length(keys)) list(rewards = ifelse(report$rewards > 0, report$rewards, NA_real_)) else
+    list(rewards = report$rewards, releases = unlist(lapply(reports, `[[`, "releases")))
+  columns <- c(lapply(keys, `[`, at), list(arm = arms(at, sequence(n))), counts, found)
   tibble::new_tibble(columns, nrow = length(at), class = "dpts_estimates")
 }
 
@@ -121,6 +159,7 @@ report_intervals <- function(report, level, bounded = TRUE, live = FALSE) {
   out <- list(mean = report$sum / report$rewards, lower = rep(NA_real_, n), upper = rep(NA_real_, n))
   out$mean[report$rewards == 0] <- NA_real_
   bounded <- rep_len(bounded, n)
+  live <- rep_len(live, n)
   out$mean[bounded] <- pmin(pmax(out$mean[bounded], 0), 1)
   known <- which(report$rewards > 0 & bounded)
   # The mixture is for one kind and scale of noise.
@@ -131,7 +170,7 @@ report_intervals <- function(report, level, bounded = TRUE, live = FALSE) {
     apart <- if (noise$kind == "Laplace") laplace_tail(one$last_terms, one$last_scale, risk) else
       gaussian_tail(one$last_scale * sqrt(one$last_terms), risk)
     limits <- intervals(one$rewards, one$sum, noise, one$terms, ifelse(one$last_terms > 0, apart, 0),
-                        level, steps = live * pmax(one$terms, one$looks))
+                        level, steps = live[these] * pmax(one$terms, one$looks))
     out$lower[these] <- limits$lower
     out$upper[these] <- limits$upper
   }

@@ -1,4 +1,16 @@
-# The result of dpts_ope(): what people do with it.
+# Methods for the result of dpts_ope().
+
+# The interval of an estimate of a mean reward in [0, 1]
+#
+# It is the union of the normal interval and of Wilson's for `effective` rewards. Wilson's assumes rewards
+# of 0 and 1. The variance of the log's rewards is `spread` times as large; 3 / n is added to that for
+# values that no event has shown.
+ope_interval <- function(estimate, se, effective, spread, level) {
+  half <- stats::qnorm((1 + level) / 2) * se
+  share <- wilson(pmin(pmax(estimate, 0), 1), effective / min(1, spread + 3 / effective), level)
+  list(lower = pmax(0, pmin(estimate - half, share$lower)),
+       upper = pmin(1, pmax(estimate + half, share$upper)))
+}
 
 #' @export
 result_key.dpts_ope <- function(x) "estimator"
@@ -13,13 +25,14 @@ tbl_sum.dpts_ope <- function(x, ...) {
                        label_count(signif(get("effective"), 4)),
                        if (get("clipped") > 0) sprintf("; %s weights clipped",
                                                        label_count(get("clipped"))) else ""),
+    "Mean weight" = paste0(words_weight(get("weight")), "; 1 with the logger's propensities"),
     "Level" = words_level(get("level")),
     NextMethod())
 }
 
-#' Off-policy estimates beside what the logger earned
+#' Compare off-policy estimates with the log
 #'
-#' Puts what another policy would have earned beside what the log earned, and draws it.
+#' Compares the estimated mean reward of the target with the mean reward of the log.
 #'
 #' @param object A result of [dpts_ope()].
 #' @param ... Must be empty.
@@ -46,9 +59,8 @@ summary.dpts_ope <- function(object, ...) {
 #' @export
 tidied.dpts_ope <- function(x, level) {
   check_result(x, c("estimate", "se"))
-  half <- stats::qnorm((1 + level) / 2) * x$se
-  list(list(term = as.character(x$estimator)), estimate = x$estimate, se = x$se, lower = x$estimate - half,
-       upper = x$estimate + half)
+  c(list(list(term = as.character(x$estimator)), estimate = x$estimate, se = x$se),
+    ope_interval(x$estimate, x$se, shared(x, "effective"), shared(x, "spread"), level))
 }
 
 #' @rdname tidy.dpts_simulation
@@ -57,7 +69,8 @@ glance.dpts_ope <- function(x, ...) {
   check_dots_empty(...)
   tibble::tibble(
     target = shared(x, "target"), nobs = shared(x, "events"), matched = shared(x, "matched"),
-    effective = shared(x, "effective"), clipped = shared(x, "clipped"), logged = shared(x, "logged")
+    effective = shared(x, "effective"), clipped = shared(x, "clipped"), logged = shared(x, "logged"),
+    mean_weight = shared(x, "weight")[1]
   )
 }
 

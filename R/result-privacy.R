@@ -5,7 +5,7 @@
 new_privacy <- function(columns, stands_for, conditions) {
   columns$policy <- new_label(columns$policy, levels(columns$policy), stands_for[levels(columns$policy)],
                               shared = conditions)
-  new_result(columns, "dpts_privacy")
+  new_result(columns, c("dpts_privacy", "dpts_bounds"))
 }
 
 #' @export
@@ -49,7 +49,7 @@ summary.dpts_privacy <- function(object, ...) {
   object <- tibble::as_tibble(object)
   object <- object[order(object$policy, object$horizon, -object$delta, object$epsilon), ]
   object <- object[!duplicated(keys_of(object, key)), ]
-  object[c(key, "accountant", "epsilon", intersect("lower", names(object)))]
+  as_bounds(object[c(key, "accountant", "epsilon", intersect("lower", names(object)))])
 }
 
 #' @importFrom tibble tbl_sum
@@ -93,11 +93,11 @@ glance.dpts_privacy <- function(x, ...) {
   check_result(x, "epsilon")
   one <- function(values) if (length(unique(values)) == 1) values[1] else NA
   arms <- if ("arms" %in% names(x)) one(x$arms) else shared(x, "arms")
-  tibble::tibble(
+  as_bounds(tibble::tibble(
     policies = length(unique(x$policy)), accountants = length(unique(x$accountant)),
     arms = as.double(arms), horizon = as.double(one(x$horizon)), least_delta = min(x$delta),
     least_epsilon = min(x$epsilon[x$delta == min(x$delta)])
-  )
+  ))
 }
 
 #' @rdname summary.dpts_privacy

@@ -1,44 +1,58 @@
-# The result of dpts_recommend(): what people do with it.
+# Methods for the result of dpts_recommend().
 
 # `regret`: An array: runs, policies, problems. Or people.
 # `setup`: What all candidates share: `budget`, `horizon`, `arms`, `panel`, `goal`, `runs`, `seed`.
 # `dropped`: Why known candidates are missing: reasons, named by candidate.
 new_recommendation <- function(regret, policies, level, setup, dropped = character()) {
   by_run <- apply(regret, c(1, 2), base::mean)
-  n <- unname(colSums(!is.na(by_run)))
+  stats <- stats_by_column(by_run)
+  n <- stats$n
   alpha <- worse_level(level, length(policies))
-  z <- ifelse(n > 1, suppressWarnings(stats::qt(alpha, n - 1, lower.tail = FALSE)), NA_real_)
-  over_runs <- function(x, what, ...) unname(apply(x, 2, what, ..., na.rm = TRUE))
-  mean <- over_runs(by_run, base::mean)
-  se <- over_runs(by_run, stats::sd) / sqrt(n)
-  interval <- regret_interval(mean, se, n, level)
-  # Who left the race is not the best.
-  first <- which.min(ifelse(n == max(n), mean, Inf))
+  high <- most_to_lose(setup)
+  interval <- mean_interval(stats, level, 0, high)
+  # A candidate that left the race is not the best.
+  first <- which.min(ifelse(n == max(n), stats$mean, Inf))
   # Policies share random numbers run by run, so differences are taken there.
   gap <- by_run - by_run[, first]
-  separate <- over_runs(gap, base::mean) > z * over_runs(gap, stats::sd) / sqrt(n)
-  # A few bad runs can hide a difference from Student's t that every other run shows.
+  separate <- mean_interval(stats_by_column(gap), 1 - 2 * alpha, -high, high)$lower > 0
+  # A few bad runs can hide a difference from the mean that every other run shows. Where half of the
+  # differences are one number, ranks say nothing about the other half.
   by_sign <- apply(gap, 2, function(d) {
     d <- d[!is.na(d)]
-    if (all(d == 0)) return(1)
+    middle <- stats::median(d)
+    if (stats::median(abs(d - middle)) <= 1e-9 * abs(middle)) return(1)
     suppressWarnings(stats::wilcox.test(d, alternative = "greater", exact = FALSE))$p.value
   })
-  # Who left the race is worse, whatever its few runs look like.
+  # A candidate that left the race is worse, whatever its few runs look like.
   worse <- separate %in% TRUE | by_sign < alpha | n < max(n)
+  over_runs <- function(x, what, ...) unname(apply(x, 2, what, ..., na.rm = TRUE))
   medians <- apply(regret, c(2, 3), stats::median, na.rm = TRUE)
-  failures <- over_runs(regret > 5 * rep(medians, each = dim(regret)[1]) & regret > 0, base::mean)
+  failures <- over_runs(regret > FAILED * rep(medians, each = dim(regret)[1]) & regret > 0, base::mean)
   standing <- ifelse(worse, "worse", ifelse(n == 1 | failures > FAILS_BADLY, "unsure", "tied"))
   standing[first] <- "best"
   ranked(policies, first, level, setup, dropped, gap_errors(by_run, first), list(
-    regret = mean, se = se, lower = interval$lower, upper = interval$upper, standing = unname(standing),
-    q95 = over_runs(by_run, stats::quantile, 0.95, names = FALSE), worst = over_runs(by_run, max),
-    failures = failures, runs = n
-  ))
+    regret = stats$mean, se = stats$sd / sqrt(n), lower = interval$lower, upper = interval$upper,
+    standing = unname(standing), q95 = over_runs(by_run, stats::quantile, 0.95, names = FALSE),
+    worst = stats$most, failures = failures, runs = n
+  ), stats)
 }
 
-# The level of each of two tests of a candidate against the one that came out best. Which one that is, is
-# seen afterwards: shared between all that it may be, who is the best in truth is called worse with chance
-# 1 - level at most. Unshared, of ten equal candidates each was in one call of six.
+# group_stats() of the columns of a matrix, without what is NA
+stats_by_column <- function(x) {
+  seen <- !is.na(x)
+  group_stats(x[seen], col(x)[seen])
+}
+
+# The largest mean that a candidate can have: of regret over the problems, or of people
+most_to_lose <- function(setup) {
+  if (!identical(setup$goal %||% "regret", "regret")) return(setup$horizon)
+  setup$horizon * mean(vapply(setup$arms, largest_gap, 0))
+}
+
+# The level of each of two tests of a candidate against the one with the smallest mean. The latter is known
+# only afterwards, so the level is shared between all other candidates: then the truly best candidate is
+# called worse with probability 1 - level at most. Without sharing, one call in six did so with ten equal
+# candidates.
 worse_level <- function(level, candidates) (1 - level) / 2 / max(candidates - 1, 1)
 
 # People for an effect, of a plan: one number for all runs. Its error: power grows as Phi(a sqrt(n) - b).
@@ -66,7 +80,9 @@ recommend_effect <- function(plan, policies, level, setup, dropped) {
 }
 
 # The recommendation, best first
-ranked <- function(policies, first, level, setup, dropped, gap_se, columns) {
+# `stats`: group_stats() of the runs, from which tidy() makes intervals of other levels; NULL: they are
+# normal ones.
+ranked <- function(policies, first, level, setup, dropped, gap_se, columns, stats = NULL) {
   o <- order(seq_along(policies) != first, columns$regret)
   policies <- policies[o]
   names(columns)[1] <- if (identical(setup$goal %||% "regret", "regret")) "regret" else "people"
@@ -74,7 +90,7 @@ ranked <- function(policies, first, level, setup, dropped, gap_se, columns) {
   shared <- c(setup, list(
     level = level, candidates = policies, dropped = dropped
   ))
-  runs <- lapply(unname(gap_se[o]), function(se) vctrs::new_data_frame(list(gap_se = se)))
+  runs <- lapply(o, function(i) vctrs::new_data_frame(c(list(gap_se = gap_se[[i]]), lapply(stats, `[`, i))))
   new_result(
     c(list(policy = new_label(seq_along(policies), names(policies), policies, runs, shared,
                               now = plays_r(policies)),
@@ -90,11 +106,11 @@ ranked_by <- function(x) if (identical(shared(x, "goal") %||% "regret", "regret"
 #' @export
 result_key.dpts_recommendation <- function(x) "policy"
 
-# The share of runs with a regret above 5 times the median that makes a mean doubtful
+# The share of runs that fail (see FAILED) that makes a mean doubtful
 FAILS_BADLY <- 0.01
 
-# The standard errors of each policy's mean less that of the best, which share runs and their random
-# numbers; the best may have more runs
+# Standard errors of the differences of means to the best. Policies share the random numbers of a run, and the
+# best may have more runs.
 gap_errors <- function(by_run, best) {
   b <- by_run[, best]
   most <- sum(!is.na(b))
@@ -120,7 +136,7 @@ guarantee_at <- function(guarantee, budget, at) {
   paste(format(stated), "at this horizon")
 }
 
-# What each policy promises in this run, in words
+# The guarantee of each policy for this horizon, as text
 guarantees_at <- function(policies, setup) {
   vapply(policies, function(p) {
     guarantee_at(p$guarantee, setup$budget,
@@ -130,7 +146,7 @@ guarantees_at <- function(policies, setup) {
 
 #' The policy that a recommendation or a tuning names
 #'
-#' Takes the policy out of a recommendation or a tuning, ready to play.
+#' Extracts a policy from a recommendation or a tuning, ready for [dpts_simulate()].
 #'
 #' @param x A result of [dpts_recommend()] or [dpts_tune()].
 #' @param ... Must be empty.
@@ -192,17 +208,17 @@ one_best <- function(best) {
   best
 }
 
-#' Each candidate, and why it is where it is
+#' Summarise a recommendation
 #'
-#' Says of each candidate how much reward it loses, and why it was dropped if it was. `autoplot()` draws it.
+#' Lists all candidates of [dpts_recommend()] with their regret and their difference to the best, those that
+#' were dropped too, with the reason. `autoplot()` draws them.
 #'
 #' @param object A result of [dpts_recommend()].
 #' @param ... Must be empty.
 #' @param log Which axes are logarithmic: `"x"`, the regret, or `""`.
-#' @returns A tibble, one row for each candidate, those that were dropped too: `policy`,
-#'   `standing` (as in the recommendation, or `"dropped"`), `regret` or `people`, `lower`, `upper`, `gap`
-#'   (that less that of the best), `gap_se` (its standard error; runs are paired) and `reason` (why a
-#'   candidate was dropped).
+#' @returns A tibble, one row for each candidate, those that were dropped too: `policy`, `standing` (as in
+#'   the recommendation, or `"dropped"`), `regret` or `people`, `lower`, `upper`, `gap` (difference to the
+#'   best), `gap_se` (its standard error; runs are paired) and `reason` (why a candidate was dropped).
 #'
 #'   `autoplot()`: a ggplot of the mean regret (or people) of each candidate with its confidence interval,
 #'   least first, whose colour and shape say its `standing`; a cross marks the 95th percentile over runs.
@@ -230,7 +246,7 @@ summary.dpts_recommendation <- function(object, ...) {
                                        reason = unname(dropped)))
 }
 
-# The errors of the differences to the best, for the rows that are there, whatever they are called now
+# The standard errors of the differences to the best, for the rows that are left
 gap_se_of <- function(x) {
   runs <- runs_in(x)
   runs$gap_se[match(as.character(x$policy), as.character(runs$policy))]
@@ -241,13 +257,13 @@ advice <- function(x, width = cli::console_width()) {
   se <- gap_se_of(x)
   best <- which(x$standing == "best")[1]
   number <- function(v) number_text(signif(v, 3), big.mark = ",", trim = TRUE)
-  interval <- if (is.na(x$se[best])) "" else
+  interval <- if (is.na(x$lower[best])) "" else
     sprintf(" (%s interval %s to %s)", words_level(shared(x, "level")), number(x$lower[best]),
             number(x$upper[best]))
   score <- x[[ranked_by(x)]]
   use <- sprintf("Use %s: %s%s%s%s, inside %s.", x$policy[best],
                  switch(shared(x, "goal") %||% "regret", regret = paste("mean regret", number(score[best])),
-                        verdict = sprintf("a verdict after %s people in the mean", number(score[best])),
+                        verdict = sprintf("a verdict after %s people on average", number(score[best])),
                         effect = sprintf("an effect with %s people", number(score[best]))),
                  interval,
                  if (ranked_by(x) == "people") "" else
@@ -257,10 +273,10 @@ advice <- function(x, width = cli::console_width()) {
   worse <- which(x$standing == "worse")[1]
   rest <- c(
     if ("tied" %in% x$standing) sprintf("Tied with %s.", those("tied")),
-    if ("unsure" %in% x$standing) sprintf("Too few runs to tell it from %s.", those("unsure")),
+    if ("unsure" %in% x$standing) sprintf("Too few runs to distinguish it from %s.", those("unsure")),
     if (!is.na(worse)) sprintf(
       "Next: %s, %s more%s.", x$policy[worse], number(score[worse] - score[best]),
-      if (is.na(se[worse])) "" else sprintf(" (se %s)", number(se[worse]))
+      if (se[worse] %in% c(NA, 0)) "" else sprintf(" (se %s)", number(se[worse]))
     ),
     if (length(x$policy) == 1) "There was no other candidate.",
     if (x$failures[best] > FAILS_BADLY) sprintf("Beware: %s%% of its runs fail badly.",
@@ -279,7 +295,7 @@ advice <- function(x, width = cli::console_width()) {
 
 #' @export
 format.dpts_recommendation <- function(x, ..., width = NULL) {
-  # What dplyr's verbs have cut is a table and no advice.
+  # After dplyr's verbs have removed rows or columns it is printed as a table, without advice.
   whole <- all(c("policy", ranked_by(x), "standing", "failures") %in% names(x)) &&
     is_whole(x) && nrow(x) == length(shared(x, "candidates"))
   c(if (whole) advice(x, width %||% cli::console_width()), NextMethod())
@@ -289,7 +305,7 @@ format.dpts_recommendation <- function(x, ..., width = NULL) {
 #' @export
 print.dpts_recommendation <- function(x, ...) print_lines(x, ...)
 
-# Where there is little room the columns that matter are shown
+# On a narrow console these columns are shown first
 #' @exportS3Method pillar::tbl_format_setup
 tbl_format_setup.dpts_recommendation <- function(x, ...) {
   matter <- c("policy", "guarantee", "regret", "people", "lower", "upper", "standing")
@@ -311,8 +327,13 @@ tbl_sum.dpts_recommendation <- function(x, ...) {
 tidied.dpts_recommendation <- function(x, level) {
   check_result(x, c(ranked_by(x), "se", "standing", "runs"))
   score <- x[[ranked_by(x)]]
+  runs <- runs_in(x)
+  runs <- runs[match(as.character(x$policy), as.character(runs$policy)), ]
+  setup <- lapply(stats::setNames(nm = c("goal", "horizon", "arms")), function(name) shared(x, name))
+  half <- stats::qnorm((1 + level) / 2) * x$se
   c(list(list(term = as.character(x$policy), standing = x$standing), estimate = score, se = x$se),
-    regret_interval(score, x$se, x$runs, level))
+    if (is.null(runs$mean)) list(lower = score - half, upper = score + half) else
+      mean_interval(runs, level, 0, most_to_lose(setup)))
 }
 
 #' @rdname tidy.dpts_simulation

@@ -1,4 +1,4 @@
-# The result of dpts_replay(): what people do with it.
+# Methods for the result of dpts_replay().
 
 # `runs`: For each row of `columns` its `seed`, the `variance` of its rate that comes from the log,
 #   `common`, its covariance with the uniform policy's rate, and the `effective` number of its events.
@@ -35,7 +35,8 @@ tbl_sum.dpts_replay <- function(x, ...) {
       if (get("assumed")) "uniform (assumed: no propensities)" else
         if (get("uniform")) "uniform" else "not uniform",
       switch(get("method"), weighted = ", matches weighted by 1 / propensity",
-             rejection = ", matches kept in proportion to 1 / propensity")
+             rejection = ", matches kept in proportion to 1 / propensity"),
+      if (!is.null(get("weight"))) sprintf("; mean weight %s", words_weight(get("weight")))
     ),
     "Uniform policy" = sprintf("rate %s (se %s)", number_text(signif(get("base"), 4)),
                                number_text(signif(get("base_se"), 2))),
@@ -48,7 +49,7 @@ tbl_sum.dpts_replay <- function(x, ...) {
   )
 }
 
-# Where no reward ever arrived: a delay of as many events as were kept
+# The delays at which no reward was observed, because no more events were kept
 words_unlearnt <- function(x) {
   if (!all(c("delay", "events") %in% names(x))) return(NULL)
   never <- x[["delay"]] > 0 & x[["events"]] <= x[["delay"]]
@@ -58,7 +59,7 @@ words_unlearnt <- function(x) {
           if (all(never[x[["delay"]] %in% at])) "any run" else "some runs", words_list(label_count(at)))
 }
 
-# One line for each private policy that the replay still shows, few of them
+# One line for each private policy, if there are at most three
 words_statements <- function(x) {
   statements <- Filter(Negate(promises_nothing), replay_statements(x))
   if (length(statements) == 0) return(NULL)
@@ -71,22 +72,22 @@ words_statements <- function(x) {
 
 #' Average a replay over its runs
 #'
-#' Averages what each policy earned on a log over the runs, with intervals. `autoplot()` draws that.
+#' Averages the reward of each policy on a log over the runs, with intervals. `autoplot()` draws it.
 #'
 #' @details
-#' A rate has two sources of error. Runs differ in the policy's random numbers: that
-#' part shrinks with more runs. The log is one sample of events: that part does not shrink,
-#' because all runs read the same log. `se` counts the second from the rewards of
-#' one run's kept events, and adds the first, `sd`^2 / `runs`. It is conservative when
+#' A rate has two sources of error. Runs differ in the policy's random numbers: this
+#' error shrinks with more runs. The log is one sample of events: this error does not shrink,
+#' because all runs read the same log. `se` estimates the second from the rewards of
+#' one run's kept events, and adds the variance of the first, `sd`^2 / `runs`. It is conservative when
 #' runs keep different events.
 #'
-#' For a policy that learns there is a third: other events would have led it to other arms. One log does not
-#' show how far, and `se` is without it. Of a policy that soon settles on one of two arms that are near, rates
-#' then vary more than `se` says: of [policy_imed()] at 0.6 against 0.5 (1,500 events, 300 logs) 1.2 times as
-#' much, `relative` 1.3 times as much as `relative_se`, and 91% of intervals of level 0.95 held the mean.
+#' A policy that learns has a third source: other events would have led it to other arms. One log cannot
+#' show this error, and `se` does not contain it. For a policy that soon settles on one of two similar arms,
+#' rates vary more than `se` says: for [policy_imed()] at 0.6 against 0.5 (1,500 events, 300 logs) 1.2 times
+#' as much, and `relative` 1.3 times as much as `relative_se`; 91% of intervals of level 0.95 held the mean.
 #'
-#' The interval is Wilson's, with the number of events that gives `se`. It remains valid when no kept event
-#' had a reward, where the standard error is 0.
+#' The interval is Wilson's, with the number of events that corresponds to `se`. It has a width also where
+#' no kept event had a reward and the standard error is 0.
 #'
 #' @param object A result of [dpts_replay()].
 #' @param ... Must be empty.
@@ -121,7 +122,7 @@ summary.dpts_replay <- function(object, ..., level = 0.95) {
   rows
 }
 
-# The summary, and how many events an estimate is worth
+# The summary, and the effective number of events
 replay_rows <- function(object, level) {
   check_result(object, c("events", "rate"), labels = TRUE)
   key <- result_key(object)
@@ -169,14 +170,6 @@ average_replay <- function(rate, events, run, log, level) {
   ))
 }
 
-# Wilson's interval for a mean in [0, 1]
-wilson <- function(p, n, level) {
-  z <- stats::qnorm((1 + level) / 2)
-  centre <- (p + z^2 / (2 * n)) / (1 + z^2 / n)
-  half <- z / (1 + z^2 / n) * sqrt(p * (1 - p) / n + z^2 / (4 * n^2))
-  list(lower = pmax(0, centre - half), upper = pmin(1, centre + half))
-}
-
 #' @export
 tidied.dpts_replay <- function(x, level) {
   rows <- replay_rows(x, level)
@@ -208,7 +201,7 @@ autoplot.dpts_replay <- function(object, ..., level = 0.95) {
   z <- stats::qnorm((1 + level) / 2)
   data$at <- delays_as_words(data$delay)
   data$from <- pmax(data$relative - z * data$relative_se, 0)
-  data$to <- data$relative + z * data$relative_se
+  data$to <- pmin(data$relative + z * data$relative_se, 1 / shared(object, "base")) # of a rate of 1
   dodge <- ggplot2::position_dodge(width = 0.4)
   ggplot2::ggplot(data, ggplot2::aes(
     x = .data$at, y = .data$relative, colour = .data$policy, shape = .data$policy
@@ -234,13 +227,13 @@ autoplot.dpts_replay <- function(object, ..., level = 0.95) {
     )
 }
 
-# Delays are categories, not places on an axis of numbers
+# Delays are drawn as categories
 delays_as_words <- function(delay) {
   at <- sort(unique(delay))
   factor(delay, at, ifelse(at == 0, "no delay", label_count(at)))
 }
 
-# One run of a replay has an interval too: the log is a sample
+# One run of a replay has an interval too, because the log is a sample
 words_replay <- function(runs, level) {
   runs <- unique(range(runs))
   sprintf("Mean of %s %s; bar: %s confidence interval, for the finite log and the runs.",

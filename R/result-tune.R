@@ -1,7 +1,7 @@
-# The result of dpts_tune(): what people do with it. Its rows are averages over runs, and the runs
-# are kept, so that parts can be put together.
+# Methods for the result of dpts_tune(). Its rows are means over runs; the runs are kept, so that rbind() can
+# average anew.
 
-# `columns`: What is known of the candidates before they are played.
+# `columns`: The settings of the candidates.
 # `by`: The column whose labels carry the runs: `accountant` or `policy`.
 # `things`: What its labels stand for.
 # `runs`: The regret of each run: `by`, what else tells candidates apart, `run`, `seed`, `regret`.
@@ -22,29 +22,32 @@ result_key.dpts_tuning <- function(x) {
 
 # The rows of a tuning as averages of their runs: regret, its error, the best of each budget
 average_runs <- function(x) {
-  runs <- runs_by_row(x)
-  n <- lengths(runs)
-  mean <- vapply(runs, base::mean, 0)
+  stats <- stats_by_row(x)
+  mean <- stats$mean
   among <- split(seq_along(mean), if ("mu" %in% names(x)) x$mu else rep(1, length(mean)))
   x$regret <- mean
-  x$se <- vapply(runs, stats::sd, 0) / sqrt(n)
+  x$se <- stats$sd / sqrt(stats$n)
   x$best <- seq_along(mean) %in% vapply(among, function(i) i[which.min(mean[i])], 0L)
   if ("runs" %in% names(x)) {
-    x[c("lower", "upper")] <- regret_interval(mean, x$se, n, 0.95)
-    x$runs <- n
+    x[c("lower", "upper")] <- tuning_interval(x, 0.95, stats)
+    x$runs <- stats$n
   }
   x
 }
 
-# The regret of each run behind each row
-runs_by_row <- function(x) {
+# group_stats() of the runs behind each row
+stats_by_row <- function(x) {
   runs <- runs_in(x)
   by <- intersect(names(runs), result_key(x))
-  at <- vctrs::vec_match(keys_of(runs, by), keys_of(x, by))
-  unname(split(runs$regret, factor(at, seq_len(nrow(x)))))
+  group_stats(runs$regret, vctrs::vec_match(keys_of(runs, by), keys_of(x, by)))
 }
 
-# Parts of a tuning hold different runs or candidates
+# The interval of the mean regret of each row
+tuning_interval <- function(x, level, stats = stats_by_row(x)) {
+  mean_interval(stats, level, 0, shared(x, "horizon") * largest_gap(shared(x, "arms")))
+}
+
+# Parts of a tuning must hold different runs or candidates
 #' @export
 before_join.dpts_tuning <- function(like, parts) {
   runs <- lapply(parts, function(part) {
@@ -59,7 +62,7 @@ before_join.dpts_tuning <- function(like, parts) {
   parts
 }
 
-# More runs of a candidate make one row with the others
+# All runs of a candidate make one row
 #' @export
 after_join.dpts_tuning <- function(x) {
   x <- x[!duplicated(keys_of(x, result_key(x))), ]
@@ -68,7 +71,7 @@ after_join.dpts_tuning <- function(x) {
 
 #' The best row of each accountant
 #'
-#' Picks, for each accountant, the setting that loses least reward. `autoplot()` draws all of them: mean
+#' Picks the setting of least regret for each accountant. `autoplot()` draws all settings: mean
 #' regret against pre-pulls, one line for each accountant, with confidence intervals and a ring around the
 #' best. The axis of pre-pulls is logarithmic in 1 + `prepulls`.
 #'
@@ -101,8 +104,9 @@ summary.dpts_tuning <- function(object, ..., level = 0.95) {
 tuning_rows <- function(x, level) {
   check_result(x, c("variance_scale", "regret", "se", "best"))
   rows <- tibble::as_tibble(x)
-  rows$runs <- lengths(runs_by_row(x))
-  rows[c("lower", "upper")] <- regret_interval(rows$regret, rows$se, rows$runs, level)
+  stats <- stats_by_row(x)
+  rows$runs <- stats$n
+  rows[c("lower", "upper")] <- tuning_interval(x, level, stats)
   rows
 }
 

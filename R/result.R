@@ -16,7 +16,7 @@ new_result <- function(columns, class, label = NULL) {
   out
 }
 
-own_classes <- function(x) class(x)[seq_len(match("dpts_result", class(x)))]
+own_classes <- function(x) class(x)[seq_len(match("dpts_result", class(x), 0))]
 
 # The table alone, labels as factors
 bare <- function(x) {
@@ -145,11 +145,7 @@ one_seed <- function(x) {
 # ---- base R and dplyr -----------------------------------------------------------------------------
 
 #' @exportS3Method tibble::as_tibble
-as_tibble.dpts_result <- function(x, ...) {
-  class(x) <- setdiff(class(x), own_classes(x))
-  attr(x, "label") <- NULL
-  tibble::as_tibble(x, ...)
-}
+as_tibble.dpts_result <- function(x, ...) tibble::as_tibble(plain_rows(x), ...)
 
 # Groups take a table's own class away: it is put back
 stay <- function(out, like) {
@@ -175,6 +171,23 @@ group_by.dpts_result <- function(.data, ...) stay(NextMethod(), .data)
 
 #' @exportS3Method dplyr::ungroup
 ungroup.dpts_result <- function(x, ...) stay(NextMethod(), x)
+
+# Rows that count others are no rows of a result.
+#' @exportS3Method dplyr::count
+count.dpts_result <- function(x, ...) plain_rows(NextMethod())
+
+# Without all columns they are combinations of values, not rows of the result.
+#' @exportS3Method dplyr::distinct
+distinct.dpts_result <- function(.data, ..., .keep_all = FALSE) {
+  out <- NextMethod()
+  if (all(names(.data) %in% names(out))) out else plain_rows(out)
+}
+
+plain_rows <- function(x) {
+  class(x) <- setdiff(class(x), own_classes(x))
+  attr(x, "label") <- NULL
+  x
+}
 
 #' @rdname tidy.dpts_simulation
 #' @export

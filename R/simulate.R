@@ -328,9 +328,10 @@ simulate_chunk <- function(job, chunk, tick = function(share) TRUE) {
     job$ask$margin <- job$ask$margin * (1 - 2 * flip) # of bits
     # Bits are looked at as they come.
     if (flip > 0 && job$engine == "auto" && !is_true_of(policy, "gives_verdict")) job$engine <- "plain"
-    job$ask <- c(job$ask, line = log((job$ask$claims %||% max(k - 1, 1)) / to$left), risk = to$risk,
-                 interval = log(2 * (job$ask$intervals %||% 1) / to$left), carry = carry_of(policy),
-                 least = toss_least(policy, k), permuted = isTRUE(core(policy)$params$permuted > 0))
+    design <- release_design(policy, k)
+    job$ask <- c(job$ask, design, kind = evidence_kind(design), risk = to$risk,
+                 threshold = log((job$ask$claims %||% max(k - 1, 1)) / to$left),
+                 interval = log(2 * (job$ask$intervals %||% 1) / to$left))
   }
   out <- simulate_begin(job, kernel, chunk$run, job$threads)
   needs <- needs_supply(job)

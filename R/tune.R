@@ -1,18 +1,19 @@
 #' Tune Gaussian Thompson sampling within a privacy budget
 #'
-#' Finds the settings of Gaussian Thompson sampling that lose least reward within a promise.
-#' Pre-pulls and extra variance both buy privacy and both cost regret. `dpts_tune()` tries a grid
-#' of pre-pulls, finds the least variance scale within the budget for each
-#' ([dpts_calibrate()]), simulates the regret and flags the best.
+#' `dpts_tune()` finds the settings of Gaussian Thompson sampling with the least simulated regret inside a
+#' privacy budget. Pre-pulls and extra variance both improve privacy and both cost regret. For each number
+#' of pre-pulls of a grid it finds the least variance scale inside the budget ([dpts_calibrate()]) and
+#' simulates the regret.
 #'
 #' @details
 #' All candidates are simulated in one call of [dpts_simulate()] and share random numbers
-#' run by run. An accountant that leaks less on paper needs less variance: the rows of
+#' run by run. A sharper accountant needs less variance for the same budget: the rows of
 #' `"gdp"` (the paper's), `"sequence"` ([sequence_rdp()]) and `"direct"` ([sequence_gdp()],
 #' [sequence_epsilon()]) show what that is worth.
 #'
-#' The sharpest form of `"direct"` takes seconds at short horizons. It is asked for the candidates within a
-#' tenth of the least regret in ten runs: the others keep a scale that is proved too, up to a third larger.
+#' The sharpest form of `"direct"` takes seconds at short horizons. It is used for the candidates within 10%
+#' of the least regret in ten runs; the others keep a scale that is also inside the budget, up to a third
+#' larger.
 #'
 #' `arms` must be a guess, an earlier trial or a worst case that is public. Tuning on the data to
 #' be protected would itself leak.
@@ -86,11 +87,11 @@ dpts_tune <- function(budget, arms, horizon, ..., prepulls = NULL,
     dpts_simulate(arms, policies, horizon, runs = I(runs), seed = seed, record = I(horizon), delay = delay,
                   batch = batch, threads = threads, ...)
   }
-  # What is sharp takes seconds: for those alone that it may bring to the top. It saves up to a quarter of the
-  # variance, and regret grows much slower than that.
+  # The sharp calibration takes seconds, so it is done for candidates that may rank first. It saves up to a
+  # quarter of the variance, and regret grows much more slowly than the variance.
   costly <- which(grid$accountant == "direct" & vapply(policies, has_lattice, NA, at = at))
   if (length(costly) > 0 && length(policies) > 1) {
-    look <- summary(play(policies, utils::head(runs, 10), progress = FALSE))$mean
+    look <- regret_by_round(play(policies, utils::head(runs, 10), progress = FALSE))$mean
     costly <- costly[look[costly] <= 1.1 * min(look)]
   }
   bar <- progress_bar(progress, length(costly), "Sharpening")
@@ -113,13 +114,13 @@ dpts_tune <- function(budget, arms, horizon, ..., prepulls = NULL,
   )
 }
 
-# May the lattice say less of a policy's arms than what costs less?
+# May the lattice accountant need less variance than the quicker ones?
 has_lattice <- function(policy, at) {
   p <- policy$params
   !is.null(lattice_size(sampler(drawing_rounds(p$prepulls, at), p$prepulls, p$variance_scale)))
 }
 
-# 0, then three numbers a decade, up to half the horizon over all arms
+# 0, then 1, 2 and 5 in each decade, as long as pre-pulls of all arms take at most half of the horizon
 prepull_grid <- function(horizon, k) {
   most <- floor(horizon / (2 * k))
   decades <- 10^seq(0, max(0, log10(max(most, 1))), by = 1)

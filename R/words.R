@@ -70,10 +70,40 @@ shorts <- function(x) {
 # A number rounded up to so many digits, as text: what is printed is never less than what is
 # promised. With 15 digits it is printed in full.
 format_up <- function(x, digits = 5) {
-  if (digits >= 15) return(vapply(x, number_text, "", digits = 15))
-  up <- signif(x, digits)
-  short <- is.finite(x) & up < x
-  unit <- 10^(floor(log10(x[short])) + 1 - digits)
-  up[short] <- signif(up[short] + unit, digits)
-  vapply(up, number_text, "", digits = 15)
+  if (digits < 15) x <- signif_to(x, digits, "up")
+  vapply(x, number_text, "", digits = 15)
+}
+
+# Like signif(), to one side
+signif_to <- function(x, digits, side) {
+  sign <- if (side == "up") 1 else -1
+  near <- signif(x, digits)
+  beyond <- is.finite(x) & x > 0 & sign * (x - near) > 0
+  unit <- 10^(floor(log10(x)) + 1 - digits)
+  ifelse(beyond, signif(near + sign * unit, digits), near)
+}
+
+# A tibble of bounds is printed on their safe side: upper bounds are rounded up and lower ones down, to the
+# digits that a tibble shows.
+as_bounds <- function(x) structure(x, class = c("dpts_bounds", class(x)))
+
+UPPER_BOUNDS <- c("epsilon", "delta", "spent", "claimed", "least_epsilon", "mu", "nu", "rdp", "published")
+LOWER_BOUNDS <- "lower"
+
+#' @export
+format.dpts_bounds <- function(x, ...) {
+  if (isTRUE(attr(x, "rounded"))) return(NextMethod())
+  columns <- as.list(x)
+  for (name in intersect(names(x), c(UPPER_BOUNDS, LOWER_BOUNDS))) {
+    if (!is.numeric(x[[name]])) next
+    # Whole digits are all shown. What is beyond by rounding errors alone is not rounded.
+    size <- floor(log10(abs(x[[name]]))) + 1
+    digits <- getOption("pillar.sigfig") %||% 3
+    digits <- ifelse(is.finite(size) & size < 9, pmax(digits, size), digits)
+    columns[[name]] <- if (name %in% UPPER_BOUNDS) signif_to(x[[name]] * (1 - 1e-12), digits, "up") else
+      signif_to(x[[name]] * (1 + 1e-12), digits, "down")
+  }
+  as_it_was <- utils::modifyList(attributes(x), list(row.names = .set_row_names(nrow(x)), rounded = TRUE))
+  attributes(columns) <- as_it_was
+  format(columns, ...)
 }

@@ -33,6 +33,13 @@ arm_numbers <- function(x, labels, arg, must) {
   at
 }
 
+# The widest gap between two means that a round can have; Inf where that is not known
+largest_gap <- function(arms) {
+  if (!is_changing(arms) && is.null(arms$contexts)) return(max(arms$gap))
+  parts <- world_parts(arms$world, arms)
+  if (length(parts) > 1) max(vapply(parts, largest_gap, 0)) else diff(arms$range)
+}
+
 world_kind <- function(arms) arms$world$kind %||% "stationary"
 
 is_changing <- function(arms) isTRUE(arms$world$changing)

@@ -1,16 +1,14 @@
 /* Stage strategies: explicit adversaries of the sequence accountant, by simulation.
 
-   The private arm has n rewards and tau rounds are left; the largest draw of the other
-   arms is held where the private arm is pulled with chance q = Phi(x) under Q and
-   p = Phi(x + s) under P. A strategy is a table of x by (tau, n): the maximisers of the
-   Renyi recursion of one order, solved roughly (any table is a valid strategy). In a
-   cell of n it uses the shift of the cell's last n, the smallest: an opponent whose
-   draw has some variance does that.
+   The private arm has n rewards and tau rounds are left. The adversary holds the largest draw of the
+   other arms at a position such that the private arm is pulled with probability q = Phi(x) under Q and
+   p = Phi(x + s) under P. A strategy is a table of x by (tau, n): the maximisers of the Renyi recursion
+   of one order, solved approximately (any table is a valid strategy). In a cell of n it uses the shift of
+   the cell's last n, the smallest: opponents whose draws have some variance achieve it.
 
-   A transcript's likelihood ratio is exact. It is sampled under R, which pulls with
-   chance r, the recursion's own weight, under which E_Q (P/Q)^alpha has almost no
-   variance. So the weight P/R is known and nearly e^(W - (alpha-1) L), small wherever
-   the loss L = log P/Q is large. */
+   The likelihood ratio of a transcript is exact. Transcripts are sampled under R, which pulls with
+   probability r, the weight of the recursion, under which E_Q (P/Q)^alpha has almost no variance. So the
+   weight P/R is known and close to e^(W - (alpha-1) L), small wherever the loss L = log P/Q is large. */
 #include "account.h"
 #include "account_bit.h"
 #include "sample_rng.h"
@@ -18,9 +16,9 @@
 
 #include <math.h>
 
-#define CELL_RATIO 0.02 /* cells of n, as a share of n + 1 */
-#define STEP_RATIO 0.04 /* cells of tau, as a share of tau */
-#define MOST_PULLS 2e4  /* of the private arm; then the adversary hides */
+#define CELL_RATIO 0.02 /* width of cells of n, relative to n + 1 */
+#define STEP_RATIO 0.04 /* width of cells of tau, relative to tau */
+#define MOST_PULLS 2e4  /* of the private arm; then the adversary stops */
 
 static double next_time(double tau) { return tau + fmax(1, floor(STEP_RATIO * tau)); }
 
@@ -35,8 +33,7 @@ static long count_times(double rounds) {
   return count;
 }
 
-/* What a cell of the table does: log(1 - r), the loss of a pull and of a round
-   without, and log P/R of both. */
+/* An entry of the table: log(1 - r), the losses of a round with and without a pull, and log P/R of both. */
 typedef struct {
   double log_miss, pull, pass, weight_pull, weight_pass;
 } act;
@@ -58,13 +55,13 @@ void adversary_begin(adversary *run, double rounds, double start, double scale,
   run->solved = 0;
   run->count = work;
   run->value = work + run->nodes;
-  run->place = work + 2 * run->nodes;
+  run->position = work + 2 * run->nodes;
   run->time = work + 3 * run->nodes;
   run->acts = run->time + run->times;
   double n = start, tau = 0;
   for (long k = 0; k < run->nodes; k++, n = account_next_node(n, CELL_RATIO)) {
     run->count[k] = n;
-    run->value[k] = run->place[k] = 0;
+    run->value[k] = run->position[k] = 0;
   }
   for (long j = 0; j < run->times; j++, tau = next_time(tau))
     run->time[j] = fmin(tau, rounds);
@@ -91,13 +88,13 @@ typedef struct {
 } stand;
 
 static stand best_stand(adversary *run, long k, double d, double g) {
-  double n = run->count[k], s = run->bounded > 0 ? d : -d, *x = &run->place[k];
+  double n = run->count[k], s = run->bounded > 0 ? d : -d, *x = &run->position[k];
   stand best = {.s = s};
   bit_climb(run->alpha, s, g, x);
   best.x = *x;
   if (run->bounded) {
-    double room = sqrt((n + 1) / run->scale), above = room * n / (n + 1);
-    best.x = fmax(fmin(best.x, above - fmax(s, 0)), -room - fmin(s, 0));
+    double widest = sqrt((n + 1) / run->scale), above = widest * n / (n + 1);
+    best.x = fmax(fmin(best.x, above - fmax(s, 0)), -widest - fmin(s, 0));
   }
   best.loss = bit_at(run->alpha, s, g, best.x).value;
   double pull = bit_log_ratio(best.x, s);
@@ -109,7 +106,7 @@ static act act_of(double alpha, const stand *at) {
   double pull = bit_log_ratio(at->x, at->s), pass = bit_log_ratio(-at->x, -at->s);
   double log_p = log_cdf(at->x + at->s), log_rest = log_cdf(-at->x - at->s);
   double log_r = at->log_r, log_miss;
-  if (log_r < -1) { /* keeps the digits of a small r, or of a small 1 - r */
+  if (log_r < -1) { /* accurate for small r and for small 1 - r */
     log_miss = log1p(-exp(log_r));
   } else {
     log_miss = (alpha - 1) * pass + log_rest - at->loss;
@@ -133,12 +130,12 @@ static double advance(adversary *run, long k, double d, double dt, double width,
   return x;
 }
 
-/* Solve and write down the next cell of time; returns 0 after the last. Implicit in the
-   slope, so that steps may be long. */
+/* Solves the next cell of time and writes its entries; returns 0 after the last one. It is implicit in
+   the slope, so steps may be long. */
 int adversary_solve(adversary *run) {
   long j = run->solved, top = run->nodes - 1;
   double dt = run->time[j + 1] - run->time[j], gain = 0;
-  for (long k = top - 1; k >= 0; k--) { /* nothing leaks at the last node */
+  for (long k = top - 1; k >= 0; k--) { /* the last node has no loss */
     double width = run->count[k + 1] - run->count[k], above = run->value[k + 1];
     double d = 1 / sqrt(run->scale * (run->count[k] + width)); /* at the cell's last n */
     double next = advance(run, k, d, dt, width, above, gain);
@@ -151,7 +148,7 @@ int adversary_solve(adversary *run) {
   return run->solved + 1 < run->times;
 }
 
-/* One transcript: its loss and the logarithm of its weight. */
+/* Samples a transcript: its loss and the logarithm of its weight. */
 void adversary_play(const adversary *run, uint64_t seed, uint64_t number, double *loss,
                     double *weight) {
   rng_t rng;
@@ -160,7 +157,7 @@ void adversary_play(const adversary *run, uint64_t seed, uint64_t number, double
   long j = run->times - 2, k = 0;
   while (left > 0) {
     const act *a = act_at(run, j, k);
-    double here = left - run->time[j]; /* rounds in this cell of time */
+    double here = left - run->time[j]; /* rounds left in this cell of time */
     double wait = floor(log(rng_unif(&rng)) / a->log_miss);
     if (!(wait < here)) { /* no pull in them */
       l += here * a->pass;

@@ -1,13 +1,13 @@
 /* Given the other arms' draws, round t publishes a bit: was the private arm
    pulled? It is Bernoulli(q), q = Phi(x), under one stream and Bernoulli(p),
-   p = Phi(x + s), |s| <= d, under the other; x is out of the analyst's control.
-   A pull is charged g, what the future loses by the arm having one more reward.
-   H(d, g) is the most that such a round can add to log E_Q[(P/Q)^alpha].
+   p = Phi(x + s), |s| <= d, under the other; x may be any number. A pull is
+   charged g, by which the bound for later rounds decreases since the arm has one
+   more reward. H(d, g) is the most that such a round can add to log E_Q[(P/Q)^alpha].
 
    Three theorems, proved in vignettes/sequence-proofs.Rmd, make the search for
    the supremum a proof, up to rounding:
-   1. for one sign of s the quantity rises in x and then falls, so the sign of its
-      slope says where the maximum lies;
+   1. for one sign of s the quantity increases in x and then decreases, so the sign
+      of its derivative brackets the maximum;
    2. H is jointly convex in (d, g);
    3. s = -d, under which P pulls less, is never below s = +d. */
 #include "account_bit.h"
@@ -31,7 +31,7 @@ static two_tails tails_at(double x) {
   double u = fabs(x), m;
   t.x = x;
   t.density = exp(-0.5 * u * u) / DPTS_SQRT_2PI;
-  if (u < 10) { /* beyond, exp and erfc lose digits; nearer, they are faster */
+  if (u < 10) { /* exp and erfc are faster, but lose digits further out */
     small.cdf = 0.5 * erfc(u * DPTS_SQRT1_2);
     small.r = t.density / small.cdf;
     small.lift = small.r - u;
@@ -149,7 +149,8 @@ bit_point bit_at(double alpha, double s, double g, double x) {
    be brought close: each step is lengthened towards it by what Newton's error may be, or
    first away from it, while the other end is open. */
 double bit_climb(double alpha, double s, double g, double *x) {
-  double side = s < 0 ? 1 : -1; /* towards the end that bounds */
+  double side =
+      s < 0 ? 1 : -1; /* direction of the end of the bracket that gives the bound */
   double lower = -INFINITY, upper = INFINITY, best = -INFINITY, bound = INFINITY;
   double longest = 1 + 0.05 * alpha * fabs(s);
   bit_point tight = {0, 0, 0, 0, 0};
@@ -183,7 +184,7 @@ double bit_climb(double alpha, double s, double g, double *x) {
 
 double bit_loss(double alpha, double d, double g, bit_search *search) {
   if (d == 0) return 0;
-  /* A first guess: with little charge the maximum lies near alpha d. */
+  /* First guess: with a small charge the maximum is near alpha d. */
   if (!search->ready) search->x = alpha * d > 1 ? alpha * d : 0;
   search->ready = 1;
   double value = bit_climb(alpha, -d, g, &search->x);

@@ -1,4 +1,4 @@
-/* What one published bit can leak: the function H of the sequence accountant. */
+/* The privacy loss of one published bit: the function H of the sequence accountant. */
 #ifndef DPTS_ACCOUNT_BIT_H
 #define DPTS_ACCOUNT_BIT_H
 
@@ -11,15 +11,14 @@ typedef struct {
 } bit_point;
 bit_point bit_at(double alpha, double s, double g, double x);
 
-/* An upper bound of its supremum over x, at most some 1e-8 of the value above it; the search starts at
-   *x and leaves the maximiser there. */
+/* An upper bound on its supremum over x, at most about 1e-8 of the value above it. The search starts at
+   *x and sets it to the maximiser. */
 double bit_climb(double alpha, double s, double g, double *x);
 
 /* log Phi(x + s) - log Phi(x) */
 double bit_log_ratio(double x, double s);
 
-/* Where the maximiser was; the next search starts there. `ready` is 0 before
-   the first search. */
+/* The last maximiser, from which the next search starts. `ready` is 0 before the first search. */
 typedef struct {
   double x;
   int ready;

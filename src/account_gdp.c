@@ -2,8 +2,8 @@
 
        delta = Phi(-a) - e^epsilon Phi(-a - mu),   a = epsilon/mu - mu/2
 
-   (Dong, Roth and Su 2022, Corollary 1; Balle and Wang 2018, Theorem 8). As
-   written it overflows past epsilon = 709 and cancels everywhere else. Since
+   (Dong, Roth and Su 2022, Corollary 1; Balle and Wang 2018, Theorem 8). In
+   this form it overflows beyond epsilon = 709 and loses digits by cancellation. Since
    e^epsilon phi(a + mu) = phi(a), it is also
 
        delta = phi(a) D,   D = M(a) - M(a + mu),
@@ -20,7 +20,7 @@
 #define SQRT_2           1.41421356237309504880168872421
 #define LOG_2            0.693147180559945309417232121458
 
-/* a, with the rounding error of mu^2 / 2 given back by a fused multiply-add. */
+/* a, with the rounding error of mu^2 / 2 corrected by a fused multiply-add. */
 static double upper_threshold(double mu, double epsilon) {
   double p = mu * (mu / 2);
   if (!isfinite(p) || !isfinite(epsilon / mu)) return epsilon / mu - mu / 2;
@@ -28,7 +28,7 @@ static double upper_threshold(double mu, double epsilon) {
   return ((epsilon - p) - e) / mu;
 }
 
-/* D for a >= -1; `c` is a + mu, which some callers know better. */
+/* D for a >= -1; `c` is a + mu, which some callers know more accurately. */
 static double mills_gap(double a, double mu, double c) {
   if (mu < 0.6 * (1 + a)) return mills_drop(a + mu / 2, mu / 2);
   return mills(a) - mills(c);
@@ -77,15 +77,15 @@ double gdp_delta(double mu, double epsilon, int log_scale) {
   return log_scale ? at.log_delta : at.delta;
 }
 
-/* log(delta) - log(target), by the difference of the two where that is exact */
+/* log(delta) - log(target), computed from the difference of the two where that is exact */
 static double log_excess(gdp_point at, double target, double log_target) {
   double r = (at.delta - target) / target;
   if (at.delta > 0 && fabs(r) < 0.1) return log1p(r);
   return at.log_delta - log_target;
 }
 
-/* a with Phi(-a) >= delta for every smaller one: an upper end for thresholds,
-   because delta = Phi(-a) - (something positive). */
+/* An a with Phi(-a) at most delta: an upper bound on the threshold, because delta = Phi(-a) - (something
+   positive). */
 static double largest_threshold(double delta, double log_delta) {
   if (delta >= 0.5) return 0;
   double z = sqrt(-2 * (log_delta + LOG_2)); /* Phi(-z) <= exp(-z^2/2) / 2 */
@@ -100,12 +100,11 @@ double gdp_epsilon(double mu, double delta) {
 
   double target = log(delta);
   double p = mu * (mu / 2);
-  if (!isfinite(p)) return INFINITY; /* epsilon is mu^2 / 2 and a little */
+  if (!isfinite(p)) return INFINITY; /* epsilon is slightly above mu^2 / 2 */
   double e = fma(mu, mu / 2, -p);
   double lower = -mu / 2, upper = largest_threshold(delta, target);
-  /* log delta is concave and falls with a (delta is the survival function of
-     a normal plus an exponential variable), so Newton from the right of the
-     root approaches it from the right. */
+  /* log delta is concave and decreasing in a (delta is the survival function of a normal plus an
+     exponential variable), so Newton's method from the right of the root stays on its right. */
   double a = upper;
   for (int i = 0; i < 100; i++) {
     gdp_point at = gdp_at(a, mu, a + mu);
@@ -123,8 +122,8 @@ double gdp_epsilon(double mu, double delta) {
   }
   double epsilon = mu * a + (p + e);
   if (!(epsilon > 0)) epsilon = 0;
-  /* The last digits in epsilon itself: where it is small, mu a and mu^2 / 2
-     cancel. d log delta / d epsilon = -M(c) / D. */
+  /* Refine epsilon itself where it is small, since there mu a and mu^2 / 2 cancel. d log delta / d
+     epsilon = -M(c) / D. */
   for (int i = 0; i < 3 && epsilon < 0.1 * p; i++) {
     double at_a = ((epsilon - p) - e) / mu;
     gdp_point at = gdp_at(at_a, mu, at_a + mu);
@@ -174,8 +173,8 @@ double gdp_mu(double epsilon, double delta) {
   if (delta == 0) return 0;
   if (epsilon == 0) return erf_inverse(delta) * 2 / DPTS_SQRT1_2;
   if (delta <= 0.5 && epsilon < 1.25 * delta) {
-    /* Below half of mu, where a and c are close to 0 and to each other: Newton in mu
-       itself, from its value at epsilon = 0; d delta / d mu = phi(a). */
+    /* For epsilon below mu / 2, a and c are close to 0 and to each other: Newton's method in mu itself,
+       from its value at epsilon = 0; d delta / d mu = phi(a). */
     double mu = erf_inverse(delta) * 2 / DPTS_SQRT1_2;
     for (int i = 0; i < 50; i++) {
       double a = upper_threshold(mu, epsilon);
@@ -187,7 +186,7 @@ double gdp_mu(double epsilon, double delta) {
   }
 
   double target = log(delta);
-  /* At fixed epsilon, a falls as mu grows; c = a + mu = sqrt(a^2 + 2 eps). */
+  /* At fixed epsilon, a decreases as mu grows; c = a + mu = sqrt(a^2 + 2 eps). */
   double upper = largest_threshold(delta, target), lower = -1;
   double mu = 0;
   for (int i = 0; i < 1100; i++, lower *= 2) {

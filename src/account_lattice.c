@@ -39,15 +39,15 @@
 
 #include <math.h>
 
-/* The inner loop is arithmetic on arrays; let it be vectorised, with the same digits on every
-   vector unit: no a * b + c in one rounding. */
+/* The inner loop is arithmetic on arrays. It is vectorised, without fused multiply-add, so that every
+   vector unit gives the same digits. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3", "fp-contract=off")
 #endif
 
 /* ---- the polygon -------------------------------------------------------------- */
 
-#define CORNERS 192 /* more than a polygon has */
+#define CORNERS 192 /* an upper bound on the corners of a polygon */
 #define FAR     9.0 /* the tangents reach this far into the tails */
 
 typedef struct {
@@ -137,7 +137,7 @@ static stencil stencil_of(const corner *c, double step, double guard) {
   return s;
 }
 
-/* glibc alone has what picks a clone when the library is loaded; musl has not. */
+/* Only glibc can select a clone when the library is loaded; musl cannot. */
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
 __attribute__((target_clones("avx512f", "avx2", "default"))) /* up to four times as fast */
 #endif
@@ -162,12 +162,11 @@ raise_to(double *restrict out, const double *restrict pulled, const double *rest
 
 #define FLOOR 1e-18 /* less than this makes no difference to it */
 
-/* What rounding may take from a round, as a share of it: sums of four products, and
-   weights of a chord that are off by 1e-16 / step, times what U changes from point to
-   point. */
+/* An upper bound on the relative rounding error of a round: sums of four products, and weights of a
+   chord that are off by 1e-16 / step, times what U changes from point to point. */
 #define ROUNDING 1e-13
 
-/* A row holds `points` values and as many again, and one, on each side of them. */
+/* A row holds `points` values, and points + 1 more on each side. */
 static long row_size(double points) { return 3 * (long)points + 2; }
 
 #define STENCIL_DOUBLES ((long)(sizeof(stencil) / sizeof(double)))
@@ -184,9 +183,9 @@ static stencil *stencils(const sequence_lattice *run, long k) {
   return (stencil *)(run->stencils + k * CORNERS * STENCIL_DOUBLES);
 }
 
-/* Fill the stencils of node k; returns the largest `sure`. */
+/* Fills the stencils of node k; returns the largest `sure`. */
 static double fill_stencils(sequence_lattice *run, long k) {
-  /* a little more than d, for the rounding of the corners */
+  /* slightly more than d, to cover rounding errors of the corners */
   double d = (1 + 1e-9) / sqrt(run->scale * (run->start + k + 1));
   corner c[CORNERS];
   int half = polygon(d, run->rounds <= 200 ? 0.1 : 0.2, c);
@@ -240,7 +239,7 @@ void sequence_lattice_begin(sequence_lattice *run, double rounds, double start,
 static void step_node(const sequence_lattice *run, long k) {
   long points = run->points;
   const double *own = row(run, run->now, k);
-  /* a pull of the last node leads nowhere */
+  /* a pull at the last node stays there */
   const double *up = row(run, run->now, k + 1 < run->nodes ? k + 1 : k);
   double *out = row(run, run->next, k);
   /* right of these points, all that is read is at the floor */

@@ -30,10 +30,11 @@
 
 #include <math.h>
 
-/* Below this shift a whole draw stands for the bit, whose loss would be rounding. */
+/* Below this shift, publishing the whole draw is used in place of the bit, whose loss would be a
+   rounding error. */
 #define LEAST_SHIFT 3e-7
 
-/* What rounding may take from e^H - 1, as a share of it; bit_climb() itself is an upper bound. At its best
+/* The relative rounding error of e^H - 1; bit_climb() itself is an upper bound. At its best
    position e^H - 1 = p w + (1 - p) l, with w and l the relative gains of the two terms. Each is beta times a
    change of log Phi, correct to 1e-13 of itself (rise_of()), and both are at most some beta d r in size,
    while their sum is of the order beta d times what is left, (beta + 1) d r: digits are lost in
@@ -67,7 +68,7 @@ void near_gdp_begin(near_gdp *run, double rounds, double start, double scale, do
   run->value = work + 2 * n;
   run->rate = work + 3 * n;
   run->cut = work + 4 * n;
-  run->place = work + 5 * n;
+  run->maximiser = work + 5 * n;
   double node = start;
   for (long k = 0; k < n; k++, node = account_next_node(node, NEAR_CELL_RATIO * coarse)) {
     run->count[k] = node;
@@ -75,7 +76,7 @@ void near_gdp_begin(near_gdp *run, double rounds, double start, double scale, do
     run->value[k] = run->rate[k] = 0;
     run->cut[k] = -1;
   }
-  for (long k = 0; k < 2 * NEAR_ORDERS * n; k++) run->place[k] = 0;
+  for (long k = 0; k < 2 * NEAR_ORDERS * n; k++) run->maximiser[k] = 0;
 }
 
 /* ---- one cell in one step ----------------------------------------------------- */
@@ -98,7 +99,7 @@ typedef struct {
     double keep, curve; /* ghat = keep (1 - e^(-curve g)) / curve, */
     double cap, bend;   /* at most cap, divided by bend */
   } order[NEAR_ORDERS];
-  double *place; /* the maximisers by order, at node k and at node k + 1 */
+  double *maximiser; /* the maximisers by order, at node k and at node k + 1 */
 } cell;
 
 /* Where the orders lie between the least and the largest beta; dense where they
@@ -148,7 +149,7 @@ static int find_cut(cell *c, double *cut, double a, double goal) {
    with g by nearly the same in neighbouring orders: that is where each search starts. */
 static double need_at(const cell *c, int end, double g) {
   double d = c->d[end], share = (d / c->d[0]) * (d / c->d[0]), most = 0;
-  double *x = c->place + end * NEAR_ORDERS, drift = 0;
+  double *x = c->maximiser + end * NEAR_ORDERS, drift = 0;
   for (int j = 0; j < c->orders; j++) {
     double curve = c->order[j].curve, kap = c->order[j].kap;
     double ghat = c->order[j].keep * -expm1(-curve * g) / curve;
@@ -169,7 +170,7 @@ static void freeze(near_gdp *run, cell *c, long k, double v_end) {
   c->d[1] = run->shift[k + 1];
   c->narrow = next == n + 1;
   c->to_g = log1p(1 / (n + 1)) / log((next + 1) / (n + 1));
-  c->place = run->place + 2 * NEAR_ORDERS * k;
+  c->maximiser = run->maximiser + 2 * NEAR_ORDERS * k;
   double m = c->m = run->value[k + 1];
   /* d^2 <= min(1, m / 2) makes e d^2 < 0.2, which the factor rests on. */
   c->whole = d * d > 1 || m < 2 * d * d || c->d[1] < LEAST_SHIFT;

@@ -29,7 +29,7 @@ void sequence_exact_begin(sequence_exact *run, double alpha, double rounds, doub
   }
 }
 
-/* A search starts where it ended a round ago, moved as it was for one reward less. */
+/* A search starts at the maximiser of the last round, moved by as much as the previous one has moved. */
 int sequence_exact_step(sequence_exact *run) {
   long n = (long)(run->rounds - run->tau);
   double *w = run->value, drift = 0;

@@ -32,7 +32,7 @@ static long count_nodes(double start, double rounds, double coarse, double *last
 
 static double shift_of(double scale, double n) { return 1 / sqrt(scale * (n + 1)); }
 
-/* The smallest shift in the table; below, H is bounded in closed form. */
+/* The smallest shift in the table; below it H has a bound in closed form. */
 static double smallest_shift(double scale, double last) {
   return fmax(shift_of(scale, last), GRID_LEAST_SHIFT);
 }
@@ -53,19 +53,17 @@ static double shift_at(const sequence_grid *run, double n) {
   return shift_of(run->scale, n);
 }
 
-/* H(d, gamma d^2) / d^2. What has underflowed is still above 0. */
+/* H(d, gamma d^2) / d^2, kept above 0 where it underflows. */
 static double loss_ratio(double alpha, double d, double gamma, bit_search *search) {
   return fmax(bit_loss(alpha, d, gamma * d * d, search) / (d * d), 1e-300);
 }
 
-/* So small a loss adds next to nothing to what the first of its column adds, even
-   over all rounds. */
+/* A loss that adds next to nothing to the first of its column, even over all rounds. */
 static double negligible(const sequence_grid *run, double first) {
   return first * 1e-6 / run->rounds;
 }
 
-/* The charges that matter: past the last, what a round can lose is either
-   negligible or has stopped falling. */
+/* The number of charges: after the last one, the loss of a round is either negligible or constant. */
 static long count_charges(const sequence_grid *run) {
   long most = 40;
   for (int end = 0; end < 2; end++) {
@@ -106,17 +104,17 @@ void sequence_grid_begin(sequence_grid *run, double alpha, double rounds, double
   run->loss = account_take(&work, n * GRID_CHARGES);
   double **const by_node[] = {&run->count, &run->to_gamma, &run->fall,
                               &run->tilt,  &run->excess,   &run->value,
-                              &run->rate,  &run->gamma,    &run->place};
+                              &run->rate,  &run->gamma,    &run->charge_at};
   for (int i = 0; i < 9; i++) *by_node[i] = account_take(&work, n);
   double node = start;
   for (long k = 0; k < n; k++, node = account_next_node(node, GRID_CELL_RATIO * coarse)) {
     run->count[k] = node;
-    run->value[k] = run->rate[k] = run->gamma[k] = run->place[k] = 0;
+    run->value[k] = run->rate[k] = run->gamma[k] = run->charge_at[k] = 0;
   }
   for (long i = 0; i < m; i++)
     run->shift[i] = shift_at(run, start) * exp(-GRID_SHIFT_STEP * coarse * i);
-  /* Charges in units of alpha (alpha-1) / 2, half of which is what makes H
-     of a small shift fall by a factor e; wider ones for the far tail. */
+  /* Charges in units of alpha (alpha-1) / 2; half a unit makes H of a small shift decrease by a factor
+     e. The far tail has wider steps. */
   double unit = alpha * (alpha - 1) / 2, step = 0.06;
   run->charge[0] = 0;
   for (long j = 1; j < GRID_CHARGES; j++) {
@@ -129,22 +127,22 @@ void sequence_grid_begin(sequence_grid *run, double alpha, double rounds, double
 
 void sequence_grid_column(sequence_grid *run, long i) {
   double d = run->shift[i], *column = run->table + i * GRID_CHARGES;
-  /* The maximisers drift evenly from column to column; those of the column before
-     are kept where `read_column` will work later. */
-  double *place = run->column, drift = 0, before = 0;
+  /* The maximisers change almost linearly from column to column; those of the previous column are stored
+     where `read_column` will work later. */
+  double *maximiser = run->column, drift = 0, before = 0;
   bit_search search = {0, 0};
   for (long j = 0; j < run->charges; j++) {
     if (j > 0 && column[j - 1] < negligible(run, column[0])) {
-      column[j] = column[j - 1]; /* H falls with the charge */
+      column[j] = column[j - 1]; /* H decreases in the charge */
       continue;
     }
     double at = search.x;
-    if (i > 0) search = (bit_search){place[j] + drift, 1};
+    if (i > 0) search = (bit_search){maximiser[j] + drift, 1};
     else if (j > 1) search.x += at - before;
     before = at;
     column[j] = loss_ratio(run->alpha, d, run->charge[j], &search);
-    if (i > 0) drift = search.x - place[j];
-    place[j] = search.x;
+    if (i > 0) drift = search.x - maximiser[j];
+    maximiser[j] = search.x;
   }
 }
 

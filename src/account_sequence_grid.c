@@ -26,44 +26,45 @@
 
 #include "account.h"
 
-/* The majorant read at gamma; `place` remembers where, as slopes drift. */
+/* The majorant at gamma, by linear interpolation. *at is the index of the last reading, near which the
+   search starts, since slopes change little. */
 static double read_loss(const sequence_grid *run, const double *loss, double gamma,
-                        double *place) {
+                        double *at) {
   const double *charge = run->charge;
-  long last = run->charges - 1, j = (long)*place;
+  long last = run->charges - 1, j = (long)*at;
   if (gamma >= charge[last]) return loss[last];
   while (charge[j] > gamma) j--;
   while (charge[j + 1] <= gamma) j++;
-  *place = j;
+  *at = j;
   return loss[j] +
          (loss[j + 1] - loss[j]) * (gamma - charge[j]) / (charge[j + 1] - charge[j]);
 }
 
-/* gamma >= 0 with lead + gamma / a = r loss(gamma): the left side grows, the
-   right side falls, both are linear between charges. */
+/* The gamma >= 0 with lead + gamma / a = r loss(gamma): the left side increases, the right side
+   decreases, and both are linear between charges. */
 static double solve_slope(const sequence_grid *run, const double *loss, double lead,
-                          double a, double r, double *place) {
+                          double a, double r, double *at) {
   const double *charge = run->charge;
-  long last = run->charges - 1, j = (long)*place;
+  long last = run->charges - 1, j = (long)*at;
   if (lead >= r * loss[0]) return 0;
   if (lead + charge[last] / a <= r * loss[last]) return a * (r * loss[last] - lead);
   while (j > 0 && lead + charge[j] / a > r * loss[j]) j--;
   while (lead + charge[j + 1] / a <= r * loss[j + 1]) j++;
-  *place = j;
+  *at = j;
   double slope = (loss[j + 1] - loss[j]) / (charge[j + 1] - charge[j]);
   return (r * (loss[j] - slope * charge[j]) - lead) / (1 / a - r * slope);
 }
 
-/* The least gamma at which the majorant is at most `level`; infinite if none is. */
+/* The smallest gamma at which the majorant is at most `level`; infinite if there is none. */
 static double slope_for(const sequence_grid *run, const double *loss, double level,
-                        double *place) {
+                        double *at) {
   const double *charge = run->charge;
-  long last = run->charges - 1, j = (long)*place;
+  long last = run->charges - 1, j = (long)*at;
   if (level >= loss[0]) return 0;
   if (level < loss[last]) return INFINITY;
   while (loss[j] <= level) j--;
   while (loss[j + 1] > level) j++;
-  *place = j;
+  *at = j;
   return charge[j + 1] -
          (charge[j + 1] - charge[j]) * (level - loss[j + 1]) / (loss[j] - loss[j + 1]);
 }
@@ -72,7 +73,7 @@ static double slope_for(const sequence_grid *run, const double *loss, double lev
    one under which the first node's loss over v is steady, as it was over the step
    before: loss ~ 1 / (tau + before). */
 static double clock_start(sequence_grid *run) {
-  double loss = read_loss(run, run->loss, run->gamma[0], &run->place[0]);
+  double loss = read_loss(run, run->loss, run->gamma[0], &run->charge_at[0]);
   double fall = log(run->last_loss / loss) / (run->tau - run->last_tau);
   run->last_loss = loss;
   run->last_tau = run->tau;
@@ -99,7 +100,7 @@ int sequence_grid_step(sequence_grid *run) {
   double largest = 0;
   /* The loss in the cell below, at the start of the step. */
   double below = top > 0 ? read_loss(run, run->loss + (top - 1) * GRID_CHARGES,
-                                     gamma[top - 1], &run->place[top - 1])
+                                     gamma[top - 1], &run->charge_at[top - 1])
                          : 0;
   rate[top] = run->loss[top * GRID_CHARGES] / v_end;
   if (top > 0) /* so much that the cell below needs no more of its upper end */
@@ -113,12 +114,12 @@ int sequence_grid_step(sequence_grid *run) {
     double r = now / v_start;
     if (dt > 1) {
       double after = solve_slope(run, loss, upper - start / (a * span), a * span, 1 / v_end,
-                                 &run->place[k]);
+                                 &run->charge_at[k]);
       r = fmax(r, upper + (after - start) / (a * span));
     }
     /* what the cell below needs of its upper end */
     if (k > 0) {
-      below = read_loss(run, loss - GRID_CHARGES, gamma[k - 1], &run->place[k - 1]);
+      below = read_loss(run, loss - GRID_CHARGES, gamma[k - 1], &run->charge_at[k - 1]);
       r = fmax(r, run->fall[k - 1] * below / v_start);
     }
     /* W falls with n */
@@ -126,7 +127,7 @@ int sequence_grid_step(sequence_grid *run) {
     if (dt > 1 && run->fall[k] > 0) {
       /* what this cell needs of its upper end at the step's end: a slope so large
          that the upper end's rate will do, or else a rate that makes up for it */
-      double least = slope_for(run, loss, upper * v_end / run->fall[k], &run->place[k]);
+      double least = slope_for(run, loss, upper * v_end / run->fall[k], &run->charge_at[k]);
       double steep = upper + (least - start) / (a * span);
       double lack = run->fall[k] * loss[0] / v_end - upper;
       if (steep > r) r = fmin(steep, r + run->tilt[k] * fmax(lack, 0));
@@ -137,7 +138,7 @@ int sequence_grid_step(sequence_grid *run) {
     if (r > 0.01 * largest) {
       double at_end = fmax(0, start + a * (r - upper) * span);
       double need =
-          fmax(now / v_start, read_loss(run, loss, at_end, &run->place[k]) / v_end);
+          fmax(now / v_start, read_loss(run, loss, at_end, &run->charge_at[k]) / v_end);
       double slack = run->excess[k] * r / need;
       if (slack > run->slack) run->slack = slack;
     }

@@ -6,7 +6,7 @@ static double inside(double y) { return fmin(fmax(y, 1e-12), 1 - 1e-12); }
 
 static double logit(double x) { return log(x) - log1p(-x); }
 
-/* p ln(p / q) + q - p, which is not negative, without cancellation near p = q */
+/* p ln(p / q) + q - p, which is at least 0, without cancellation near p = q */
 static double term(double p, double q) {
   if (!(p > 0)) return q;
   const double u = (q - p) / p;
@@ -25,8 +25,8 @@ double kl_upper(double x, double bound) {
   if (!(x < 1)) return 1;
   if (!(bound > 0)) return x;
   if (kl(x, 1) <= bound) return 1;
-  /* Two points at or above the answer, by Pinsker and by dropping a term; from there
-     Newton's method falls to it, as kl is convex in y. */
+  /* Start at the smaller of two upper bounds of the solution: Pinsker's inequality, and the divergence
+     without its second term. kl is convex in y, so Newton's method decreases to the solution. */
   const double entropy = (x > 0 ? -x * log(x) : 0) - (1 - x) * log1p(-x);
   double y = fmin(x + sqrt(bound / 2), -expm1(-(bound + entropy) / (1 - x)));
   for (int i = 0; i < 100; i++) {
@@ -40,15 +40,15 @@ double kl_upper(double x, double bound) {
   return fmax(x, y);
 }
 
-/* The infimum is at z = x while logit(x) and logit(y) are within epsilon; else it is
-   where the slope of kl(z, y) in z is epsilon, and has a closed form. */
+/* The infimum is at z = x if logit(x) and logit(y) differ by at most epsilon. Otherwise it is where the
+   derivative of kl(z, y) in z is -epsilon or epsilon, which gives a closed form. */
 double d_epsilon(double x, double y, double epsilon) {
   if (x == y) return 0;
   y = inside(y);
   const double far = x <= 0 ? INFINITY : x >= 1 ? -INFINITY : logit(x);
   if (epsilon == INFINITY || fabs(logit(y) - far) <= epsilon) return kl(x, y);
   if (x < y) return -epsilon * x - log1p(y * expm1(-epsilon));
-  /* In the mirror: means 1 - x < 1 - y. */
+  /* By symmetry, with means 1 - x < 1 - y. */
   return -epsilon * (1 - x) - log1p((1 - y) * expm1(-epsilon));
 }
 
@@ -67,9 +67,9 @@ double tail_of_rate(double rate) {
 double kl_noisy(double x, double y, double n, double sd) {
   if (!(y > x)) return 0;
   y = inside(y);
-  /* Noise that no double would show; its squares would underflow. */
+  /* For smaller noise the squares would underflow, and the noise would not show in a double. */
   if (!(sd > 1e-25)) return n * kl(x, y);
-  /* The slope in z rises from below 0 at x to above 0 at y: Newton inside a bracket. */
+  /* The derivative in z increases from below 0 at x to above 0 at y: Newton's method inside a bracket. */
   const double logit_y = logit(y), bend = 1 / (sd * sd);
   double low = fmax(x, 1e-12), high = y;
   if (!(low < high)) return n * kl(x, y);
@@ -80,7 +80,7 @@ double kl_noisy(double x, double y, double n, double sd) {
     else low = z;
     double next = z - gradient / (bend + n / (z * (1 - z)));
     if (!(next > low && next < high)) next = 0.5 * (low + high);
-    /* The value is flat around its minimum, to which z need not be that close. */
+    /* The value is flat around its minimum, so z need not be accurate. */
     const double moved = fabs(next - z);
     z = next;
     if (moved <= 1e-9 * z) break;

@@ -1,7 +1,7 @@
 #ifndef DPTS_MATH_KL_H
 #define DPTS_MATH_KL_H
-/* Divergences between Bernoulli distributions, given by their means x and y in [0, 1], and what
-   index policies need of them. y is kept 1e-12 away from 0 and 1, so all are finite. */
+/* Divergences between Bernoulli distributions with means x and y in [0, 1], and their inverses, for
+   index policies. y is clamped to [1e-12, 1 - 1e-12], so all values are finite. */
 
 /* kl(x, y) = x ln(x / y) + (1 - x) ln((1 - x) / (1 - y)), without cancellation. */
 double kl(double x, double y);
@@ -16,13 +16,13 @@ double d_epsilon(double x, double y, double epsilon);
 /* The largest y in [x, 1] with d_epsilon(x, y) <= bound. */
 double d_epsilon_upper(double x, double bound, double epsilon);
 
-/* How unlikely a private mean of at most x is when the true mean is y > x, n rewards and Gaussian
-   noise of this sd between them: the infimum over z in [x, y] of
-   (z - x)^2 / (2 sd^2) + n kl(z, y). 0 if y <= x. */
+/* The rate of the event that a private mean is at most x when the true mean is y > x, for n rewards and
+   Gaussian noise of standard deviation sd: the infimum over z in [x, y] of (z - x)^2 / (2 sd^2) + n
+   kl(z, y). 0 if y <= x. */
 double kl_noisy(double x, double y, double n, double sd);
 
-/* -ln(2 P(N(0, 1) >= sqrt(2 rate))): the significance of a deviation, in place of its rate. 0 at
-   a rate of 0. */
+/* -ln(2 P(N(0, 1) >= sqrt(2 rate))): the negative log p-value of a normal deviation of this rate. 0 at a
+   rate of 0. */
 double tail_of_rate(double rate);
 
 #endif

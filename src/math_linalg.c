@@ -8,7 +8,7 @@
 #include <math.h>
 #include "math_linalg.h"
 
-/* dsyev wants at least 3 d - 1; d more for the eigenvalues. */
+/* dsyev needs at least 3 d - 1 numbers of work space, and the eigenvalues take d. */
 size_t linalg_scratch(int d) { return (size_t)(8 * d + 8); }
 
 int linalg_inverse_above(int d, double *a, double least, double *inverse, double *scratch) {

@@ -2,11 +2,11 @@
 #include <math.h>
 #include "math_special.h"
 
-/* The variance of a reward of mean t: that of a coin, which no other reward in [0, 1]
-   exceeds, and not too near 0 for the normal to be of use. */
+/* The variance of a reward of mean t: that of a Bernoulli reward, the largest for rewards in [0, 1], and
+   at least 0.01, below which the normal approximation fails. */
 static double variance_at(double t) { return fmax(t * (1 - t), 0.01); }
 
-/* The Mills ratio to 12 digits, quicker than mills(). */
+/* The Mills ratio to 12 digits, faster than mills(). */
 static double mills_12(double x) {
   return x < 12 ? DPTS_SQRT_PI_2 * exp(0.5 * x * x) * erfc(x * DPTS_SQRT1_2) : mills(x);
 }
@@ -22,22 +22,21 @@ void likelihood_add(likelihood_t *l, double size, double noisy, double b) {
   l->batches[l->n++] = (batch_sum_t){size, noisy};
 }
 
-/* What a batch says against t, and the first two derivatives of that in t, v being the variance
-   of a reward. */
+/* -ln likelihood of the mean t for one batch or several, and its first two derivatives in t. v is the
+   variance of a reward. */
 typedef struct {
   double cost, slope, bend;
-} against_t;
+} cost_t;
 
-static void add_batch(against_t *sum, const batch_sum_t *batch, double t, double v,
-                      double b) {
+static void add_batch(cost_t *sum, const batch_sum_t *batch, double t, double v, double b) {
   const double size = batch->size, s = sqrt(v * size);
   const double d = batch->noisy - t * size, e = fabs(d) / s;
   if (!(b > 0)) {
-    *sum = (against_t){sum->cost + 0.5 * e * e, sum->slope - d / v, sum->bend + size / v};
+    *sum = (cost_t){sum->cost + 0.5 * e * e, sum->slope - d / v, sum->bend + size / v};
     return;
   }
-  /* The two Mills ratios as near (1 + far): near overflows far below 0, where M(x) is
-     sqrt(2 pi) exp(x^2 / 2). */
+  /* The sum of the two Mills ratios, written as near (1 + far). Far below 0 `near` overflows; there M(x)
+     is sqrt(2 pi) exp(x^2 / 2). */
   const double p = s / b - e, q = s / b + e, m = mills_12(q);
   const double near = p > -20 ? mills_12(p) : INFINITY, far = m / near;
   const double log_near = p > -20 ? log(near) : 0.5 * p * p + DPTS_LOG_SQRT_2PI;
@@ -47,10 +46,10 @@ static void add_batch(against_t *sum, const batch_sum_t *batch, double t, double
                (near * (1 + far) * (1 + far));
 }
 
-/* Of all batches. With v held the cost is convex in t: the normal and the Laplace density are
+/* The sum over all batches. For fixed v it is convex in t, since the normal and the Laplace density are
    log-concave, and so is the density of their sum. */
-static against_t against(const likelihood_t *l, double t, double v, double b) {
-  against_t sum = {0, 0, 0};
+static cost_t cost_of_all(const likelihood_t *l, double t, double v, double b) {
+  cost_t sum = {0, 0, 0};
   for (int64_t j = 0; j < l->n; j++) add_batch(&sum, &l->batches[j], t, v, b);
   if (l->old_size > 0) {
     const double d = l->old_noisy - t * l->old_size;
@@ -63,17 +62,17 @@ static against_t against(const likelihood_t *l, double t, double v, double b) {
 }
 
 double likelihood_cost(const likelihood_t *l, double t, double other, double b) {
-  return against(l, t, fmax(variance_at(t), variance_at(other)), b).cost;
+  return cost_of_all(l, t, fmax(variance_at(t), variance_at(other)), b).cost;
 }
 
-/* The root of the slope, in which the variance goes along with t: Newton's method, or halving
-   where that would leave the bracket. */
+/* The root of the derivative, with the variance evaluated at t: Newton's method, or bisection where a
+   step would leave the bracket. */
 double likelihood_mean(const likelihood_t *l, double b, double guess) {
   double low = 0, high = 1, t = guess;
-  if (!(against(l, low, variance_at(low), b).slope < 0)) return low;
-  if (!(against(l, high, variance_at(high), b).slope > 0)) return high;
+  if (!(cost_of_all(l, low, variance_at(low), b).slope < 0)) return low;
+  if (!(cost_of_all(l, high, variance_at(high), b).slope > 0)) return high;
   for (int i = 0; i < 60; i++) {
-    const against_t a = against(l, t, variance_at(t), b);
+    const cost_t a = cost_of_all(l, t, variance_at(t), b);
     if (a.slope > 0) high = t;
     else low = t;
     double next = t - a.slope / a.bend;
@@ -85,8 +84,8 @@ double likelihood_mean(const likelihood_t *l, double b, double guess) {
   return t;
 }
 
-/* The information of N(0, s^2) + Lap(b) about its place: 1 / b^2 for s = 0, 1 / (s^2 + 2 b^2)
-   where s is large, and between them to half a per cent by this fit. */
+/* The Fisher information of N(0, s^2) + Lap(b) about its location: 1 / b^2 for s = 0, and 1 / (s^2 + 2
+   b^2) for large s; this fit is within 0.5% between them. */
 static double information(double s, double b) {
   if (!(b > 0)) return 1 / (s * s);
   const double x = s / b;

@@ -6,15 +6,15 @@ double normal_density(double x) { return exp(-0.5 * x * x) / DPTS_SQRT_2PI; }
 
 double normal_cdf(double x) { return 0.5 * erfc(-x * DPTS_SQRT1_2); }
 
-/* Where `erfc` hands over to the continued fraction. Above, exp(x^2 / 2) would
-   lose digits; below, the fraction would need too many terms. */
+/* Below this point M(x) is computed from erfc(), where the continued fraction would need too many terms;
+   above it by the fraction, where exp(x^2 / 2) would lose digits. */
 #define MILLS_SPLIT 3.0
 
 /* The moments J_k = int_0^inf t^k / k! exp(-t^2/2 - x t) dt are the derivatives
    of the Mills ratio, M^(k) = (-1)^k k! J_k, with J_0 = M. They obey
    J_(k-1) = x J_k + (k+1) J_(k+1), so the ratios r_k = J_(k+1) / J_k come from
    the backward continued fraction r_(k-1) = 1 / (x + (k+1) r_k). `ratio_terms`
-   is the depth at which r_0 has settled to 1e-17, found with 50 digits. */
+   is the depth at which r_0 has converged to 1e-17, found by computing with 50 digits. */
 static int ratio_terms(double x) {
   if (x > 1e4) return 6;
   return (int)(9 + 40 / x + 420 / (x * x));
@@ -31,7 +31,7 @@ double mills(double x) {
   return 1 / (x + mills_ratio_0(x));
 }
 
-/* 1 - x M(x) = -M'(x), positive, without the cancellation at large x. */
+/* 1 - x M(x) = -M'(x), which is positive, without cancellation at large x. */
 static double mills_slope(double x) {
   if (x < MILLS_SPLIT) return 1 - x * mills(x);
   double r = mills_ratio_0(x);

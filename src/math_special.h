@@ -1,4 +1,4 @@
-/* Special functions of the standard normal distribution. Plain C: no R header. */
+/* Special functions of the standard normal distribution. */
 #ifndef DPTS_MATH_SPECIAL_H
 #define DPTS_MATH_SPECIAL_H
 
@@ -7,15 +7,15 @@
 #define DPTS_SQRT_PI_2    1.253314137315500251207882642406
 #define DPTS_SQRT1_2      0.707106781186547524400844362105
 
-/* phi(x), the density, and Phi(x), the distribution function. Phi is accurate
-   in relative terms in its lower tail. */
+/* The density phi(x), and the distribution function Phi(x), whose lower tail is accurate in relative
+   terms. */
 double normal_density(double x);
 double normal_cdf(double x);
 
 /* Mills ratio M(x) = Phi(-x) / phi(x). Overflows to Inf below x = -38. */
 double mills(double x);
 
-/* M(x - h) - M(x + h) for h of at most about 0.3 (1 + x): no cancellation. */
+/* M(x - h) - M(x + h) without cancellation, for h of at most about 0.3 (1 + x). */
 double mills_drop(double x, double h);
 
 #endif

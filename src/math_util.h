@@ -1,27 +1,27 @@
 #ifndef DPTS_MATH_UTIL_H
 #define DPTS_MATH_UTIL_H
-/* Small things that several kernels need. */
+/* Small helpers of several kernels. */
 
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <time.h>
 
-/* For a function whose callers differ in a constant argument, so that each gets a copy that
-   knows it. */
+/* For a function that is called with different constant arguments, so that the compiler makes a copy for
+   each. */
 #ifdef __GNUC__
 #define ALWAYS_INLINE inline __attribute__((always_inline))
-/* For a rare way out of a short function, which else would save registers for both. */
+/* For the rare branch of a short function: inlined, it would make the common one save registers, too. */
 #define NOINLINE __attribute__((noinline))
 #else
 #define ALWAYS_INLINE inline
 #define NOINLINE
 #endif
 
-/* To [0, 1]; NaN becomes 0. */
+/* Clamps to [0, 1]; NaN becomes 0. */
 static inline double clip01(double x) { return x > 0 ? (x < 1 ? x : 1) : 0; }
 
-/* Four sums at a time, because the compiler may not reorder one. */
+/* Four partial sums, because the compiler may not reorder one. */
 static inline double dot(int n, const double *x, const double *y) {
   double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
   int i = 0;
@@ -35,8 +35,8 @@ static inline double dot(int n, const double *x, const double *y) {
   return (s0 + s1) + (s2 + s3);
 }
 
-/* FNV-1a (Fowler, Noll and Vo), to be gone on with from its last value: it finds accidents, not
-   attackers. */
+/* FNV-1a (Fowler, Noll and Vo), continued from its last value. It detects accidental damage, not an
+   attacker's. */
 #define HASH_START 0xcbf29ce484222325u
 static inline uint64_t hash_on(uint64_t hash, const void *data, size_t n) {
   const unsigned char *bytes = data;
@@ -44,7 +44,7 @@ static inline uint64_t hash_on(uint64_t hash, const void *data, size_t n) {
   return hash;
 }
 
-/* The place of a name among those before a NULL; -1: it is not there. */
+/* The index of a name in a list that ends with NULL; -1 if it is not there. */
 static inline int name_among(const char *name, const char *const *names) {
   for (int i = 0; names[i]; i++) {
     if (strcmp(names[i], name) == 0) return i;
@@ -52,7 +52,7 @@ static inline int name_among(const char *name, const char *const *names) {
   return -1;
 }
 
-/* Seconds on a clock that never goes back. */
+/* Seconds on a monotonic clock. */
 static inline double now(void) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);

@@ -5,7 +5,7 @@
 #include "noise.h"
 #include "sample.h"
 
-/* Into the ledger; returns what is released. */
+/* Adds a row to the ledger; returns the value to release. */
 static double enter(ledger_t *ledger, double exact, enum noise_kind kind, double scale,
                     double value) {
   if (ledger->silent) value = exact;
@@ -28,7 +28,7 @@ static inline double release(draws_t *draws, double exact, enum noise_kind kind,
   return value;
 }
 
-/* A release begins: is there noise of this scale? */
+/* Begins a release; returns whether there is noise of this scale. */
 static inline int usable(draws_t *draws, double scale) {
   if (draws->ledger) draws->ledger->releases++;
   if (scale >= 0 && scale < INFINITY) return 1;
@@ -36,7 +36,7 @@ static inline int usable(draws_t *draws, double scale) {
   return 0;
 }
 
-/* The exact value of a sum with noise of the operating system. */
+/* Exact noise, made from bits of the operating system. */
 static double release_live(draws_t *draws, double exact, enum noise_kind kind,
                            double scale) {
   double noisy = exact;
@@ -56,13 +56,40 @@ static double release_live(draws_t *draws, double exact, enum noise_kind kind,
   return release(draws, exact, kind, scale, noisy);
 }
 
-double release_noisy(draws_t *draws, enum noise_kind kind, double exact, double scale) {
-  if (!usable(draws, scale)) return NAN;
+/* One number of a release that has begun. */
+static double with_noise(draws_t *draws, enum noise_kind kind, double exact, double scale) {
   if (draws->live) return release_live(draws, exact, kind, scale);
   const double noise = !(scale > 0)            ? 0
                        : kind == NOISE_LAPLACE ? sample_laplace(&draws->noise, scale)
                                                : scale * sample_normal(&draws->noise);
   return release(draws, exact, kind, scale, exact + noise);
+}
+
+double release_noisy(draws_t *draws, enum noise_kind kind, double exact, double scale) {
+  return usable(draws, scale) ? with_noise(draws, kind, exact, scale) : NAN;
+}
+
+double release_pair(draws_t *draws, enum noise_kind kind, double sum, double squares,
+                    double scale, double weight, double *noisy_squares) {
+  const int laplace = kind == NOISE_LAPLACE;
+  const double most = laplace ? WEIGHT_LAPLACE : WEIGHT_GAUSSIAN;
+  *noisy_squares = NAN;
+  if (!(weight > 0 && weight <= most)) draws->failed = 1;
+  if (!usable(draws, scale) || draws->failed) return NAN;
+  if (laplace && draws->live) scale *= 1 + 1 / EXACT_GRID;
+  const double noisy = with_noise(draws, kind, sum, scale);
+  *noisy_squares = with_noise(draws, kind, squares, scale / weight);
+  return noisy;
+}
+
+double reward_square(const draws_t *draws, double reward) {
+  const double x = reward - 0.5;
+  return draws->live ? ceil(x * x * EXACT_GRID) / EXACT_GRID : x * x;
+}
+
+double release_beside(draws_t *draws, double squares, double sd) {
+  if (!(sd >= 0 && sd < INFINITY)) draws->failed = 1;
+  return draws->failed ? NAN : with_noise(draws, NOISE_GAUSSIAN, squares, sd);
 }
 
 double release_average(draws_t *draws, double exact, double sd) {
@@ -87,15 +114,14 @@ double release_bits(draws_t *draws, double sum, double n, double flip) {
   return release(draws, sum, NOISE_RESPONSE, flip, shown);
 }
 
-void release_was_average(draws_t *draws, double gain, double carry) {
+void release_was_average(draws_t *draws, double gain, double correlation) {
   const ledger_t *ledger = draws->ledger;
   if (!ledger || ledger->n > ledger->max) return;
   ledger->column[LEDGER_GAIN][ledger->n - 1] = gain;
-  ledger->column[LEDGER_CARRY][ledger->n - 1] = carry;
+  ledger->column[LEDGER_CORRELATION][ledger->n - 1] = correlation;
 }
 
-/* A uniform direction and a radius of distribution Gamma(p, scale): Mishra and Thakurta
-   (2015). */
+/* A uniform direction times a Gamma(p, scale) radius: Mishra and Thakurta (2015). */
 void release_gamma(draws_t *draws, int p, const double *exact, double scale, double *out) {
   if (draws->live) draws->failed = 1;
   if (draws->live || !usable(draws, scale)) {

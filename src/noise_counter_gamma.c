@@ -26,14 +26,14 @@ static void read_sum(gamma_tree_t *tree, int64_t n, double *sum) {
 
 void gamma_tree_add(gamma_tree_t *tree, double *item, double *sum, draws_t *draws) {
   const int p = tree->p;
-  /* Past its last leaf the tree does not change: there are no budget and no nodes for more. */
+  /* A full tree ignores further vectors: the privacy budget and the nodes are used up. */
   if (tree->n >= ((int64_t)1 << tree->levels) - 1) {
     read_sum(tree, tree->n, sum);
     return;
   }
   int64_t n = ++tree->n;
   int i = 0;
-  /* The node of the lowest bit of n that is 1 takes over those below it. */
+  /* The node of the lowest 1 bit of n absorbs the nodes below it. */
   for (; !(n & 1); n >>= 1, i++) {
     double *below = exact_node(tree, i), *released = noisy_node(tree, i);
     for (int j = 0; j < p; j++) {

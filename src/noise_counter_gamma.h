@@ -21,8 +21,8 @@ static inline size_t gamma_tree_size(int levels, int p) {
 
 void gamma_tree_init(gamma_tree_t *tree, int levels, int p, double scale);
 
-/* Take one more vector (which is overwritten) and write the released sum. Vectors beyond
-   2^levels - 1 are not taken. */
+/* Adds a vector (which is overwritten) and writes the released sum. Vectors beyond the bound of 2^levels
+   - 1 are ignored. */
 void gamma_tree_add(gamma_tree_t *tree, double *item, double *sum, draws_t *draws);
 
 #endif

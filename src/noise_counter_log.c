@@ -25,8 +25,8 @@ void hybrid_init(hybrid_t *h, int levels, int hu_hegde, double epsilon) {
 
 double hybrid_add(hybrid_t *h, double item, draws_t *draws) {
   if (log_counter_add(&h->log, item, draws)) {
-    /* The tree for the block up to the next boundary: real levels, that is the number of
-       partial sums that an item can be in. */
+    /* The tree covers the block up to the next boundary. Its levels are the number of partial sums that
+       an item can be in. */
     const double items = (double)(h->log.boundary - h->log.n - 1);
     int levels = items < 1 ? 0 : tree_levels(items);
     if (levels > h->max_levels) levels = (int)h->max_levels;
@@ -37,7 +37,7 @@ double hybrid_add(hybrid_t *h, double item, draws_t *draws) {
   return h->sum = h->log.total + h->tree.sum;
 }
 
-/* The noise of a block's sum stays, that of a tree goes with it. */
+/* The noise of the blocks stays in the total; the noise of the tree is discarded with the tree. */
 report_t hybrid_report(const hybrid_t *h) {
   return (report_t){.rewards = (double)h->log.n,
                     .sum = h->sum,

@@ -1,25 +1,25 @@
 #ifndef DPTS_NOISE_COUNTER_LOG_H
 #define DPTS_NOISE_COUNTER_LOG_H
-/* The logarithmic mechanism and the hybrid mechanism: Chan, Shi and Song (2011). Both take
-   any number of items and need no bound.
+/* The logarithmic mechanism and the hybrid mechanism of Chan, Shi and Song (2011). Both take any number
+   of items and need no bound.
 
-   The logarithmic mechanism releases rarely: each time the stream reaches a boundary, the sum
-   of the items since the last one is released with fresh Laplace noise and added to the
-   total. So an item is in one noisy sum: Laplace noise of scale 1 / epsilon makes it
-   epsilon-DP for items of [0, 1]. Boundaries: 1, 2, 4, 8, ... in the original, and 1, 3, 7,
-   15, ... in the variant of Hu and Hegde (2022, section 3).
+   The logarithmic mechanism releases only when the stream reaches a boundary: the sum of the items since
+   the last boundary is released with fresh Laplace noise and added to the total. Each item is in one
+   noisy sum, so Laplace noise of scale 1 / epsilon makes it epsilon-DP for items in [0, 1]. The
+   boundaries are 1, 2, 4, 8, ... in the original, and 1, 3, 7, 15, ... in the variant of Hu and Hegde
+   (2022, section 3).
 
-   The hybrid mechanism adds a binary mechanism, started afresh at each boundary, for the
-   items since. Each takes half of epsilon. Between the boundaries b and b' the tree
-   gets at most b' - b - 1 items, the last one of the block going straight into the total. */
+   The hybrid mechanism adds a binary tree for the items since the last boundary, which is restarted at
+   each boundary. Each of the two mechanisms uses half of epsilon. Between the boundaries b and b' the
+   tree gets at most b' - b - 1 items, since the last item of the block completes the block's sum. */
 
 #include "noise_counter_tree.h"
-#include "play_report.h"
+#include "noise_report.h"
 
 typedef struct {
   int64_t n;        /* items */
   int64_t boundary; /* the next one */
-  int32_t hu_hegde; /* boundaries at 2^(r+1) - 1? */
+  int32_t hu_hegde; /* 1: boundaries at 2^(r+1) - 1; 0: at 2^r */
   int32_t releases;
   double scale; /* of the noise of one release */
   double block; /* exact sum of the items since the last release */
@@ -27,7 +27,7 @@ typedef struct {
 } log_counter_t;
 
 void log_counter_init(log_counter_t *c, int hu_hegde, double scale);
-/* Returns whether a boundary was reached, and so the total renewed. */
+/* Returns whether a boundary was reached, so that the total has changed. */
 int log_counter_add(log_counter_t *c, double item, draws_t *draws);
 
 typedef struct {
@@ -35,10 +35,10 @@ typedef struct {
   double sum; /* the released sum: log.total + tree.sum */
   int64_t max_levels;
   log_counter_t log;
-  tree_t tree; /* last, for its partial sums follow */
+  tree_t tree; /* last, since its partial sums follow in memory */
 } hybrid_t;
 
-/* Room for streams of at most 2^levels items. */
+/* Bytes of a counter for streams of at most 2^levels items. */
 static inline size_t hybrid_size(int levels) {
   return sizeof(hybrid_t) - sizeof(tree_t) + tree_size(levels);
 }

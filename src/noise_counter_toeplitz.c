@@ -1,11 +1,11 @@
 #include "noise_counter_toeplitz.h"
 #include <math.h>
 
-/* The nodes are s = FIRST, FIRST - STEP, ...: chosen by trial among steps from 1 to 4, for bounds from
-   10 to 1e5. */
+/* The quadrature nodes are s = FIRST, FIRST - STEP, ... These constants are the best of a search over
+   steps from 1 to 4, for bounds from 10 to 1e5. */
 static const double FIRST = 1.5, STEP = 2, FALL = 0.15;
 static const double PI = 3.14159265358979323846;
-/* The rounding of what is computed here and of the released products is far below this. */
+/* Far above the rounding errors of the norm and of the released products. */
 static const double MARGIN = 0x1p-40;
 
 int toeplitz_nodes(double bound) {
@@ -13,11 +13,11 @@ int toeplitz_nodes(double bound) {
   return (int)ceil((log(items) + FIRST) / STEP) + 2;
 }
 
-/* The nodes of the quadrature: 1 - u, w, and what is kept to know the response. */
+/* Per node: 1 - u, w, and the state of the recursion for the response. */
 static double *gaps(toeplitz_t *t) { return (double *)(t + 1); }
 static double *weights(toeplitz_t *t) { return gaps(t) + t->nodes; }
 static double *echo(toeplitz_t *t) { return weights(t) + t->nodes; }
-/* Of each number: the buffers of the exact items, those of the released ones, and their sum. */
+/* Per number: buffers of the exact items, buffers of the released ones, and the released running sum. */
 static double *buffers(toeplitz_t *t, int number) {
   return echo(t) + t->nodes + (size_t)number * (2 * (size_t)t->nodes + 1);
 }
@@ -28,8 +28,8 @@ static double column_norm(toeplitz_t *t) {
   double square = 1;
   for (int i = 0; i < t->nodes; i++) {
     for (int j = 0; j < t->nodes; j++) {
-      const double both = (1 - gap[i]) * (1 - gap[j]);       /* u_i u_j, and 1 less it, */
-      const double less = gap[i] + gap[j] - gap[i] * gap[j]; /* as u may be nearly 1 */
+      const double both = (1 - gap[i]) * (1 - gap[j]);       /* u_i u_j, and 1 - u_i u_j, */
+      const double less = gap[i] + gap[j] - gap[i] * gap[j]; /* since u may be close to 1 */
       const double share = t->bound < INFINITY ? -expm1((t->bound - 1) * log1p(-less)) : 1;
       square += w[i] * w[j] * both * share / less;
     }
@@ -51,8 +51,8 @@ void toeplitz_init(toeplitz_t *t, double bound, int numbers) {
   t->norm = column_norm(t);
 }
 
-/* sum_i w_i b_i: what the items before this one add to (R x)_t; b_i = sum over j < t of
-   u_i^(t - j) x_j. */
+/* sum_i w_i b_i: the part of (R x)_t that earlier items contribute; b_i = sum over j < t of u_i^(t - j)
+   x_j. */
 static double past(const toeplitz_t *t, const double *w, const double *b) {
   double sum = 0;
   for (int i = 0; i < t->nodes; i++) sum += w[i] * b[i];
@@ -68,7 +68,8 @@ void toeplitz_add(toeplitz_t *t, const double *item, const double *sd, double *s
   const double *gap = gaps(t), *w = weights(t);
   const int open = (double)t->n < t->bound;
   if (open) {
-    /* L = A R^-1: the noise of item 1 in the sum at n, and the variance of independent ones. */
+    /* L = A R^-1: updates the coefficient of the noise of item 1 in the sum at item n, and the variance
+       of the sum's noise. */
     const double shown = (t->n == 0 ? 1 : 0) - past(t, w, echo(t));
     remember(t, gap, echo(t), shown);
     t->response += shown;
@@ -80,7 +81,7 @@ void toeplitz_add(toeplitz_t *t, const double *item, const double *sd, double *s
     if (open) {
       const double y = release_average(draws, item[i] + past(t, w, exact), sd[i]);
       remember(t, gap, exact, item[i]);
-      /* The item that the releases tell, R^-1 y. */
+      /* The item as the releases show it, (R^-1 y)_t. */
       const double shown = y - past(t, w, seen);
       remember(t, gap, seen, shown);
       *sum += shown;

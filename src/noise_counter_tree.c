@@ -25,7 +25,7 @@ double tree_add(tree_t *tree, double item, draws_t *draws) {
   double *exact = tree_nodes(tree), *noisy = exact + tree->levels;
   if (tree->n >= tree_bound(tree)) return tree->sum;
   int64_t n = ++tree->n;
-  /* i: the lowest bit of n that is 1. Its partial sum takes over those below it. */
+  /* i is the lowest 1 bit of n. Its partial sum absorbs those below it. */
   int i = 0;
   for (; !(n & 1); n >>= 1, i++) {
     item += exact[i];

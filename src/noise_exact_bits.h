@@ -12,16 +12,16 @@
 
 enum { BITS_BUFFER = 64 };
 
-/* Fill n bytes, n at most BITS_BUFFER; not 0: there are none. */
+/* Fills n bytes, at most BITS_BUFFER; returns nonzero if it cannot. */
 typedef int (*bits_fill_t)(void *source, uint8_t *bytes, size_t n);
 
 typedef struct {
   bits_fill_t fill;
-  /* NULL but in tests, which take the branches of exact_bernoulli_exp() in its place */
+  /* NULL except in tests, where it replaces exact_bernoulli_exp() */
   int (*coin)(void *source, uint64_t u, int e);
   void *source;
-  int failed; /* the source had no more; every later bit is 1, and what was drawn is void */
-  int left;   /* bits of the buffer that were not used */
+  int failed; /* the source failed; every later bit is 1, and the draw is void */
+  int left;   /* unused bits of the buffer */
   uint8_t buffer[BITS_BUFFER];
 } bits_t;
 
@@ -34,14 +34,14 @@ int bits_from_system(void *source, uint8_t *bytes, size_t n);
 /* 0 or 1. A sampler's loop must end when `failed` is set. */
 int bits_next(bits_t *bits);
 
-/* An integer of `width` bits, at most 64, the first bit drawn the highest */
+/* An integer of `width` bits, at most 64, the highest bit drawn first */
 uint64_t bits_word(bits_t *bits, int width);
 
 /* Uniform on 0 .. n - 1, n at least 1, by rejection */
 uint64_t bits_below(bits_t *bits, uint64_t n);
 
-/* Is a uniform integer of `width` bits below u? Bits are drawn from the highest down until
-   that is certain: two of them on average. u is at most 2^width. */
+/* Is a uniform integer of `width` bits below u, at most 2^width? Bits are drawn from the highest down
+   until this is decided, after two bits on average. */
 int bits_less(bits_t *bits, uint64_t u, int width);
 
 #endif

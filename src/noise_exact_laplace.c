@@ -4,8 +4,8 @@
 
 #include "noise_exact_laplace.h"
 
-/* Algorithm 1. The chance gamma / K of its step K is that of two independent events: a
-   uniform of e bits is below u, and a uniform integer below K is 0. */
+/* Algorithm 1. Its step K succeeds with probability gamma / K, that of two independent events: a uniform
+   integer of e bits is below u, and a uniform integer below K is 0. */
 int exact_bernoulli_exp(bits_t *bits, uint64_t u, int e) {
   if (bits->coin) return bits->coin(bits->source, u, e);
   uint64_t k = 1;
@@ -32,11 +32,11 @@ int exact_laplace_once(bits_t *bits, rate_t rate, int64_t *k) {
   uint64_t v = 0;
   while (!bits->failed && exact_bernoulli_exp(bits, 1, 0)) v++;
   /* y = floor((u + t v) / m) with t = q m + r: q v + floor((u + r v) / m); r < 2^24, and v is
-     far below 2^37 */
+     far below 2^37, so nothing overflows */
   const uint64_t q = t / rate.m, rest = (u + t % rate.m * v) / rate.m;
   const int negative = bits_next(bits);
   *k = exact_clamp(negative, q, v, rest);
-  return !(negative && *k == 0); /* no second zero */
+  return !(negative && *k == 0); /* else 0 would be drawn twice as often */
 }
 
 int64_t exact_laplace(bits_t *bits, rate_t rate) {

@@ -1,13 +1,13 @@
 /* The normal distribution by comparing bits: Karney (2016), "Sampling exactly from the normal
-   distribution", ACM TOMS 42, Algorithm N and those it calls. A draw is a sign, an integer k and
-   a fraction x in [0, 1) of which as many bits are drawn as somebody looks at. */
+   distribution", ACM TOMS 42, Algorithm N and those that it calls. A draw is a sign, an integer k and a
+   fraction x in [0, 1), whose bits are drawn only when they are needed. */
 
 #include "noise_exact_laplace.h"
 #include "noise_exact_normal.h"
 
-/* A uniform number in [0, 1): the first n of its bits. Each comparison needs two bits more
-   on average; that 512 do not suffice has a chance below 2^-400, and is a failure of
-   the source: nothing is released. */
+/* A uniform number in [0, 1): the first n of its bits. A comparison needs two more bits on average. More
+   than 512 are needed with probability below 2^-400; this is then treated as a failure of the source,
+   and nothing is released. */
 enum { MOST_BITS = 512 };
 typedef struct {
   int n;
@@ -30,10 +30,10 @@ static int uniform_less(uniform_t *x, uniform_t *y, bits_t *bits) {
   return 0;
 }
 
-/* Algorithm H: chance exp(-1/2) */
+/* Algorithm H: 1 with probability exp(-1/2) */
 static int half(bits_t *bits) { return exact_bernoulli_exp(bits, 1, 1); }
 
-/* Algorithm P: chance exp(-n / 2) */
+/* Algorithm P: 1 with probability exp(-n / 2) */
 static int half_power(bits_t *bits, uint64_t n) {
   while (n > 0 && half(bits)) {
     if (bits->failed) return 0;
@@ -42,8 +42,8 @@ static int half_power(bits_t *bits, uint64_t n) {
   return n == 0;
 }
 
-/* Algorithm B: chance exp(-x (2 k + x) / (2 k + 2)), by the length of a falling run
-   x > z_1 > z_2 > ... of which each step is kept with chance (2 k + x) / (2 k + 2) */
+/* Algorithm B: 1 with probability exp(-x (2 k + x) / (2 k + 2)), by the length of a decreasing run x >
+   z_1 > z_2 > ... of which each step is kept with probability (2 k + x) / (2 k + 2) */
 static int accept_fraction(uint64_t k, uniform_t *x, bits_t *bits) {
   uniform_t run[2], *last = x;
   for (uint64_t n = 0; !bits->failed; n++) {
@@ -62,9 +62,8 @@ static int accept_fraction(uint64_t k, uniform_t *x, bits_t *bits) {
   return 0;
 }
 
-/* Algorithm N, and rounding, which looks at few bits: with N = floor(2^(e + 1) (k + x)),
-   round((k + x) 2^e / m) is floor((N + m) / (2 m)), for all terms are integers but for N's
-   lost fraction. */
+/* Algorithm N, then rounding, which needs few bits: with N = floor(2^(e + 1) (k + x)), round((k + x) 2^e
+   / m) is floor((N + m) / (2 m)), since all terms are integers except for the fraction that N omits. */
 int exact_normal_once(bits_t *bits, rate_t rate, int64_t *z) {
   uint64_t k = 0;
   while (!bits->failed && half(bits)) k++;               /* N1 */

@@ -1,6 +1,6 @@
 #ifndef DPTS_NOISE_EXACT_RATE_H
 #define DPTS_NOISE_EXACT_RATE_H
-/* The strength of exact noise as a ratio of integers. */
+/* The rate of exact noise (1 / scale) as a ratio of integers. */
 
 #include <stdint.h>
 
@@ -12,8 +12,8 @@ typedef struct {
 
 enum { RATE_BITS = 24, RATE_MOST_E = 61 };
 
-/* The largest such ratio that is not above numer / denom, both positive and finite: it
-   keeps a promise of numer / denom. 0, or 1 if there is none (numer / denom < 2^-61). */
+/* Sets the largest such ratio that is at most numer / denom, both positive and finite, so that a
+   guarantee stated for numer / denom holds. Returns 0, or 1 if there is none (numer / denom < 2^-61). */
 int rate_below(double numer, double denom, rate_t *rate);
 
 #endif

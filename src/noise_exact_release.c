@@ -1,13 +1,13 @@
 #include "noise_exact_release.h"
 
-/* Below EXACT_MOST by more than any sum: that a draw was cut there cannot be seen here. */
+/* Below EXACT_MOST by more than any sum, so that the clamping of a draw cannot be seen in a release. */
 #define RELEASED_MOST ((int64_t)1 << 61)
 
 enum exact_status exact_release(bits_t *bits, exact_sampler_t sampler, double sum,
                                 double scale, double *noisy) {
   const double whole = sum * EXACT_GRID;
   if (!(fabs(whole) < 0x1p52) || whole != rint(whole)) return EXACT_OFF_GRID;
-  rate_t rate; /* at most 1 / (scale grid): the promise of `scale`, or a better one */
+  rate_t rate; /* at most 1 / (scale grid): at least as private as `scale` */
   if (!(scale > 0) || rate_below(1, scale * EXACT_GRID, &rate)) return EXACT_BAD_SCALE;
   const int64_t noise = sampler(bits, rate);
   if (bits->failed) return EXACT_NO_BITS;
@@ -18,7 +18,7 @@ enum exact_status exact_release(bits_t *bits, exact_sampler_t sampler, double su
   return EXACT_OK;
 }
 
-/* Both chances are multiples of powers of two, and so hit exactly. */
+/* Both probabilities are multiples of powers of two, and therefore exact. */
 enum exact_status exact_release_bit(bits_t *bits, double reward, double flip, double *bit) {
   const double whole = reward * EXACT_GRID, share = flip * 0x1p53;
   if (!(whole >= 0 && whole <= EXACT_GRID) || whole != rint(whole)) return EXACT_OFF_GRID;

@@ -18,8 +18,8 @@ static double bernoulli_sum(const arms_t *arms, int arm, double n, rng_t *rng) {
   return sample_binomial(rng, n, arms->mean[arm]);
 }
 
-/* Exponential of the given rate, conditioned on [0, 1], by inversion. A negative
-   rate is the mirror image of a positive one; a rate near 0 is uniform. */
+/* An exponential of the given rate, truncated to [0, 1], by inversion. A negative rate mirrors a
+   positive one; a rate near 0 is uniform. */
 static double truncexp_draw(const arms_t *arms, int arm, rng_t *rng) {
   const double rate = *arms->source[arm].par, u = rng_unif(rng), a = fabs(rate);
   if (a < 1e-12) return u;
@@ -37,8 +37,7 @@ static int beta_sound(const double *par, int n, double mean) {
   return par[0] > 0 && par[1] > 0;
 }
 
-/* par, an arm: m values, then Walker's (1977) alias table as m thresholds and m
-   aliases, made in R. */
+/* par, per arm: m values, then Walker's (1977) alias table, made in R: m thresholds and m aliases. */
 static double discrete_draw(const arms_t *arms, int arm, rng_t *rng) {
   const int m = arms->source[arm].n_par / 3;
   const double *values = arms->source[arm].par;
@@ -57,7 +56,7 @@ static int discrete_sound(const double *par, int n, double mean) {
   return n % 3 == 0;
 }
 
-/* par: mean and standard deviation; with a third number that is not 0, clipped to [0, 1]. */
+/* par: mean and standard deviation; a nonzero third number means that rewards are clipped to [0, 1]. */
 static double gaussian_draw(const arms_t *arms, int arm, rng_t *rng) {
   const double *par = arms->source[arm].par;
   const double x = par[0] + par[1] * sample_normal(rng);
@@ -69,7 +68,7 @@ static int gaussian_sound(const double *par, int n, double mean) {
   return par[1] >= 0;
 }
 
-/* par: outcomes, of which one is drawn. */
+/* par: outcomes, one of which is drawn with equal probabilities. */
 static double data_draw(const arms_t *arms, int arm, rng_t *rng) {
   const source_t *source = &arms->source[arm];
   return source->par[rng_below(rng, source->n_par)];

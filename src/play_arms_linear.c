@@ -1,5 +1,5 @@
 /* Arms whose mean reward is linear in a context, theta_a . z, or logistic, 1 / (1 + exp(-theta_a . z)).
-   Columns of `par` are the theta_a. The constructor in R made sure that every mean lies in [0, 1]. */
+   The columns of `par` are the theta_a. The constructor in R has checked that every mean is in [0, 1]. */
 
 #include <math.h>
 #include "sample.h"
@@ -11,7 +11,7 @@ int context_kind_find(const char *name) {
   return name_among(name, NAMES);
 }
 
-/* One context, of the distribution that the arms name. */
+/* Draws a context. */
 static const double *draw_one(const arms_t *arms, double *space, rng_t *rng) {
   const int d = arms->dim;
   if (arms->context_kind == CONTEXT_GIVEN) {
@@ -21,14 +21,14 @@ static const double *draw_one(const arms_t *arms, double *space, rng_t *rng) {
     for (int i = 0; i < d; i++) space[i] = rng_unif(rng);
     return space;
   }
-  /* Uniform on the simplex: exponentials over their sum. */
+  /* Uniform on the simplex: exponentials divided by their sum. */
   double sum = 0;
   for (int i = 0; i < d; i++) sum += space[i] = sample_exp(rng);
   for (int i = 0; i < d; i++) space[i] /= sum;
   return space;
 }
 
-/* A round's contexts, written to `space` or found elsewhere */
+/* A round's contexts, either written to `space` or already in memory. */
 static const double *draw_contexts(const arms_t *arms, double *space, rng_t *rng) {
   if (!arms->own) return draw_one(arms, space, rng);
   for (int a = 0; a < arms->k; a++) {
@@ -42,14 +42,14 @@ static const double *draw_contexts(const arms_t *arms, double *space, rng_t *rng
 static double mean_for(const arms_t *arms, int arm, const double *context) {
   const double mean = dot(arms->dim, arms->source[arm].par, context);
   if (arms->logit) return 1 / (1 + exp(-mean));
-  return mean > 0 ? (mean < 1 ? mean : 1) : 0; /* rounding only */
+  return mean > 0 ? (mean < 1 ? mean : 1) : 0; /* only rounding errors are clipped */
 }
 
 static double context_mean(const arms_t *arms, int arm, const double *contexts) {
   return mean_for(arms, arm, contexts + (arms->own ? arms->dim * (ptrdiff_t)arm : 0));
 }
 
-/* Bernoulli, Beta of the same mean and less variance, or the mean itself. */
+/* A Bernoulli reward, a Beta reward of the same mean and less variance, or the mean itself. */
 static double draw_noisy(const arms_t *arms, double mean, rng_t *rng) {
   if (arms->noise <= 0 || mean <= 0 || mean >= 1) return mean;
   if (arms->noise >= 1) return rng_unif(rng) < mean;
@@ -57,7 +57,7 @@ static double draw_noisy(const arms_t *arms, double mean, rng_t *rng) {
   return sample_beta(rng, mean * size, (1 - mean) * size);
 }
 
-/* A reward of an arm whose context nobody looks at. */
+/* A reward of an arm in a context that is drawn and not shown. */
 double linear_draw_alone(const arms_t *arms, int arm, rng_t *rng) {
   double space[MAX_CONTEXT];
   const double *z = draw_one(arms, space, rng);
@@ -82,8 +82,8 @@ static int pull(environment_t *env, const round_t *round, int arm, double *rewar
   return 1;
 }
 
-static size_t room(const world_t *world) {
+static size_t size(const world_t *world) {
   return sizeof(double) * (size_t)arms_context_size(world->arms);
 }
 
-WORLD(linear, .offer = offer, .pull = pull, .room = room, .changing = 1);
+WORLD(linear, .offer = offer, .pull = pull, .size = size, .changing = 1);

@@ -1,84 +1,50 @@
 #include "play_judge.h"
 
-void judge_begin(judge_t *judge, const survey_t *survey, void *memory) {
-  const int k = survey->k;
-  *judge = (judge_t){.at = memory};
-  judge->bets = (bet_t *)(judge->at + k);
-  judge->tossed = (tossed_t *)(judge->bets + k * k);
-  for (int i = 0; i < k; i++) {
-    judge->at[i] = (judged_t){.news = {0}};
-    judge->tossed[i] = (tossed_t){0};
-    evidence_begin(&judge->at[i].evidence, survey->risk);
-    for (int j = 0; j < k; j++) judge->bets[i * k + j] = (bet_t){0};
-  }
+size_t judge_size(const survey_t *survey) {
+  const int k = survey->design.k;
+  return survey->rule->size(k) + (size_t)k * (sizeof(release_mark_t) + sizeof(release_t));
 }
 
-static int by_tosses(const survey_t *survey) { return survey->least > 0; }
-
-/* Sums of batches. What is fixed before a release, tilts and announced shares, is fixed before all that
-   are released together: a function of earlier releases alone, as the proofs want it. */
-static void hear_batches(judge_t *judge, const survey_t *survey, const session_t *session) {
-  const int k = survey->k;
-  const evidence_t *first = &judge->at->evidence;
-  for (int i = 0; i < k; i++) {
-    judged_t *at = &judge->at[i];
-    if (at->proves) {
-      evidence_aim(&at->evidence, first, sizeof(judged_t), k, at->news.size, survey->line,
-                   survey->margin);
-    }
-  }
-  for (int i = 0; i < k; i++) {
-    judged_t *at = &judge->at[i];
-    if (!at->proves) continue;
-    const noise_law_t law = judge_law(survey, session, i);
-    evidence_release(&at->evidence, &law, at->news.size, at->news.sum, at->news.terms);
-  }
+void judge_begin(judge_t *judge, const survey_t *survey, void *memory) {
+  const int k = survey->design.k;
+  release_mark_t *known = (release_mark_t *)((char *)memory + survey->rule->size(k));
+  *judge = (judge_t){.state = memory, .known = known, .rows = (release_t *)(known + k)};
+  for (int i = 0; i < k; i++) known[i] = (release_mark_t){0};
+  survey->rule->begin(memory, &survey->design);
 }
 
 int judge_hear(judge_t *judge, const survey_t *survey, const session_t *session) {
-  const int k = survey->k;
-  int heard = 0, tossed = 0;
-  noise_law_t law = {0};
+  release_row_t news;
+  int heard = 0;
+  judge->n = 0;
   if (!session->spec->policy->report) return 0;
-  for (int i = 0; i < k; i++) {
-    judged_t *at = &judge->at[i];
-    judge->tossed[i].chance = 0;
-    at->news = (news_t){0};
-    at->proves = 0;
-    if (!session_news(session, i, &at->known, &at->news)) continue;
+  for (int i = 0; i < survey->design.k; i++) {
+    if (!session_new_release(session, i, &judge->known[i], &news)) continue;
     heard = 1;
-    at->proves = survey->concludes && at->news.whole;
-    if (!at->proves || !by_tosses(survey)) continue;
-    law = judge_law(survey, session, i);
-    if (!judge->laws) bet_kappas(&law, survey->least, judge->kappa);
-    judge->laws = tossed = 1;
-    judge->tossed[i].chance = at->news.chance;
-    judge->tossed[i].n = at->news.size, judge->tossed[i].sum = at->news.sum;
+    if (!survey->concludes || !news.whole) continue;
+    const report_t report = session_report(session, i);
+    judge->rows[judge->n++] =
+        (release_t){.arm = i,
+                    .size = news.size,
+                    .sum = news.sum,
+                    .terms = news.terms,
+                    .chance = news.chance,
+                    .noise = {report.kind, report.scale, 0, survey->correlation}};
   }
-  if (tossed) bets_add(judge->bets, k, &law, judge->kappa, judge->tossed, survey->permuted);
-  else if (heard) hear_batches(judge, survey, session);
+  martingale_hear(survey->rule, judge->state, judge->rows, judge->n);
   return heard;
 }
 
-/* Is a proved to be better than b, or less than the survey's margin worse? */
-int judge_proves(const judge_t *judge, const survey_t *survey, int a, int b, double line) {
-  if (by_tosses(survey)) {
-    const bet_t *bet = &judge->bets[a * survey->k + b];
-    return bet_log(bet, judge->kappa, -survey->margin) >= line;
-  }
-  const evidence_t *x = &judge->at[a].evidence, *y = &judge->at[b].evidence;
-  const double gap = x->mean - y->mean + survey->margin;
-  return x->n > 0 && y->n > 0 && gap > 0 &&
-         gap * gap >= line * (x->variance + y->variance) &&
-         evidence_pair(x, y, survey->margin) >= line;
+int judge_proves(const judge_t *judge, const survey_t *survey, int a, int b) {
+  const design_t *design = &survey->design;
+  return survey->rule->pair(judge->state, a, b, design->margin, design->threshold) >=
+         design->threshold;
 }
 
-double judge_lower(const judge_t *judge, const survey_t *survey, int a, int b,
-                   double line) {
-  if (by_tosses(survey)) {
-    if (survey->permuted) return NAN;
-    return bet_lower(&judge->bets[a * survey->k + b], judge->kappa, line);
-  }
-  const evidence_t *x = &judge->at[a].evidence, *y = &judge->at[b].evidence;
-  return x->n > 0 && y->n > 0 ? evidence_lower(x, y, line) : -1;
+double judge_estimate(const judge_t *judge, const survey_t *survey, int a, int b) {
+  return survey->rule->estimate(judge->state, a, b);
+}
+
+double judge_lower(const judge_t *judge, const survey_t *survey, int a, int b) {
+  return survey->rule->lower(judge->state, a, b, survey->interval);
 }

@@ -1,29 +1,18 @@
 #ifndef DPTS_PLAY_JUDGE_H
 #define DPTS_PLAY_JUDGE_H
-/* What the releases of a run have proved of pairs of arms: by tosses where the policy tosses, else by means.
-   Read from the policy's reports, release by release. For observers. */
+/* What the releases of a run have proved, by the rule of the survey (policy_evidence.h), release by
+   release. For observers. */
 
 #include "play_session.h"
-#include "policy_evidence_tosses.h"
 
 typedef struct {
-  noted_t known;
-  news_t news; /* of the last look; size and terms 0: none */
-  int proves;  /* is it evidence? */
-  evidence_t evidence;
-} judged_t;
-
-typedef struct {
-  double kappa[BETS];
-  int laws; /* is the noise known? */
-  judged_t *at;
-  bet_t *bets; /* k by k */
-  tossed_t *tossed;
+  void *state;           /* of the rule */
+  release_mark_t *known; /* of each arm */
+  release_t *rows;
+  int n; /* rows of the last look that are evidence */
 } judge_t;
 
-static inline size_t judge_size(int k) {
-  return (size_t)k * (sizeof(judged_t) + sizeof(tossed_t) + (size_t)k * sizeof(bet_t));
-}
+size_t judge_size(const survey_t *survey);
 
 /* On memory of that size */
 void judge_begin(judge_t *judge, const survey_t *survey, void *memory);
@@ -31,17 +20,13 @@ void judge_begin(judge_t *judge, const survey_t *survey, void *memory);
 /* The policy may have released something. Returns whether it did. */
 int judge_hear(judge_t *judge, const survey_t *survey, const session_t *session);
 
-static inline noise_law_t judge_law(const survey_t *survey, const session_t *session,
-                                    int arm) {
-  const report_t report = session_report(session, arm);
-  return (noise_law_t){report.kind, report.scale, 0, survey->carry};
-}
+/* Is a proved to be better than b, or less than the survey's margin worse? */
+int judge_proves(const judge_t *judge, const survey_t *survey, int a, int b);
 
-/* Is a proved by this line to be better than b? By means this is answered without much work where it is far
-   from it. */
-int judge_proves(const judge_t *judge, const survey_t *survey, int a, int b, double line);
+/* An estimate of the difference, a less b; NAN: nothing was released of one of them */
+double judge_estimate(const judge_t *judge, const survey_t *survey, int a, int b);
 
-/* A lower bound of the difference, a less b, at this line; NAN: tosses in fixed numbers have none */
-double judge_lower(const judge_t *judge, const survey_t *survey, int a, int b, double line);
+/* A lower bound of the difference, a less b, for the survey's intervals; NAN: the rule has none */
+double judge_lower(const judge_t *judge, const survey_t *survey, int a, int b);
 
 #endif

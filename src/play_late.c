@@ -2,29 +2,29 @@
 #include "play_late.h"
 
 size_t late_size(int64_t longest, int dim) {
-  const size_t room = late_room(longest);
-  return room * (sizeof(pending_t) + sizeof(double) * (size_t)dim) +
+  const size_t capacity = late_capacity(longest);
+  return capacity * (sizeof(pending_t) + sizeof(double) * (size_t)dim) +
          2 * sizeof(int) * late_places(longest);
 }
 
 void late_on(late_t *late, void *block, int64_t longest, int dim) {
-  late->room = (int)late_room(longest);
+  late->capacity = (int)late_capacity(longest);
   late->mask = (int64_t)late_places(longest) - 1;
   late->dim = dim;
   late->pending = block;
-  late->context = (double *)(late->pending + late->room);
-  late->first = (int *)(late->context + (size_t)dim * (size_t)late->room);
+  late->context = (double *)(late->pending + late->capacity);
+  late->first = (int *)(late->context + (size_t)dim * (size_t)late->capacity);
   late->last = late->first + late->mask + 1;
 }
 
 void late_begin(late_t *late) {
   for (int64_t i = 0; i <= late->mask; i++) late->first[i] = late->last[i] = -1;
-  late->free = late->room > 0 ? 0 : -1;
-  for (int i = 0; i < late->room; i++)
-    late->pending[i].next = i + 1 < late->room ? i + 1 : -1;
+  late->free = late->capacity > 0 ? 0 : -1;
+  for (int i = 0; i < late->capacity; i++)
+    late->pending[i].next = i + 1 < late->capacity ? i + 1 : -1;
 }
 
-/* The round after which the reward of round t is learned. */
+/* The round at whose end the reward of round t is learned. */
 static int64_t learned(late_t *late, int64_t t) {
   if (late->sampled) t += late->delays[rng_below(&late->rng, (int)late->n_delays)];
   else t += late->delays ? late->delays[(t - 1) % late->n_delays] : late->delay;

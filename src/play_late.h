@@ -1,37 +1,36 @@
 #ifndef DPTS_PLAY_LATE_H
 #define DPTS_PLAY_LATE_H
-/* Rewards that come late, in a simulation or a replay: a queue of pulls whose rewards are out.
-   The reward of round t comes at the end of round t + its delay, and is learned at the end of
-   the group of rounds that this round belongs to. First in, first out. */
+/* Delayed rewards of a simulation or a replay: a queue of pulls whose rewards are outstanding. The
+   reward of round t comes at the end of round t + delay, and is learned at the end of the group of
+   rounds that this round belongs to. First in, first out. */
 
 #include "sample_rng.h"
-#include "play_round.h"
+#include "round.h"
 
-/* A pull whose reward is not in yet. */
+/* A pull whose reward is outstanding. */
 typedef struct {
   int64_t t, batch;
   double reward;
   int32_t arm;
-  int32_t
-      next; /* the next free place, or the next pull that is due together with this one */
+  int32_t next; /* the next free entry, or the next pull that is due in the same round */
 } pending_t;
 
-/* `room` places with dim numbers each, and mask + 1 times; see late_on(). */
+/* A queue of `capacity` entries with dim numbers each, and mask + 1 due times: see late_on(). */
 typedef struct {
   int64_t delay;     /* in rounds ... */
-  const int *delays; /* ... or these in place of it; NULL: all alike: */
-  int64_t n_delays;  /* one for each round, over and over, */
-  int sampled;       /* or one of them at random */
-  rng_t rng;         /* for that */
-  int64_t group;     /* rounds in a group; 0 or 1: there are none */
-  int64_t mask;      /* there are mask + 1 times, a power of 2 above the longest wait */
+  const int *delays; /* ... or these; NULL: all delays are `delay` */
+  int64_t n_delays;  /* one for each round, recycled, */
+  int sampled;       /* or one of them at random? */
+  rng_t rng;         /* to draw delays */
+  int64_t group;     /* rounds in a group; 0 or 1: no groups */
+  int64_t mask;      /* mask + 1 is a power of 2 above the longest wait */
   int *first,
-      *last; /* pulls whose rewards are learned after round t, at t & mask; -1: none */
-  int room;  /* places ... */
-  int free;  /* ... of which this is the first free one, or -1 */
+      *last; /* first and last pull that is learned after round t, at t & mask; -1: none */
+  int capacity;
+  int free; /* the first free entry, or -1 */
   pending_t *pending;
   int dim;
-  double *context; /* dim x room */
+  double *context; /* dim x capacity */
 } late_t;
 
 static inline int64_t late_longest_of(const int *delays, int64_t n) {
@@ -42,8 +41,8 @@ static inline int64_t late_longest_of(const int *delays, int64_t n) {
   return longest;
 }
 
-/* The longest wait, in rounds, for delays of at most so many; and how many places for times, and
-   for pulls that are out, this takes. A pull joins before those that are due are resolved. */
+/* The longest wait, in rounds, for delays of at most `delay`; and the numbers of due times and of
+   entries that it needs. A pull is added before those that are due are resolved. */
 static inline int64_t late_longest(int64_t delay, int64_t group) {
   return delay + (group > 1 ? group - 1 : 0);
 }
@@ -52,23 +51,23 @@ static inline size_t late_places(int64_t longest) {
   while (places < (size_t)longest + 1) places *= 2;
   return places;
 }
-static inline size_t late_room(int64_t longest) { return (size_t)longest + 1; }
+static inline size_t late_capacity(int64_t longest) { return (size_t)longest + 1; }
 
 static inline double *late_context(const late_t *late, int at) {
   return late->dim ? late->context + (size_t)late->dim * (size_t)at : NULL;
 }
 
-/* Memory for waits of at most so many rounds is one block: so many bytes, and a queue on it. */
+/* A queue for waits of at most `longest` rounds is one block of late_size() bytes. */
 size_t late_size(int64_t longest, int dim);
 void late_on(late_t *late, void *block, int64_t longest, int dim);
 
 void late_begin(late_t *late);
 
-/* A pull was played, and its reward is out. Returns 0 if there is no room for it. */
+/* Adds a pull whose reward is outstanding. Returns 0 if the queue is full. */
 int late_add(late_t *late, const round_t *round, int arm, int64_t batch, double reward);
 
-/* The next reward that is learned at the end of round t; returns 0 if there are no more. Once it is
-   used, late_drop() makes way for the next. */
+/* The next reward that is learned at the end of round t; returns 0 if there are no more. late_drop()
+   then removes it. */
 static inline int late_next(const late_t *late, int64_t t, feedback_t *feedback) {
   const int at = late->first[t & late->mask];
   if (at < 0) return 0;

@@ -32,7 +32,7 @@ static size_t aligned(size_t bytes) { return (bytes + 15) / 16 * 16; }
 size_t observation_size(const observation_t *all) {
   size_t bytes = aligned(sizeof(observer_t) * (size_t)all->n);
   for (int i = 0; i < all->n; i++) {
-    if (all->of[i].kind->room) bytes += aligned(all->of[i].kind->room(&all->survey));
+    if (all->of[i].kind->size) bytes += aligned(all->of[i].kind->size(&all->survey));
   }
   return bytes;
 }
@@ -55,7 +55,7 @@ void observation_begin(const observation_t *all, environment_t *env, void *block
     observer_t *observer = &env->observers[i];
     *observer = (observer_t){
         .kind = kind, .survey = &all->survey, .next = INT64_MAX, .space = space};
-    if (kind->room) space += aligned(kind->room(&all->survey));
+    if (kind->size) space += aligned(kind->size(&all->survey));
     for (int j = 0; j < OBSERVER_OUTPUTS && kind->output[j].name; j++) {
       const output_t *output = &kind->output[j];
       const size_t size = output->whole ? sizeof(int) : sizeof(double);
@@ -89,8 +89,8 @@ int observers_chosen(environment_t *env, const session_t *session, const round_t
   return status;
 }
 
-/* Where rewards are published in batches, each by a release, there is news after a release alone: few
-   rewards are followed by one, and an observer looks at every arm. A policy in R counts no releases. */
+/* A policy that releases batch sums has news only after a release, and few rewards are followed by one,
+   while an observer looks at every arm. A policy in R counts no releases. */
 void observers_released(environment_t *env, const session_t *session) {
   const policy_t *policy = session->spec->policy;
   const int64_t before = env->releases, now = session->draws.releases;

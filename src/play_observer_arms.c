@@ -1,5 +1,5 @@
-/* At the end of a run: how often each arm was pulled, what the policy has released of it, and
-   whether the rewards that R supplied agree with their means. */
+/* At the end of a run: the pulls of each arm, the policy's report of it, and whether the rewards that R
+   supplied agree with their means. */
 
 #include "play_environment.h"
 
@@ -30,7 +30,7 @@ static void finish_estimates(observer_t *observer, const environment_t *env,
 
 OBSERVER(estimates, .output = {{"report", 0, rows_estimates}}, .finish = finish_estimates);
 
-/* What was earned beyond what was expected, and a bound of its variance. */
+/* The sum of rewards minus its expectation, and an upper bound on its variance. */
 static size_t rows_earned(const survey_t *survey) {
   (void)survey;
   return 2;

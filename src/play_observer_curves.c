@@ -1,4 +1,4 @@
-/* Cumulative regret and reward, after the recorded rounds. */
+/* Cumulative regret and reward, at the recorded rounds. */
 
 #include "play_environment.h"
 
@@ -16,8 +16,8 @@ static void keep(observer_t *observer, double value) {
   look_next(observer);
 }
 
-/* Where gaps are the same in all rounds, regret is summed over arms, pulls times gap, when it is
-   asked for: exact, and free in the rounds between. */
+/* If gaps are constant, regret is computed at the recorded rounds as the sum over arms of pulls times
+   gap: exact, and at no cost in the rounds between. */
 static void see_regret(observer_t *observer, const environment_t *env, int arm,
                        double reward) {
   (void)arm, (void)reward;

@@ -1,29 +1,28 @@
-/* Every round: the arm that was pulled and its reward, and the chance with which the policy
-   chose it, where it says that. */
+/* The arm that was pulled in each round, and its reward. */
 
 #include <string.h>
 #include "play_session.h"
 
 static size_t rows(const survey_t *survey) { return (size_t)survey->horizon; }
 
-/* What is known of the rounds so far. */
+/* The state after the rounds so far. */
 typedef struct {
   double sum;      /* of their rewards */
   int64_t pulls[]; /* of each arm */
 } known_t;
 
-static size_t room(const survey_t *survey) {
+static size_t size(const survey_t *survey) {
   return sizeof(known_t) + sizeof(int64_t) * (size_t)survey->k;
 }
 
 static void begin(observer_t *observer) {
-  memset(observer->space, 0, room(observer->survey));
+  memset(observer->space, 0, size(observer->survey));
   observer->next = 1;
 }
 
 static void see(observer_t *observer, const environment_t *env, int arm, double reward) {
   known_t *known = observer->space;
-  if (arm < 0) { /* runs side by side: the round is known by what it has changed */
+  if (arm < 0) { /* in lanes: find the arm and the reward by what has changed */
     for (arm = 0; env->player.pulls[arm] == known->pulls[arm];) arm++;
     reward = env->reward_sum - known->sum;
   }
@@ -35,5 +34,5 @@ static void see(observer_t *observer, const environment_t *env, int arm, double 
   observer->next++;
 }
 
-OBSERVER(history, .output = {{"arms", 1, rows}, {"rewards", 0, rows}}, .room = room,
+OBSERVER(history, .output = {{"arms", 1, rows}, {"rewards", 0, rows}}, .size = size,
          .begin = begin, .see = see);

@@ -1,4 +1,5 @@
-/* The chance with which the policy chose the arm that it pulled, in every round, where it says that. */
+/* The probability with which the policy chose the arm that it pulled, in every round, if the policy
+   reports it. */
 
 #include "play_session.h"
 
@@ -6,7 +7,7 @@ static size_t rows(const survey_t *survey) {
   return survey->tosses ? (size_t)survey->horizon : 0;
 }
 
-static size_t room(const survey_t *survey) { return sizeof(double) * (size_t)survey->k; }
+static size_t size(const survey_t *survey) { return sizeof(double) * (size_t)survey->k; }
 
 static int chosen(observer_t *observer, const session_t *session, const round_t *round,
                   int arm) {
@@ -16,4 +17,4 @@ static int chosen(observer_t *observer, const session_t *session, const round_t 
   return (int)status;
 }
 
-OBSERVER(probability, .output = {{"probability", 0, rows}}, .room = room, .chosen = chosen);
+OBSERVER(probability, .output = {{"probability", 0, rows}}, .size = size, .chosen = chosen);

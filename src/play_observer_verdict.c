@@ -1,5 +1,5 @@
-/* The end of a run at a verdict: how many people it took, and which arm. A policy that gives verdicts is
-   asked; of others there is evidence. */
+/* Ends a run at a verdict, and records the number of people and the arm. If the policy gives verdicts of
+   its own, these are used; otherwise evidence is computed. */
 
 #include "play_judge.h"
 
@@ -15,9 +15,7 @@ static size_t rows(const survey_t *survey) {
   return NUMBERS;
 }
 
-static size_t room(const survey_t *survey) {
-  return sizeof(watch_t) + judge_size(survey->k);
-}
+static size_t size(const survey_t *survey) { return sizeof(watch_t) + judge_size(survey); }
 
 static void begin(observer_t *observer) {
   watch_t *watch = observer->space;
@@ -38,17 +36,19 @@ static int released(observer_t *observer, const session_t *session) {
     return 1;
   }
   if (!judge_hear(&watch->judge, survey, session)) return 0;
+  /* With a margin several may be proved at once: the one that leads is named. */
+  int arm = -1;
   for (int i = 0; i < k; i++) {
-    int proved = 1;
+    int proved = arm < 0 || judge_estimate(&watch->judge, survey, i, arm) > 0;
     for (int j = 0; j < k && proved; j++) {
-      proved = i == j || judge_proves(&watch->judge, survey, i, j, survey->line);
+      proved = i == j || judge_proves(&watch->judge, survey, i, j);
     }
-    if (!proved) continue;
-    watch->people = (double)session->t;
-    watch->arm = i + 1;
-    return 1;
+    if (proved) arm = i;
   }
-  return 0;
+  if (arm < 0) return 0;
+  watch->people = (double)session->t;
+  watch->arm = arm + 1;
+  return 1;
 }
 
 static void finish(observer_t *observer, const environment_t *env,
@@ -60,5 +60,5 @@ static void finish(observer_t *observer, const environment_t *env,
   out[ARM] = watch->arm;
 }
 
-OBSERVER(verdict, .output = {{"verdict", 0, rows}}, .room = room, .begin = begin,
+OBSERVER(verdict, .output = {{"verdict", 0, rows}}, .size = size, .begin = begin,
          .released = released, .finish = finish);

@@ -4,8 +4,9 @@
 
 /* ---- sums over kept events -------------------------------------------------------------- */
 
-/* Their number, and with weights w and rewards r w, w^2, w r, w^2 r and w^2 r^2; with u, what the
-   event weighs in the uniform policy's rate, w u, w u r and w u r^2. */
+/* The number of events; sums of w, w^2, w r, w^2 r and w^2 r^2 for weights w and rewards r; and sums of
+   w u, w u r and w u r^2, u being the weight of the event in the estimate of the uniform policy's
+   reward. */
 enum { EVENTS, W, WW, WR, WWR, WWRR, WU, WUR, WURR, N_SUMS };
 
 static size_t rows_sums(const survey_t *survey) {
@@ -39,7 +40,7 @@ OBSERVER(sums, .output = {{"sums", 0, rows_sums}}, .begin = begin_sums, .see = s
 
 /* ---- the log as an environment ------------------------------------------------------- */
 
-/* The context of an arm that has features: all products of one with the other. */
+/* The context of an arm that has features: all products of a context's and a feature's numbers. */
 static void cross(const event_log_t *log, const double *context, int arm, double *out) {
   const double *feature = log->features + (size_t)log->arm_dim * (size_t)arm;
   if (log->dim == 0) {
@@ -69,8 +70,7 @@ static void offer(environment_t *env, round_t *round) {
   round->context_step = dim;
 }
 
-/* One event: if the log shows the arm that was chosen, the event is kept, else it never
-   was. */
+/* Plays one event: it is kept if the log shows the arm that was chosen, else discarded. */
 static int pull(environment_t *env, const round_t *round, int arm, double *reward) {
   replay_t *replay = (replay_t *)env;
   const event_log_t *log = replay->log;
@@ -79,13 +79,13 @@ static int pull(environment_t *env, const round_t *round, int arm, double *rewar
     double *p = replay->chances + (replay->before + i) * log->k;
     if (session_probability(&replay->session, round, p) != SESSION_OK) p[0] = NAN;
   }
-  /* The coin is tossed for every event, so that it is the same for all policies. */
+  /* Drawn for every event, so that it is the same for all policies. */
   const double coin = log->keep ? rng_unif(&replay->coin) : 0;
   env->over = replay->at == log->n;
   if (arm != log->arm[i]) return 0;
   if (log->keep && coin >= log->keep[i]) return 0;
   replay->weight = log->weight ? log->weight[i] : 1;
-  /* 1 / (propensity x size of the pool), times a number */
+  /* proportional to 1 / (propensity x size of the pool) */
   replay->uniform = (log->keep ? log->keep[i] * log->weight[i] : 1) / round->n_offer;
   *reward = log->reward[i];
   environment_step(env, arm, *reward);
@@ -126,11 +126,11 @@ void replay_feed(replay_t *replay, int64_t before, int last) {
   replay->env.over = environment_is_done(&replay->env);
 }
 
-/* The log has no more events, or not in this block. */
+/* Ends a run, or only a block, when the log has no more events. */
 static session_status_t finish(replay_t *replay) {
   if (!replay->last && !environment_is_done(&replay->env)) return SESSION_OK;
   session_status_t status = SESSION_OK;
-  /* The blocks that follow a run's horizon find it finished. */
+  /* Blocks after a run's horizon find it finished. */
   if (replay->finish && !replay->session.finished) {
     status = session_end(&replay->session, &replay->env);
   }

@@ -13,32 +13,57 @@ size_t session_counts_size(const spec_t *spec) {
 
 static size_t whole_words(size_t bytes) { return (bytes + 7) / 8 * 8; }
 
+/* Chances of the arms, where they are looked at */
+static size_t chances_size(const spec_t *spec) {
+  const policy_t *policy = spec->policy;
+  return policy->from_outside && policy->probability ? sizeof(double) * (size_t)spec->k : 0;
+}
+
+/* The state, the guard, counts, chances, arms */
 size_t session_size(const spec_t *spec) {
-  return whole_words(spec->policy->size(spec)) + whole_words(session_counts_size(spec)) +
+  return whole_words(spec->policy->size(spec)) + sizeof(uint64_t) +
+         whole_words(session_counts_size(spec)) + chances_size(spec) +
          sizeof(int) * (size_t)spec->k;
 }
 
+static const uint64_t GUARD = 0x6470747364707473u; /* nothing that a policy would write */
+
 session_t session_on(void *block, const spec_t *spec) {
-  char *counts = (char *)block + whole_words(spec->policy->size(spec));
-  int *arms = (int *)(counts + whole_words(session_counts_size(spec)));
+  char *guard = (char *)block + whole_words(spec->policy->size(spec));
+  char *counts = guard + sizeof(uint64_t);
+  char *chances = counts + whole_words(session_counts_size(spec));
+  int *arms = (int *)(chances + chances_size(spec));
   for (int i = 0; i < spec->k; i++) arms[i] = i;
-  return (session_t){
-      .spec = spec, .state = block, .pulls = (int64_t *)counts, .arms = arms};
+  memcpy(guard, &GUARD, sizeof GUARD);
+  return (session_t){.spec = spec,
+                     .state = block,
+                     .guard = (uint64_t *)guard,
+                     .pulls = (int64_t *)counts,
+                     .chances = chances_size(spec) ? (double *)chances : NULL,
+                     .arms = arms};
+}
+
+/* What was called has ended: is all that lies behind the state as it was? */
+static session_status_t whole(const session_t *session, session_status_t status) {
+  if (*session->guard != GUARD) return SESSION_PAST;
+  return status == SESSION_OK && session->draws.failed ? SESSION_BAD_NOISE : status;
 }
 
 void session_begin(session_t *session) {
   const spec_t *spec = session->spec;
   const size_t k = (size_t)spec->k;
   session->t = session->finished = 0;
+  session->charged = 0;
   memset(session->pulls, 0, sizeof(int64_t) * k);
   session->own = session->pulls + (spec_is_viewed(spec) ? k : 0);
   session->shown = spec->flip > 0 ? (tally_t *)(session->own + k) : NULL;
   session_restart(session);
 }
 
-/* What it has learned is forgotten, and rewards that are out will not reach it. */
+/* The policy forgets what it has learned, and outstanding rewards will not reach it. */
 void session_restart(session_t *session) {
   const spec_t *spec = session->spec;
+  if (session->t > 0) session->charged = session_charged(session);
   session->start = session->t;
   session->end = spec->every > 0 ? session->t + spec->every : INT64_MAX;
   memset(session->own, 0, sizeof(int64_t) * (size_t)spec->k);
@@ -46,7 +71,7 @@ void session_restart(session_t *session) {
   spec->policy->init(session->state, spec);
 }
 
-/* In these three, `viewed` is session_is_viewed(), or 0 where the caller knows that. */
+/* In these three functions `viewed` is session_is_viewed(), or 0 if the caller knows that it is. */
 
 static ALWAYS_INLINE session_status_t choose(session_t *session, const policy_t *policy,
                                              const round_t *round, int k, int *arm,
@@ -101,15 +126,16 @@ session_status_t session_commit(session_t *session, const round_t *round, int ar
                                 int64_t *batch) {
   if (!on_offer(round, session->spec->k, arm)) return SESSION_NOT_OFFERED;
   *batch = commit(session, session->spec->policy, round, arm, session_is_viewed(session));
-  return session->draws.failed ? SESSION_BAD_NOISE : SESSION_OK;
+  return whole(session, SESSION_OK);
 }
 
 session_status_t session_update(session_t *session, const feedback_t *feedback) {
   const int known = feedback->arm >= 0 && feedback->arm < session->spec->k &&
                     feedback->t >= 1 && feedback->t <= session->t;
   feedback_t seen = *feedback;
-  return known ? update(session, session->spec->policy, &seen, session_is_viewed(session))
-               : SESSION_NOT_OUT;
+  if (!known) return SESSION_NOT_OUT;
+  return whole(session,
+               update(session, session->spec->policy, &seen, session_is_viewed(session)));
 }
 
 static int is_distribution(const double *p, const round_t *round, int k) {
@@ -146,7 +172,7 @@ session_status_t session_finish(session_t *session) {
   session->finished = 1;
   const policy_t *policy = session->spec->policy;
   if (policy->finish) policy->finish(session->state, &session->draws);
-  return session->draws.failed ? SESSION_BAD_NOISE : SESSION_OK;
+  return whole(session, SESSION_OK);
 }
 
 int session_grow(session_t *session, const session_t *old) {
@@ -160,6 +186,7 @@ int session_grow(session_t *session, const session_t *old) {
   session->start = old->start;
   session->end = old->end;
   session->finished = old->finished;
+  session->charged = old->charged;
   memcpy(session->pulls, old->pulls, sizeof(int64_t) * k);
   memcpy(session->own, old->own, sizeof(int64_t) * k);
   if (session->shown) memcpy(session->shown, old->shown, sizeof(tally_t) * k);
@@ -172,6 +199,12 @@ session_status_t session_verdict(const session_t *session, verdict_t *verdict) {
   if (policy->verdict) *verdict = policy->verdict(session->state);
   const int known = verdict->arm >= 0 && verdict->arm < session->spec->k;
   return known || (!verdict->stop && verdict->arm == -1) ? SESSION_OK : SESSION_NO_VERDICT;
+}
+
+double session_charged(const session_t *session) {
+  const policy_t *policy = session->spec->policy;
+  const double now = policy->charged ? policy->charged(session->state) : NAN;
+  return now < session->charged ? session->charged : now;
 }
 
 report_t session_report(const session_t *session, int arm) {
@@ -190,23 +223,30 @@ reports_t session_reports(const session_t *session) {
   return (reports_t){report_of, session};
 }
 
-/* After the end a release is whole if no pull of its arm is without a reward (in rounds that are skipped,
-   which are not counted here, none is). Several blocks of tosses in one, or several of correlated noise,
-   look the same. Bits that a policy does not gather itself are news when they are a tenth more. */
-int session_news(const session_t *session, int arm, noted_t *known, news_t *news) {
+/* After the end, a release is whole if no pull of its arm has an outstanding reward (rewards in skipped
+   rounds, which are not counted here, are never outstanding). Several blocks of people in one release,
+   or several sums with correlated noise, look the same. If the policy does not batch the random bits
+   that it sees, they count as released whenever there are a tenth more of them. */
+int session_new_release(const session_t *session, int arm, release_mark_t *known,
+                        release_row_t *row) {
   const policy_t *policy = session->spec->policy;
   const int gathers = releases_batches(policy);
   const report_t report =
       gathers ? policy->report(session->state, arm) : session_report(session, arm);
-  const noted_t now = {report.rewards, report.sum, report.terms, report.looks};
-  const noted_t was = *known;
+  const release_mark_t now = {report.rewards, report.sum, report.terms, report.looks,
+                              report.squares};
+  const release_mark_t was = *known;
   if (now.rewards == was.rewards && now.terms == was.terms) return 0;
   if (!gathers && !session->finished && now.rewards < 1.1 * was.rewards + 10) return 0;
   *known = now;
   const double terms = report.looks > 0 ? now.looks - was.looks : now.terms - was.terms;
   const int all = !session->finished || now.rewards >= (double)session->pulls[arm];
-  *news = (news_t){now.rewards - was.rewards, now.sum - was.sum, report.chance, terms,
-                   all && (terms == 1 || !(report.chance > 0 || report.looks > 0))};
+  *row = (release_row_t){now.rewards - was.rewards,
+                         now.sum - was.sum,
+                         report.chance,
+                         terms,
+                         report.weight > 0 ? now.squares - was.squares : NAN,
+                         all && (terms == 1 || !(report.chance > 0 || report.looks > 0))};
   return 1;
 }
 
@@ -226,17 +266,18 @@ static ALWAYS_INLINE session_status_t deliver(session_t *session, const policy_t
   return status;
 }
 
-/* In most simulations the environment has no hooks, no observer follows every choice and the policy
-   sees all that happens. Such play is
-   `plain`: a stretch of rounds goes by in which nobody looks at the environment, and at its end it
-   gets to know. With `coins` all rewards are Bernoulli. Both are known when this is compiled, as is a
-   `late` that is NULL, for rewards that come at once: nothing is paid for what is not there. */
+/* In most simulations the environment has no hooks, no observer follows every choice and the policy sees
+   all that happens. Such rounds are `plain`: they are played in stretches during which no observer
+   looks, and recorded at the end of a stretch. With `coins` all rewards are Bernoulli. These flags and
+   `late` (NULL: rewards come at once) are constants at each call, so that the compiler makes a copy of
+   the loop for each case. */
 static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *env,
                                            late_t *late, int64_t steps, const int plain,
                                            const int coins) {
   const environment_kind_t *kind = env->kind;
   const int viewed = !plain && session_is_viewed(session);
-  const policy_t policy = *session->spec->policy; /* a copy: no call can change it */
+  const policy_t policy =
+      *session->spec->policy; /* a copy, which the compiler knows that no call changes */
   const arms_t *arms = env->arms;
   const int k = session->spec->k;
   int64_t *pulls = env->player.pulls;
@@ -244,7 +285,7 @@ static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *en
   round_t round = session_round(session);
   feedback_t feedback = {0};
   while (steps > 0 && !env->over && status == SESSION_OK) {
-    const int64_t stretch = plain ? environment_quiet(env, steps) : 1;
+    const int64_t stretch = plain ? environment_unobserved(env, steps) : 1;
     rng_t rng = env->reward;
     double sum = env->reward_sum, reward = 0;
     int arm = -1;
@@ -253,6 +294,8 @@ static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *en
       if (!plain && kind->offer) kind->offer(env, &round);
       arm = !plain && kind->force ? kind->force(env, &round) : -1;
       if (arm < 0) status = choose(session, &policy, &round, k, &arm, viewed);
+      if (!plain && session->chances && status == SESSION_OK)
+        status = session_probability(session, &round, session->chances);
       if (status != SESSION_OK) break;
       if (plain) {
         reward = coins ? arms_toss(arms, arm, &rng) : arms_draw(arms, arm, &rng);
@@ -286,10 +329,10 @@ static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *en
         if (!plain && env->watched) observers_released(env, session);
       }
       if (status != SESSION_OK) break;
-      if (plain) round.t++; /* all else is as it was */
+      if (plain) round.t++; /* nothing else changes */
     }
     if (plain && status == SESSION_OK) {
-      environment_tell(env, stretch, arm, reward, sum, &rng);
+      environment_record(env, stretch, arm, reward, sum, &rng);
     }
     steps -= stretch;
   }
@@ -299,13 +342,12 @@ static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *en
 session_status_t session_play(session_t *session, environment_t *env, late_t *late,
                               int64_t steps) {
   const environment_kind_t *kind = env->kind;
-  if (kind->offer || kind->force || kind->pull || env->followed || env->watched ||
-      session_is_viewed(session)) {
-    return play(session, env, late, steps, 0, 0);
-  }
-  if (late) return play(session, env, late, steps, 1, 0);
-  if (env->arms->bernoulli) return play(session, env, NULL, steps, 1, 1);
-  return play(session, env, NULL, steps, 1, 0);
+  const int plain = !(kind->offer || kind->force || kind->pull || env->followed ||
+                      env->watched || session->chances || session_is_viewed(session));
+  return whole(session, !plain                 ? play(session, env, late, steps, 0, 0)
+                        : late                 ? play(session, env, late, steps, 1, 0)
+                        : env->arms->bernoulli ? play(session, env, NULL, steps, 1, 1)
+                                               : play(session, env, NULL, steps, 1, 0));
 }
 
 session_status_t session_follow(session_t *session, environment_t *env, late_t *late) {
@@ -331,5 +373,5 @@ session_status_t session_skip(session_t *session, player_t *player) {
   if (player->t == session->t && !player->failed) return SESSION_NO_SKIP;
   session->t = player->t;
   if (player->failed) return player->failed == NO_ARM ? SESSION_NO_ARM : SESSION_BOUND;
-  return session->draws.failed ? SESSION_BAD_NOISE : SESSION_OK;
+  return whole(session, SESSION_OK);
 }

@@ -1,8 +1,7 @@
 #ifndef DPTS_PLAY_SESSION_H
 #define DPTS_PLAY_SESSION_H
-/* A session is one policy at work. It owns the policy's state, its clock, its draws and the
-   counts of pulls. It is the only place that calls the verbs of a policy, and so the only place
-   that checks them. */
+/* A session is one policy at work. It owns the policy's state, its clock, its random numbers and the
+   counts of pulls. Only a session calls the functions of a policy, and it checks what they return. */
 
 #include "play_environment.h"
 #include "play_image.h"
@@ -11,19 +10,20 @@
 
 typedef enum {
   SESSION_OK,
-  SESSION_NO_ARM,  /* an index was NaN: the policy had no arm to choose */
-  SESSION_NO_SKIP, /* a skip played no round */
-  SESSION_BOUND,   /* a skip met a chance above its bound: its rounds would not be exact */
+  SESSION_NO_ARM,      /* an index was NaN: the policy had no arm to choose */
+  SESSION_NO_SKIP,     /* a skip played no round */
+  SESSION_BOUND,       /* a skip met a probability above its bound, so it is not exact */
   SESSION_NOT_OFFERED, /* the arm is not on offer */
-  SESSION_BAD_NOISE, /* noise was asked for with a scale that is no scale, or a sum is NaN */
-  SESSION_NO_REWARD,  /* a reward is NaN */
-  SESSION_NOT_OUT,    /* feedback on a pull that there was not */
-  SESSION_FULL,       /* more pulls are out than there is room for */
-  SESSION_NO_CHANCES, /* the chances of its arms are no distribution over those on offer */
-  SESSION_NO_VERDICT, /* it may stop, with an arm that there is not */
+  SESSION_BAD_NOISE,   /* the scale of noise is invalid, or a sum is NaN */
+  SESSION_NO_REWARD,   /* a reward is NaN */
+  SESSION_NOT_OUT,     /* feedback on a pull that is not outstanding */
+  SESSION_FULL,        /* too many rewards are outstanding */
+  SESSION_NO_CHANCES, /* its choice probabilities are no distribution over the arms on offer */
+  SESSION_PAST,       /* the policy wrote past the end of its state */
+  SESSION_NO_VERDICT, /* its verdict names no arm that there is */
   SESSION_FINISHED,   /* it was finished before */
   SESSION_OTHER,      /* a saved session of another policy, problem or version */
-  SESSION_DAMAGED     /* a saved session that was cut or changed */
+  SESSION_DAMAGED     /* a saved session that was truncated or changed */
 } session_status_t;
 
 struct session_t {
@@ -31,37 +31,41 @@ struct session_t {
   void *state;
   draws_t draws;
   int64_t t;        /* rounds played */
-  int64_t finished; /* was what was open released, for the end is known? */
+  int64_t finished; /* were open batches released at the end? */
+  uint64_t *guard;  /* a word behind the state, to notice what writes past its end */
   int64_t *pulls;   /* of each arm, in a block of session_counts_size() */
-  const int *arms;  /* 0 .. k - 1 */
+  double
+      *chances; /* of the arms in a round, of a policy from outside that tosses; or NULL */
+  const int *arms; /* 0 .. k - 1 */
   int scans; /* must the policy look at every arm? The reference for policy_tournament.h */
-  /* What the policy knows of, which is less where it is started anew or sees bits. */
-  int64_t start, end; /* its life: after round `start`, up to round `end` */
-  int64_t *own;       /* pulls in it */
-  tally_t *shown;     /* bits that it has seen; NULL where it sees rewards as they are */
+  /* The rounds and rewards that the policy sees, which differ if it is restarted or sees random bits. */
+  int64_t start, end; /* its present segment: after round `start`, up to round `end` */
+  double charged;     /* the most that a filter charged in an earlier segment */
+  int64_t *own;       /* pulls in the segment */
+  tally_t *shown;     /* bits that it has seen; NULL: it sees the rewards */
 };
 
-/* The round in which a session stopped: a choice was to come, or feedback on those before. */
+/* The round in which a session stopped: the coming one if it was to choose, else the last one. */
 static inline int64_t session_stopped_at(const session_t *session,
                                          session_status_t status) {
   return session->t + (status == SESSION_NO_ARM || status == SESSION_NOT_OFFERED ||
                        status == SESSION_NO_CHANCES);
 }
 
-/* The memory of a session is one block of zeros, aligned for doubles: so many bytes, and a
-   session on it, whose draws the caller sets before it begins. */
+/* The memory of a session is one zeroed block of session_size() bytes, aligned for doubles. The caller
+   sets the draws of the session before it begins. */
 size_t session_size(const spec_t *spec);
 session_t session_on(void *block, const spec_t *spec);
 
-/* Of these, the counts: what is saved beside the state. */
+/* The size of the counts, which are saved beside the state. */
 size_t session_counts_size(const spec_t *spec);
 
 void session_begin(session_t *session); /* before the first round */
 
-/* The policy starts anew. */
+/* Restarts the policy. */
 void session_restart(session_t *session);
 
-/* The next round with all arms on offer; the caller may put in other arms, and contexts. */
+/* The next round with all arms on offer; the caller may set another offer, and contexts. */
 static inline round_t session_round(session_t *session) {
   if (session->t == session->end) session_restart(session);
   return (round_t){.t = session->t + 1,
@@ -71,94 +75,101 @@ static inline round_t session_round(session_t *session) {
                    .pulls = session->pulls};
 }
 
-/* The policy's choice. Nothing has happened yet: it may be discarded. */
+/* The policy's choice. It may be discarded. */
 session_status_t session_choose(session_t *session, const round_t *round, int *arm);
 
-/* The choice is played, and its reward will belong to `batch`. */
+/* The choice is played; *batch is set to the batch that its reward belongs to. */
 session_status_t session_commit(session_t *session, const round_t *round, int arm,
                                 int64_t *batch);
 
-/* The reward of a pull, at once or much later, in any order. The caller keeps the pulls whose
-   rewards are out (a simulation in a queue, an agent in its database) and sees to it that each
-   reward comes once, with the arm, batch and context of its pull. */
+/* The reward of a pull, at once or much later, in any order. The caller keeps the pulls with outstanding
+   rewards (a simulation in a queue, an agent in its database) and must pass each reward once, with the
+   arm, batch and context of its pull. */
 session_status_t session_update(session_t *session, const feedback_t *feedback);
 
-/* The chance of each arm in a round, before the choice: k numbers, 0 for arms that are not on offer.
-   All are NaN if the policy does not toss or cannot say. */
+/* The choice probabilities in a round: k numbers, 0 for arms that are not on offer. All are NaN if the
+   policy does not randomise or does not report them. */
 session_status_t session_probability(const session_t *session, const round_t *round,
                                      double *p);
 
-/* At the end, before the next: is there a sum that waited for its turn, and is released now? */
+/* Before session_finish(): releases the next sum that is complete and waits for its turn; returns
+   whether there was one. */
 int session_release_next(session_t *session);
 
-/* The end is known: what is open is released, once. The session may still choose. */
+/* The end: releases open batches, once. The session may still choose. */
 session_status_t session_finish(session_t *session);
 
-/* There are more arms now: a session that has just begun takes over all that `old` is. Returns 0 if the
-   policy cannot take on arms. */
+/* Copies `old`, with fewer arms, into a session that has just begun. Returns 0 if the policy cannot take
+   on arms. */
 int session_grow(session_t *session, const session_t *old);
 
-/* May one stop, and which arm is then the best? */
+/* May one stop, and which arm is then best? */
 session_status_t session_verdict(const session_t *session, verdict_t *verdict);
 
-/* What may be published of an arm, in the policy's present life. Bits that are random already may be
-   published as they are. */
+/* What a privacy filter has charged, which depends only on published arms: the most mu^2 of an arm in a
+   segment; NaN without a filter. */
+double session_charged(const session_t *session);
+
+/* What may be published of an arm in the present segment of the policy. Random bits may be published as
+   they are. */
 report_t session_report(const session_t *session, int arm);
-/* All of them, for observers */
+/* The reports of all arms, for observers. */
 reports_t session_reports(const session_t *session);
 
-/* A row of the release table (R/evidence.R): what was released of an arm between two looks. */
+/* A row of the release table (R/releases.R): what was released of an arm since the last look. */
 typedef struct {
-  double size, sum; /* rewards, and the noisy sum of them */
+  double size, sum; /* number of rewards, and their noisy sum */
   double
-      chance; /* with which each person of the block was tossed to the arm; 0: not tossed */
-  double terms; /* variables of noise in the sum, one for each batch; 0: bits */
-  int whole;    /* were all rewards in? 0: the end cut it short, and it proves nothing */
-} news_t;
-/* What was known of an arm. Zeros: nothing */
+      chance; /* with which each person of the block was randomised to the arm; 0: not randomised */
+  double terms;   /* number of noise variables in the sum, one per batch; 0: bits */
+  double squares; /* noisy sum of (reward - 1/2)^2; NaN: not released */
+  int whole;      /* 0: rewards were outstanding at the end, so it is no evidence */
+} release_row_t;
+/* What had been released of an arm at the last look. Zeros: nothing */
 typedef struct {
-  double rewards, sum, terms, looks;
-} noted_t;
-/* Was something released of the arm since? */
-int session_news(const session_t *session, int arm, noted_t *known, news_t *news);
+  double rewards, sum, terms, looks, squares;
+} release_mark_t;
+/* Was something released of the arm since the last look? Updates `known` and sets `row`. */
+int session_new_release(const session_t *session, int arm, release_mark_t *known,
+                        release_row_t *row);
 
 /* ---- the loop ---------------------------------------------------------------------- */
 
-/* The bandit's loop: at most so many steps of it, until the environment is over. Rewards come
-   at once, or late. A step whose choice is discarded leaves no trace. */
+/* The bandit loop: plays at most this number of steps, until the environment is over. Rewards come at
+   once, or late. A step whose choice is discarded has no effect. */
 session_status_t session_play(session_t *session, environment_t *env, late_t *late,
                               int64_t steps);
 
-/* The end is known: what waits is released one by one, then what is open, while observers look. */
+/* The end of a run: sums that wait are released one by one, then open batches, while observers look. */
 session_status_t session_end(session_t *session, environment_t *env);
 
-/* After the last round: the rewards that are still out, as they come. */
+/* After the last round: the outstanding rewards, as they come. */
 session_status_t session_follow(session_t *session, environment_t *env, late_t *late);
 
-/* As many rounds as the policy's skip() likes, by the player. */
+/* Lets the policy's skip() play some rounds. */
 session_status_t session_skip(session_t *session, player_t *player);
 
 /* ---- saving ------------------------------------------------------------------------ */
 
 size_t session_save_size(const session_t *session);
 void session_save(const session_t *session, void *to);
-/* The same bytes where they are, but for the checksum, which is left out: their front goes into a block of
-   session_front_size() bytes. What is as it was when nothing has happened but to the arms `touched` has no
-   data. Returns how many pieces. session_seal() puts the checksum in. */
+/* The same bytes as pieces, without copying the state and without the checksum, which session_seal()
+   adds. Pieces in front of the state are written to a block of session_front_size() bytes. A piece has
+   no data if it can only have changed by other arms than `touched`. Returns the number of pieces. */
 enum {
-  MOST_TOUCHED = 8, /* arms that are told apart */
-  MOST_OWN = 2,     /* stretches of a policy's own(); further ones are taken as a whole */
+  MOST_TOUCHED = 8, /* the most arms in a touched_t */
+  MOST_OWN = 2,     /* stretches of a policy's own() that are compared by arm */
   SESSION_PIECES = 4 + MOST_OWN * (2 * MOST_TOUCHED + 2)
 };
 typedef struct {
-  int n, arms[MOST_TOUCHED]; /* ascending; n < 0: all of them, and more */
+  int n, arms[MOST_TOUCHED]; /* ascending; n < 0: everything may have changed */
 } touched_t;
 void touch(touched_t *touched, int arm);
 size_t session_front_size(void);
 int session_pieces(const session_t *session, const touched_t *touched, void *front,
                    piece_t *pieces);
 void session_seal(void *bytes, size_t size);
-/* Into a session that was made for the same policy and problem. */
+/* Restores a session that was made for the same policy and problem. */
 session_status_t session_restore(session_t *session, const void *from, size_t size);
 
 #endif

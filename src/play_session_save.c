@@ -1,24 +1,25 @@
-/* A session as bytes: a head that says of what it is, then its clock, streams, counts and
-   state. What is of another policy, problem, version or machine is refused, and
-   so is what was cut or changed: a checksum covers all of it. */
+/* A session as bytes: a head that identifies it, then its clock, streams, counts and state. A session of
+   another policy, problem, version or machine is refused, and so is a damaged one: a checksum covers all
+   of it. */
 
 #include <string.h>
 #include "play_session_view.h"
 #include "math_util.h"
 
-#define SAVE_FORMAT     3
+#define SAVE_FORMAT     4
 #define BYTE_ORDER_MARK 0x0102030405060708u
 
 typedef struct {
   char magic[8];
   uint64_t byte_order;
-  uint64_t size, checksum; /* bytes in all; of everything after the head */
+  uint64_t size, checksum; /* bytes in total; checksum of everything after the head */
   uint32_t format, state_version;
   uint64_t problem; /* hash of the policy's name and parameters, k, dim and horizon */
 } head_t;
 
 typedef struct {
   int64_t t, start, end, finished;
+  double charged;
   rng_t policy, noise;
 } saved_clock_t;
 
@@ -30,7 +31,7 @@ static uint64_t problem_hash(const spec_t *spec) {
   for (int i = 0; spec->policy->params[i].name; i++) {
     const double par = spec->par[i];
     h = par == par ? hash_on(h, &par, sizeof par)
-                   : hash_on(h, "NaN", 3); /* one NaN is any */
+                   : hash_on(h, "NaN", 3); /* all NaN count as the same */
   }
   h = hash_on(h, &spec->every, sizeof spec->every);
   h = hash_on(h, &spec->flip, sizeof spec->flip);
@@ -100,9 +101,9 @@ int session_pieces(const session_t *session, const touched_t *touched, void *fro
   const spec_t *spec = session->spec;
   const size_t size = spec->policy->size(spec),
                hidden = spec->host || spec->inner ? sizeof(void *) : 0;
-  const saved_clock_t clock = {
-      session->t,        session->start,        session->end,
-      session->finished, session->draws.policy, session->draws.noise};
+  const saved_clock_t clock = {session->t,          session->start,   session->end,
+                               session->finished,   session->charged, session->draws.policy,
+                               session->draws.noise};
   head_t head = {.byte_order = BYTE_ORDER_MARK,
                  .size = session_save_size(session),
                  .format = SAVE_FORMAT,
@@ -134,7 +135,7 @@ void session_save(const session_t *session, void *to) {
   session_seal(to, (size_t)(at - (char *)to));
 }
 
-/* Is it whole? */
+/* Are the size and the checksum right? */
 static int read_head(const void *from, size_t size, head_t *head) {
   if (size < sizeof *head + sizeof(saved_clock_t)) return 0;
   memcpy(head, from, sizeof *head);
@@ -160,6 +161,7 @@ session_status_t session_restore(session_t *session, const void *from, size_t si
   session->start = clock.start;
   session->end = clock.end;
   session->finished = clock.finished;
+  session->charged = clock.charged;
   session->draws.policy = clock.policy;
   session->draws.noise = clock.noise;
   at = get(session->pulls, at, session_counts_size(spec));

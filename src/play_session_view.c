@@ -1,6 +1,6 @@
 #include "play_session_view.h"
 
-/* A player of one life, in front of the world's. */
+/* The player that a segment of the policy sees, in front of the world's. */
 typedef struct {
   player_t player;
   player_t *world;
@@ -9,9 +9,8 @@ typedef struct {
 
 static view_t *view_of(player_t *player) { return (view_t *)player; }
 
-/* n pulls of an arm were played, and their rewards add up to `sum`. Returns what the policy
-   sees of that. Of 0 and 1, many are shown as one: how many of the ones stay, and how many of the
-   zeros turn, are binomial. */
+/* Records n pulls of an arm whose rewards add up to `sum`. Returns the sum that the policy sees. For
+   rewards of 0 and 1, the numbers of ones and of zeros that are flipped are binomial. */
 static double show(view_t *view, int arm, int64_t n, double sum) {
   session_t *session = view->session;
   view->player.t += n;
@@ -41,7 +40,7 @@ static double pull_many(player_t *player, int arm, int64_t n) {
 }
 
 static void pull_cycles(player_t *player, const int *arms, int n, int64_t cycles,
-                        double *sums, double *scratch) {
+                        double *sums, void *scratch) {
   view_t *view = view_of(player);
   player_pull_cycles(view->world, arms, n, cycles, sums, scratch);
   for (int i = 0; i < n; i++) sums[i] = show(view, arms[i], cycles, sums[i]);
@@ -56,6 +55,7 @@ void view_skip(session_t *session, player_t *player) {
                             .horizon = end - session->start,
                             .k = player->k,
                             .sums = player->sums,
+                            .coins = player->coins,
                             .offer = player->offer,
                             .pulls = session->own},
                  .world = player,

@@ -1,9 +1,9 @@
 #ifndef DPTS_PLAY_SESSION_VIEW_H
 #define DPTS_PLAY_SESSION_VIEW_H
-/* What a policy is shown where that is less than what happens. A policy that is started anew every
-   so many rounds lives in rounds, counts and rewards of its own life: nothing from before
-   reaches it, so each reward is used in one life. And one that is not trusted with rewards sees
-   each as a random bit, by randomised response. The policy need not know of either. */
+/* What a policy sees where that is less than what happens. A policy that is restarted every so many
+   rounds sees rounds, counts and rewards since its last restart, so each reward is used in one segment.
+   A policy that is not trusted with rewards sees each as a random bit, by randomised response. The
+   policy itself needs no change. */
 
 #include "play_session.h"
 
@@ -15,7 +15,7 @@ static inline int session_is_viewed(const session_t *session) {
   return session->own != session->pulls;
 }
 
-/* The round as the policy sees it, in `space`. */
+/* The round as the policy sees it; `space` is memory for it. */
 static inline const round_t *view_round(const session_t *session, const round_t *round,
                                         round_t *space) {
   *space = *round;
@@ -24,8 +24,7 @@ static inline const round_t *view_round(const session_t *session, const round_t 
   return space;
 }
 
-/* Turns a reward into what the policy sees of it; 0: it does not, for it is of an earlier
-   life. */
+/* Replaces a reward by what the policy sees of it; returns 0 if it belongs to an earlier segment. */
 static inline int view_feedback(session_t *session, feedback_t *feedback) {
   if (feedback->t <= session->start) return 0;
   feedback->t -= session->start;
@@ -37,7 +36,7 @@ static inline int view_feedback(session_t *session, feedback_t *feedback) {
   return 1;
 }
 
-/* The policy's skip in such a world. */
+/* The policy's skip in this view. */
 void view_skip(session_t *session, player_t *player);
 
 #endif

@@ -11,16 +11,16 @@ engine_t simulation_engine(engine_t asked, const spec_t *spec, const world_t *wo
                            const delays_t *delays) {
   const policy_t *policy = spec->policy;
   const arms_t *arms = world->arms;
-  /* Short cuts are for rewards that are drawn here, do not change, lie in [0, 1] and come at
-     once. */
+  /* Skipping and lanes need rewards that are drawn here, are stationary, lie in [0, 1] and come at once. */
   if (world->kind != &environment_stationary || !arms->unit || delays->late ||
       asked == ENGINE_SCAN) {
     return ENGINE_PLAIN;
   }
-  /* Nor for policies that say the chances of every round, so that it makes no difference whether
-     somebody asks. */
+  /* Policies that report the probabilities of each round are played plainly, so that the results do not
+     depend on whether they are observed. */
   if (policy->probability) return ENGINE_PLAIN;
-  const lanes_t *lanes = policy->lanes && policy->lanes->can(spec) ? policy->lanes : NULL;
+  const lanes_t *lanes = lanes_of(policy);
+  if (lanes && !lanes->can(spec)) lanes = NULL;
   if (asked == ENGINE_AUTO) {
     if (lanes && lanes->pays(spec, arms)) asked = ENGINE_LANES;
     else if (policy->skip_pays && !policy->skip_pays(spec)) asked = ENGINE_PLAIN;
@@ -40,6 +40,7 @@ static void begin_environment(const simulation_t *sim, const slot_t *slot, int i
   env->player.horizon = sim->horizon;
   env->player.k = arms->k;
   env->player.sums = arms->sums;
+  env->player.coins = arms->bernoulli;
   env->player.offer = slot->session.arms;
   env->player.pulls = slot->pulls + (size_t)i * (size_t)arms->k;
   environment_begin(env, sim->seed, (uint64_t)sim->runs[run]);
@@ -59,8 +60,8 @@ static void begin(const simulation_t *sim, slot_t *slot) {
     slot->draws[i] = draws_of(sim->seed, (uint64_t)sim->runs[slot->run + i], NULL);
   }
   if (sim->engine == ENGINE_LANES) {
-    sim->spec->policy->lanes->begin(slot->lanes, sim->spec, slot->envs, slot->draws,
-                                    slot->n);
+    lanes_of(sim->spec->policy)
+        ->begin(slot->lanes, sim->spec, slot->envs, slot->draws, slot->n);
   } else {
     slot->session.draws = *slot->draws;
     session_begin(&slot->session);
@@ -68,10 +69,11 @@ static void begin(const simulation_t *sim, slot_t *slot) {
   }
 }
 
-/* In lanes all lives of a policy end together. Each has streams of its own. */
+/* If a policy is restarted, all lanes restart it in the same round. Each segment has random streams of
+   its own. */
 static void play_lanes(const simulation_t *sim, slot_t *slot, int64_t rounds) {
   const spec_t *spec = sim->spec;
-  const lanes_t *lanes = spec->policy->lanes;
+  const lanes_t *lanes = lanes_of(spec->policy);
   const player_t *player = &slot->envs->player;
   while (rounds > 0 && player_left(player) > 0) {
     const int64_t life = spec->every > 0 ? player->t / spec->every : 0;
@@ -80,7 +82,7 @@ static void play_lanes(const simulation_t *sim, slot_t *slot, int64_t rounds) {
     lanes->play(slot->lanes, slot->envs, slot->n, n);
     rounds -= n;
     if (player->t < end || player_left(player) == 0) continue;
-    lanes->tell(slot->lanes, slot->envs, slot->n);
+    lanes->update(slot->lanes, slot->envs, slot->n);
     for (int i = 0; i < slot->n; i++) {
       const uint64_t key = (uint64_t)(life + 1) * RNG_PURPOSES, run = slot->draws[i].run;
       rng_seed(&slot->draws[i].policy, sim->seed, run, key + RNG_POLICY);
@@ -127,7 +129,7 @@ static session_status_t play(const simulation_t *sim, slot_t *slot, int64_t step
   }
 }
 
-/* A run in lanes. Lanes release nothing but the bits that are random already. */
+/* One run in lanes. They release nothing but bits that are random already. */
 typedef struct {
   const simulation_t *sim;
   const slot_t *slot;
@@ -137,11 +139,12 @@ typedef struct {
 static report_t report_of_lane(const void *policy, int arm) {
   const in_lane_t *in = policy;
   if (in->sim->spec->flip == 0) return (report_t){0};
-  const tally_t seen = in->sim->spec->policy->lanes->seen(in->slot->lanes, in->lane, arm);
+  const tally_t seen =
+      lanes_of(in->sim->spec->policy)->seen(in->slot->lanes, in->lane, arm);
   return report_plain(seen.n, seen.sum);
 }
 
-/* The runs of a slot are over. */
+/* Finishes the runs of a slot. */
 static void finish(const simulation_t *sim, slot_t *slot) {
   for (int i = 0; i < slot->n; i++) {
     const in_lane_t lane = {sim, slot, i};
@@ -152,11 +155,11 @@ static void finish(const simulation_t *sim, slot_t *slot) {
   }
 }
 
-/* Play this slot's run, and the next ones, until the deadline or until it waits. */
+/* Plays this slot's run and the next ones, until the deadline or until it waits for the caller. */
 static void advance_slot(simulation_t *sim, slot_t *slot, double deadline) {
-  /* Look at the clock about every millisecond. A round costs from some nanoseconds to as much for
-     each arm and number of its context, and not all cost the same; a skip may be dozens of rounds,
-     and nobody knows what a host does. */
+  /* Look at the clock about every millisecond. A round costs up to some nanoseconds per arm and number
+     of its context, but costs vary; a skip may play dozens of rounds, and the cost of a policy in R is
+     unknown. */
   const int64_t size = (int64_t)sim->world->arms->k * (1 + sim->world->arms->dim);
   const int64_t most = sim->spec->host              ? 16
                        : sim->engine == ENGINE_SKIP ? 8
@@ -182,7 +185,7 @@ static void advance_slot(simulation_t *sim, slot_t *slot, double deadline) {
     }
     if (simulation_waits(slot)) return;
     session_status_t status = play(sim, slot, steps);
-    /* A policy that has something open has no lanes. */
+    /* Policies with open batches have no lanes. */
     if (sim->finish && status == SESSION_OK && environment_is_done(slot->envs) &&
         sim->engine != ENGINE_LANES) {
       if (sim->finish == 2 && sim->delays.late) {

@@ -9,7 +9,7 @@ static int pull_recorded(environment_t *env, const round_t *round, int arm,
   const source_t *source = &env->arms->source[arm];
   const int64_t at = env->player.pulls[arm];
   if (at >= source->n_par) {
-    env->dry = arm + 1;
+    env->exhausted = arm + 1;
     env->over = 1;
     return 0;
   }
@@ -23,8 +23,8 @@ WORLD(recorded, .pull = pull_recorded);
 /* ---- blocks -------------------------------------------------------------------------- */
 
 typedef struct {
-  int64_t blocks; /* so far */
-  int n, used;    /* rewards (or rounds) in the block at hand, and how many are gone */
+  int64_t blocks; /* number of blocks so far */
+  int n, used;    /* rewards (or rounds) in the present block, and those used */
 } supplied_t;
 
 static supplied_t *supplied(const environment_t *env) { return env->space; }
@@ -43,7 +43,7 @@ static int is_wanted(const environment_t *env, int i, want_t *want) {
   return 1;
 }
 
-static void put(environment_t *env, int i, int n) {
+static void arrived(environment_t *env, int i, int n) {
   supplied_t *s = &supplied(env)[i];
   *s = (supplied_t){.blocks = s->blocks + 1, .n = n};
 }
@@ -57,12 +57,12 @@ static void expect(environment_t *env, double mean, double reward) {
 
 /* ---- rewards of each arm --------------------------------------------------------------- */
 
-/* Some arms may have rewards that are drawn here. */
+/* Other arms of the same problem may have rewards that are drawn here. */
 static int is_supplied(const environment_t *env, int arm) {
   return !env->arms->source[arm].distribution->draw;
 }
 
-static double *place_supplied(const environment_t *env, int arm, int mean) {
+static double *destination_supplied(const environment_t *env, int arm, int mean) {
   (void)mean;
   const int k = env->arms->k;
   return (double *)(supplied(env) + k) + (size_t)supply_most(k) * (size_t)arm;
@@ -79,12 +79,12 @@ static int pull_supplied(environment_t *env, const round_t *round, int arm,
   (void)round;
   if (!is_supplied(env, arm)) {
     *reward = arms_draw(env->arms, arm, &env->reward);
-    env->expected += *reward; /* there is nothing to check */
+    env->expected += *reward; /* rewards drawn here need no check */
     environment_step(env, arm, *reward);
     return 1;
   }
   supplied_t *s = &supplied(env)[arm];
-  *reward = place_supplied(env, arm, 0)[s->used++];
+  *reward = destination_supplied(env, arm, 0)[s->used++];
   expect(env, env->arms->mean[arm], *reward);
   environment_step(env, arm, *reward);
   if (s->used == s->n) env->over = 1;
@@ -97,18 +97,18 @@ static int wants_supplied(const environment_t *env, int arm, want_t *want) {
   return 1;
 }
 
-static size_t room_supplied(const world_t *world) {
+static size_t size_supplied(const world_t *world) {
   const size_t k = (size_t)world->arms->k;
   return k * (sizeof(supplied_t) + sizeof(double) * (size_t)supply_most(world->arms->k));
 }
 
-WORLD(supplied, .pull = pull_supplied, .room = room_supplied, .begin = begin_supplied,
-      .wants = wants_supplied, .place = place_supplied, .put = put);
+WORLD(supplied, .pull = pull_supplied, .size = size_supplied, .begin = begin_supplied,
+      .wants = wants_supplied, .destination = destination_supplied, .arrived = arrived);
 
 /* ---- rewards and means of all arms, round by round --------------------------------------- */
 
-/* One block of rounds: the rewards of each arm, and as many means. */
-static double *place_table(const environment_t *env, int arm, int mean) {
+/* A block of rounds holds the rewards of each arm, then their means. */
+static double *destination_table(const environment_t *env, int arm, int mean) {
   const int k = env->arms->k;
   const size_t at = (size_t)(arm + (mean ? k : 0));
   return (double *)(supplied(env) + 1) + (size_t)supply_most(k) * at;
@@ -124,20 +124,20 @@ static int pull_table(environment_t *env, const round_t *round, int arm, double 
   (void)round;
   supplied_t *s = supplied(env);
   const int at = s->used++;
-  double best = place_table(env, 0, 1)[at];
+  double best = destination_table(env, 0, 1)[at];
   for (int i = 1; i < env->arms->k; i++) {
-    const double mean = place_table(env, i, 1)[at];
+    const double mean = destination_table(env, i, 1)[at];
     if (mean > best) best = mean;
   }
-  *reward = place_table(env, arm, 0)[at];
-  env->regret_sum += best - place_table(env, arm, 1)[at];
-  expect(env, place_table(env, arm, 1)[at], *reward);
+  *reward = destination_table(env, arm, 0)[at];
+  env->regret_sum += best - destination_table(env, arm, 1)[at];
+  expect(env, destination_table(env, arm, 1)[at], *reward);
   environment_step(env, arm, *reward);
   if (s->used == s->n) env->over = 1;
   return 1;
 }
 
-/* All arms together: by the first. */
+/* The first arm asks for all arms. */
 static int wants_table(const environment_t *env, int arm, want_t *want) {
   if (arm > 0 || !is_wanted(env, 0, want)) return 0;
   const int64_t left = player_left(&env->player);
@@ -146,26 +146,27 @@ static int wants_table(const environment_t *env, int arm, want_t *want) {
   return 1;
 }
 
-static size_t room_table(const world_t *world) {
+static size_t size_table(const world_t *world) {
   const size_t k = (size_t)world->arms->k;
   return sizeof(supplied_t) + 2 * k * sizeof(double) * (size_t)supply_most(world->arms->k);
 }
 
-WORLD(table, .pull = pull_table, .room = room_table, .begin = begin_table,
-      .wants = wants_table, .place = place_table, .put = put, .changing = 1);
+WORLD(table, .pull = pull_table, .size = size_table, .begin = begin_table,
+      .wants = wants_table, .destination = destination_table, .arrived = arrived,
+      .changing = 1);
 
-/* ---- rewards of all arms, by one who sees which were pulled ------------------------------------- */
+/* ---- rewards of all arms, by an adversary who sees the pulls ------------------------------------- */
 
-/* Regret is against the best fixed arm of the rounds so far. */
+/* Regret is measured against the best fixed arm of the rounds so far. */
 static double *sums_of(const environment_t *env) { return (double *)(supplied(env) + 1); }
 
-static double *place_adversary(const environment_t *env, int arm, int mean) {
+static double *destination_adversary(const environment_t *env, int arm, int mean) {
   (void)mean;
   return sums_of(env) + env->arms->k + (size_t)supply_most(env->arms->k) * (size_t)arm;
 }
 
 static int *played_at(const environment_t *env) {
-  return (int *)place_adversary(env, env->arms->k, 0);
+  return (int *)destination_adversary(env, env->arms->k, 0);
 }
 
 static const int *played_adversary(const environment_t *env, int *n) {
@@ -185,10 +186,10 @@ static int pull_adversary(environment_t *env, const round_t *round, int arm,
   const int at = s->used++;
   double *sums = sums_of(env), best = -INFINITY;
   for (int i = 0; i < env->arms->k; i++) {
-    sums[i] += place_adversary(env, i, 0)[at];
+    sums[i] += destination_adversary(env, i, 0)[at];
     best = fmax(best, sums[i]);
   }
-  *reward = place_adversary(env, arm, 0)[at];
+  *reward = destination_adversary(env, arm, 0)[at];
   played_at(env)[at] = arm + 1;
   env->regret_sum = best - (env->reward_sum + *reward);
   environment_step(env, arm, *reward);
@@ -204,11 +205,11 @@ static int wants_adversary(const environment_t *env, int arm, want_t *want) {
   return 1;
 }
 
-static size_t room_adversary(const world_t *world) {
+static size_t size_adversary(const world_t *world) {
   const size_t k = (size_t)world->arms->k, most = (size_t)supply_most(world->arms->k);
   return sizeof(supplied_t) + k * (1 + most) * sizeof(double) + most * sizeof(int);
 }
 
-WORLD(adversary, .pull = pull_adversary, .room = room_adversary, .begin = begin_adversary,
-      .wants = wants_adversary, .place = place_adversary, .put = put,
+WORLD(adversary, .pull = pull_adversary, .size = size_adversary, .begin = begin_adversary,
+      .wants = wants_adversary, .destination = destination_adversary, .arrived = arrived,
       .played = played_adversary, .changing = 1, .params = {"block"});

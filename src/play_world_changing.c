@@ -1,6 +1,5 @@
-/* Worlds whose arms change from round to round. Regret is measured against the best arm of
-   each round, and how the means move has a stream of its own: it is the same for all
-   policies of a run. */
+/* Worlds whose arms change from round to round. Regret is measured against the best arm of each round.
+   The movement of the means has a random stream of its own, so it is the same for all policies of a run. */
 
 #include <math.h>
 #include <string.h>
@@ -8,7 +7,7 @@
 #include "sample.h"
 #include "math_util.h"
 
-/* One round of arms whose means are given. */
+/* Plays one round, given the means of the arms. */
 static int play_means(environment_t *env, const double *mean, int arm, double reward) {
   double best = mean[0];
   for (int i = 1; i < env->arms->k; i++) best = fmax(best, mean[i]);
@@ -21,7 +20,7 @@ static int play_means(environment_t *env, const double *mean, int arm, double re
 
 static const arms_t *piece(const environment_t *env, int64_t t) {
   const world_t *world = env->world;
-  const double *at = world->par[0]; /* the first round of each but the first */
+  const double *at = world->par[0]; /* the first round of each piece but the first */
   const arms_t *arms = env->arms, *last = world->arms + world->n - 1;
   while (arms < last && (double)t >= at[arms - world->arms]) arms++;
   return arms;
@@ -44,10 +43,10 @@ WORLD(switch, .pull = pull_switch, .means = means_switch, .changing = 1, .params
 
 /* ---- drift: from one problem to another ---------------------------------------------- */
 
-/* There in so many rounds, in a straight line, or there and back in waves. In round t a reward is one of
-   the second arms with this chance, else one of the first; so
-   means lie on the line between theirs, whatever the distributions. */
-static double share(const world_t *world, int64_t t) {
+/* The probability that the reward of round t is one of the second arms' and not the first ones': it
+   grows linearly to 1 over a number of rounds, or moves back and forth in waves. So means lie on the
+   line between theirs, for any distributions. */
+static double weight_of_second(const world_t *world, int64_t t) {
   const double period = *world->par[0], sine = *world->par[1];
   const double x = (double)(t - 1) / period;
   return sine != 0 ? 0.5 - 0.5 * cos(2 * M_PI * x) : fmin(1, x);
@@ -59,29 +58,29 @@ static inline void mix(const world_t *world, double w, double *mean) {
 }
 
 static void means_drift(const environment_t *env, int64_t t, double *mean) {
-  mix(env->world, share(env->world, t), mean);
+  mix(env->world, weight_of_second(env->world, t), mean);
 }
 
 static int pull_drift(environment_t *env, const round_t *round, int arm, double *reward) {
-  const double w = share(env->world, round->t);
+  const double w = weight_of_second(env->world, round->t);
   const arms_t *arms = env->world->arms + (rng_unif(&env->reward) < w);
   mix(env->world, w, env->space);
   *reward = arms_draw(arms, arm, &env->reward);
   return play_means(env, env->space, arm, *reward);
 }
 
-static size_t room_means(const world_t *world) {
+static size_t size_means(const world_t *world) {
   return sizeof(double) * (size_t)world->arms->k;
 }
 
-WORLD(drift, .pull = pull_drift, .room = room_means, .means = means_drift, .changing = 1,
+WORLD(drift, .pull = pull_drift, .size = size_means, .means = means_drift, .changing = 1,
       .params = {"period", "sine"});
 
-/* ---- walk: means that go at random ----------------------------------------------------- */
+/* ---- walk: means are random walks ----------------------------------------------------- */
 
 typedef struct {
   rng_t steps;
-  double mean[]; /* of each arm, in the coming round */
+  double mean[]; /* of each arm, in the next round */
 } walk_t;
 
 static void begin_walk(environment_t *env, uint64_t seed, uint64_t run) {
@@ -90,7 +89,7 @@ static void begin_walk(environment_t *env, uint64_t seed, uint64_t run) {
   memcpy(walk->mean, env->arms->mean, sizeof(double) * (size_t)env->arms->k);
 }
 
-/* Back into [0, 1]: mirrored at the ends, or held there. */
+/* Reflects at the ends of [0, 1], or clips to it. */
 static double inside(double x, int reflect) {
   if (!reflect) return clip01(x);
   x = fmod(fabs(x), 2);
@@ -99,7 +98,7 @@ static double inside(double x, int reflect) {
 
 static int pull_walk(environment_t *env, const round_t *round, int arm, double *reward) {
   (void)round;
-  const double *sd = env->world->par[0]; /* of the step of each arm's mean */
+  const double *sd = env->world->par[0]; /* of a step of each arm's mean */
   const int reflect = *env->world->par[1] != 0;
   walk_t *walk = env->space;
   *reward = rng_unif(&env->reward) < walk->mean[arm];
@@ -116,9 +115,9 @@ static void means_walk(const environment_t *env, int64_t t, double *mean) {
   memcpy(mean, ((walk_t *)env->space)->mean, sizeof(double) * (size_t)env->arms->k);
 }
 
-static size_t room_walk(const world_t *world) {
+static size_t size_walk(const world_t *world) {
   return sizeof(walk_t) + sizeof(double) * (size_t)world->arms->k;
 }
 
-WORLD(walk, .pull = pull_walk, .room = room_walk, .begin = begin_walk, .means = means_walk,
+WORLD(walk, .pull = pull_walk, .size = size_walk, .begin = begin_walk, .means = means_walk,
       .changing = 1, .params = {"sd", "reflect"});

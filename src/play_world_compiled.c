@@ -1,18 +1,18 @@
-/* An adversary in C (dpts.h). Before each round it says what the arms give; then it sees which one was
-   pulled. Regret is against the best fixed arm of the rounds so far. */
+/* An adversary in C (dpts.h). Before each round it sets the rewards of the arms; then it sees which arm
+   was pulled. Regret is measured against the best fixed arm of the rounds so far. */
 
 #include <string.h>
 #include "noise.h"
 #include "play_environment.h"
 
-/* Behind its state: as long as these are zeros it has written into nothing else. */
+/* Bytes behind its state, which must stay zero: otherwise it has written past the state. */
 static const char GUARD[256];
 
 static dpts_problem problem_of(const world_t *world) {
   return (dpts_problem){world->arms->k, 0, INFINITY, world->par[0]};
 }
 
-/* Its draws; the sums of the arms, and what they give in the next round; its state, and the guard */
+/* Its random stream; the sums of the arms, and their next rewards; its state, and the guard bytes */
 static double *sums_of(const environment_t *env) {
   return (double *)((draws_t *)env->space + 1);
 }
@@ -22,13 +22,13 @@ static char *guard_of(const environment_t *env) {
   return (char *)state_of(env) + env->world->adversary->size(&problem);
 }
 
-static size_t room(const world_t *world) {
+static size_t size(const world_t *world) {
   const dpts_problem problem = problem_of(world);
   return sizeof(draws_t) + 2 * sizeof(double) * (size_t)problem.k +
          world->adversary->size(&problem) + sizeof GUARD;
 }
 
-/* Infinite rewards: it has written past its state. */
+/* If it has written past its state, rewards become infinite. */
 static void ask(environment_t *env) {
   const dpts_problem problem = problem_of(env->world);
   double *given = sums_of(env) + problem.k;
@@ -41,7 +41,7 @@ static void ask(environment_t *env) {
 
 static void begin(environment_t *env, uint64_t seed, uint64_t run) {
   const dpts_problem problem = problem_of(env->world);
-  memset(env->space, 0, room(env->world));
+  memset(env->space, 0, size(env->world));
   rng_seed(&((draws_t *)env->space)->policy, seed, run, RNG_REWARD);
   if (env->world->adversary->init) env->world->adversary->init(state_of(env), &problem);
   ask(env);
@@ -52,7 +52,7 @@ static void means(const environment_t *env, int64_t t, double *mean) {
   memcpy(mean, sums_of(env) + env->arms->k, sizeof(double) * (size_t)env->arms->k);
 }
 
-/* A reward that is NaN ends the play. */
+/* A NaN reward stops the run. */
 static int pull(environment_t *env, const round_t *round, int arm, double *reward) {
   (void)round;
   const dpts_problem problem = problem_of(env->world);
@@ -69,5 +69,5 @@ static int pull(environment_t *env, const round_t *round, int arm, double *rewar
   return 1;
 }
 
-WORLD(compiled, .pull = pull, .room = room, .begin = begin, .means = means, .changing = 1,
+WORLD(compiled, .pull = pull, .size = size, .begin = begin, .means = means, .changing = 1,
       .params = {"params"});

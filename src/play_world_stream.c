@@ -1,10 +1,10 @@
-/* Streams: the rewards of every round and arm are given, as an audit plays them. */
+/* The rewards of all rounds and arms are given, as in an audit. */
 
 #include "play_environment.h"
 
 static int pull_stream(environment_t *env, const round_t *round, int arm, double *reward) {
   const int64_t at = round->t - 1 + env->player.horizon * arm;
-  *reward = env->world->par[0][at]; /* a row for each round, a column for each arm */
+  *reward = env->world->par[0][at]; /* a row per round, a column per arm */
   environment_step(env, arm, *reward);
   return 1;
 }

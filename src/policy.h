@@ -5,16 +5,13 @@
    plays many rounds at once, exactly. Every driver uses the same code, through a session
    (play_session.h). What policies from outside share with those of the package is in inst/include/dpts.h. */
 
-#include "noise.h"
-#include "play_player.h"
-#include "play_report.h"
-#include "play_round.h"
+#include "noise_report.h"
+#include "round_player.h"
 
 #define POLICY_MAX_PAR 16
 
 typedef struct policy_t policy_t;
 typedef struct spec_t spec_t;
-struct lanes_t; /* skip_lanes.h */
 
 typedef dpts_param param_t;
 
@@ -64,7 +61,10 @@ struct policy_t {
   int by_tosses; /* these sums weigh a reward by the chance of its arm: evidence holds under any drift */
   int needs_horizon; /* it cannot play when the horizon is not known */
   int needs_context; /* it cannot play without contexts */
-  int tosses_coins;  /* for a reward between 0 and 1, and these are not published */
+  int fails_rarely; /* in a few runs of a thousand or hundred it stays with a wrong arm so long that these
+                        runs make much of its mean regret */
+  int from_outside; /* its code is a user's: its chances are looked at in every round */
+  int tosses_coins; /* for a reward between 0 and 1, and these are not published */
   size_t (*size)(const spec_t *spec);
   void (*init)(void *state, const spec_t *spec);
   /* An arm on offer. It leaves the state alone, but for a tournament (policy_tournament.h), which is a
@@ -107,8 +107,6 @@ struct policy_t {
   /* What a privacy filter has charged so far: the most mu^2 of an arm; NaN without a filter, as
      where this is NULL. */
   double (*charged)(const void *state);
-  /* Many runs side by side; NULL or left out if the policy has no lanes. */
-  const struct lanes_t *lanes;
 };
 
 /* A policy: its name, the version of its state, and what it is and does beyond what all do: PARAMS, size(),
@@ -133,16 +131,6 @@ static inline int releases_batches(const policy_t *policy) {
 /* Are there sums to conclude from: of batches, or of bits that are random already? */
 static inline int spec_concludes(const spec_t *spec) {
   return spec->every == 0 && (spec->flip > 0 || releases_batches(spec->policy));
-}
-
-/* The choice in the player's next round, for a skip; -1 ends the play. */
-typedef int choose_fn(const void *state, const round_t *round, draws_t *draws);
-static inline int player_choose(player_t *player, choose_fn *choose, const void *state,
-                                draws_t *draws) {
-  const round_t round = player_round(player);
-  const int arm = choose(state, &round, draws);
-  if (arm < 0) player->failed = NO_ARM;
-  return arm;
 }
 
 #endif

@@ -30,4 +30,4 @@ static int best_arm(const batches_t *s, const round_t *round) {
   return batches_best(s, round, &ORDER, s->par[ALPHA] * log((double)round->t));
 }
 
-BATCH_POLICY(adap_klucb, NULL)
+BATCH_POLICY(adap_klucb, NULL, 0)

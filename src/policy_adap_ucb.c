@@ -47,4 +47,4 @@ static int best_arm(const batches_t *s, const round_t *round) {
   return t ? closing_winner(&ORDER, s, t, clock) : index_scan(&ORDER, s, round, clock);
 }
 
-BATCH_POLICY(adap_ucb, NULL)
+BATCH_POLICY(adap_ucb, NULL, 0)

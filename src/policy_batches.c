@@ -87,7 +87,7 @@ int batches_alike(const void *state, int arm_a, int arm_b) {
   const batches_t *s = state;
   const released_t *a = &s->arms[arm_a], *b = &s->arms[arm_b];
   return a->mean == b->mean && a->m == b->m && a->n == b->n && a->spread == b->spread &&
-         !s->plan.likelihood;
+         a->v == b->v && !s->plan.likelihood;
 }
 
 double batches_rewards(const void *state, int arm) {
@@ -151,9 +151,15 @@ int64_t batches_assign(batches_t *s, int arm, int64_t n, growth_t growth) {
 }
 
 void batches_add(batches_t *s, int arm, int64_t number, int64_t n, double sum,
-                 draws_t *draws) {
+                 double squares, draws_t *draws) {
   gather_batch_t batch;
+  if (s->plan.how.weight > 0) gather_square(&gathers(s)[arm], number, squares);
   if (gather_add(&gathers(s)[arm], number, n, sum, &batch)) release(s, arm, &batch, draws);
+}
+
+void batches_update(batches_t *s, const feedback_t *feedback, draws_t *draws) {
+  batches_add(s, feedback->arm, feedback->batch, 1, feedback->reward,
+              reward_square(draws, feedback->reward), draws);
 }
 
 void batches_grow(void *state, const void *of_old, int k) {
@@ -192,9 +198,9 @@ void batches_finish(void *state, draws_t *draws) {
 
 void batches_learn(batches_t *s, int arm, double reward, growth_t growth, draws_t *draws) {
   gather_t *g = &gathers(s)[arm];
-  if (s->open != arm || !gather_take(g, reward)) {
-    batches_add(s, arm, batches_assign(s, arm, 1, growth), 1, reward, draws);
-  }
+  if (s->open == arm && s->plan.how.weight == 0 && gather_take(g, reward)) return;
+  batches_add(s, arm, batches_assign(s, arm, 1, growth), 1, reward,
+              reward_square(draws, reward), draws);
 }
 
 void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth,
@@ -208,5 +214,8 @@ void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth,
   open_batch(s, arm, growth);
   const int64_t n = player_stretch(player, (double)gather_left(&gathers(s)[arm]));
   const int64_t number = batches_assign(s, arm, n, growth);
-  batches_add(s, arm, number, n, player_pull_many(player, arm, n), draws);
+  double squares = 0;
+  const double sum = s->plan.how.weight > 0 ? player_pull_squares(player, arm, n, &squares)
+                                            : player_pull_many(player, arm, n);
+  batches_add(s, arm, number, n, sum, squares, draws);
 }

@@ -71,10 +71,13 @@ void batches_init(batches_t *s, const spec_t *spec, plan_t plan);
    not full; while such batches wait for their rewards, the arms in turn. */
 int batches_choose(const batches_t *s, const round_t *round, best_t best);
 /* n pulls join their arm's open batch, or open the next one; returns the batch. `growth` may
-   be NULL. And n of its rewards, which add up to `sum`, have come. */
+   be NULL. And n of its rewards, which add up to `sum`, and their squares about 1/2 to `squares`, have
+   come. */
 int64_t batches_assign(batches_t *s, int arm, int64_t n, growth_t growth);
 void batches_add(batches_t *s, int arm, int64_t number, int64_t n, double sum,
-                 draws_t *draws);
+                 double squares, draws_t *draws);
+/* One reward has come. */
+void batches_update(batches_t *s, const feedback_t *feedback, draws_t *draws);
 /* The two in one, for a reward that comes at once. */
 void batches_learn(batches_t *s, int arm, double reward, growth_t growth, draws_t *draws);
 report_t batches_report(const void *state, int arm);
@@ -86,9 +89,9 @@ int batches_own(const void *state, int i, size_t *from, size_t *each);
 void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth,
                   draws_t *draws);
 
-/* The functions of a policy from its parameters, its plan(), its best_arm() and a growth_t or
-   NULL. */
-#define BATCH_POLICY(NAME, GROWTH)                                                        \
+/* The functions of a policy from its parameters, its plan(), its best_arm(), a growth_t or NULL, and
+   whether it `fails_rarely` (policy.h). */
+#define BATCH_POLICY(NAME, GROWTH, FAILS_RARELY)                                          \
   static size_t size(const spec_t *spec) {                                                \
     const plan_t p = plan(spec);                                                          \
     return batches_size(spec, &p);                                                        \
@@ -107,7 +110,7 @@ void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth,
     return batches_assign(state, arm, 1, GROWTH);                                         \
   }                                                                                       \
   static void update(void *state, const feedback_t *feedback, draws_t *draws) {           \
-    batches_add(state, feedback->arm, feedback->batch, 1, feedback->reward, draws);       \
+    batches_update(state, feedback, draws);                                               \
   }                                                                                       \
   static void learn(void *state, const round_t *round, int arm, double reward,            \
                     draws_t *draws) {                                                     \
@@ -117,9 +120,9 @@ void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth,
   static void skip(void *state, player_t *player, draws_t *draws) {                       \
     batches_skip(state, player, best_arm, GROWTH, draws);                                 \
   }                                                                                       \
-  POLICY(NAME, .state_version = 5, .releases = 1, .batches = GATHER_ROOM, .each_once = 1, \
+  POLICY(NAME, .state_version = 6, .releases = 1, .batches = GATHER_ROOM, .each_once = 1, \
          .commit = commit, .update = update, .learn = learn, .skip = skip,                \
          .report = batches_report, .finish = batches_finish, .grow = batches_grow,        \
-         .own = batches_own);
+         .own = batches_own, .fails_rarely = FAILS_RARELY);
 
 #endif

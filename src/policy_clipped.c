@@ -98,7 +98,7 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   if (own.t > 0) inner_update(inner(s), &own, draws);
 }
 
-/* In the rewards' own units */
+/* In the rewards' own units; squares have none. */
 static report_t report(const void *state, int arm) {
   const state_t *s = state;
   if (s->start < 0) return (report_t){0};
@@ -107,6 +107,7 @@ static report_t report(const void *state, int arm) {
   report.sum = s->lower * report.rewards + width * report.sum;
   report.scale *= width;
   report.last_scale *= width;
+  report.squares = report.weight = 0;
   return report;
 }
 

@@ -1,12 +1,12 @@
 /* A policy that is started anew when what it released shows that a mean has changed. Of each arm the
-   interval that holds its mean at all looks at once (policy_evidence.h), with the chance delta / k of an
+   interval that holds its mean at all looks at once (policy_evidence_means.h), with chance delta / k of an
    error, is cut with those of earlier looks; where nothing is left the mean is not what it was. All arms are
    then begun anew, and rewards of earlier pulls are not used. Only sums that the policy published are read.
 
    An arm that is not pulled shows no change: in every `explore`-th round, if that is not 0, the arms are
    played in turn. */
 
-#include "policy_evidence.h"
+#include "policy_evidence_means.h"
 #include "policy_inner.h"
 
 enum { DELTA, EXPLORE };

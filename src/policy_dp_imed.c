@@ -89,4 +89,4 @@ static double growth(const batches_t *s, int arm) {
   return fmax(by_evidence, s->plan.first / 2 / a->n);
 }
 
-BATCH_POLICY(dp_imed, growth)
+BATCH_POLICY(dp_imed, growth, 1)

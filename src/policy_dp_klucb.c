@@ -31,4 +31,4 @@ static int best_arm(const batches_t *s, const round_t *round) {
   return batches_best(s, round, &ORDER, log((double)round->t));
 }
 
-BATCH_POLICY(dp_klucb, NULL)
+BATCH_POLICY(dp_klucb, NULL, 0)

@@ -107,7 +107,7 @@ static void end_stage(state_t *s, draws_t *draws) {
   for (int i = 0; i < s->k; i++) {
     arm_t *a = &s->arms[i];
     if (!a->active) continue;
-    const double noisy = report_release(&a->report, a->come, a->sum, draws);
+    const double noisy = report_release(&a->report, a->come, a->sum, 0, draws);
     a->weighted += weight * noisy;
     a->weight += weight * s->target;
     a->mean = s->people > 0 ? a->weighted / a->weight : noisy / s->target;
@@ -121,7 +121,7 @@ static void finish(void *state, draws_t *draws) {
   state_t *s = state;
   for (int i = 0; i < s->k; i++) {
     arm_t *a = &s->arms[i];
-    if (a->come > 0) report_release(&a->report, a->come, a->sum, draws);
+    if (a->come > 0) report_release(&a->report, a->come, a->sum, 0, draws);
   }
   begin_stage(s);
 }
@@ -156,7 +156,7 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
   FOR_EACH_ARM(i, round) {
     if (!arms[i].active) continue;
     if (choice < 0 || arms[i].assigned < arms[choice].assigned ||
-        /* Both have their share, and the stage waits for late rewards: in turn. */
+        /* Both have their pulls of this stage, and rewards are outstanding: round robin. */
         (arms[i].assigned == s->target && arms[choice].assigned == s->target &&
          round->pulls[i] < round->pulls[choice])) {
       choice = i;

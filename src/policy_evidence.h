@@ -1,113 +1,61 @@
 #ifndef DPTS_POLICY_EVIDENCE_H
 #define DPTS_POLICY_EVIDENCE_H
-/* Evidence from noisy sums: what releases prove about the means of arms, at any look.
-
-   Batch i of an arm has L_i rewards of [0, 1] and publishes y_i, their sum with fresh noise. For
-   a sign s = +1 or -1, a tilt l > 0 that is fixed before the batch, and c(l) = ln E e^(l noise),
-
-     ln M^s(theta) = sum_i [s l_i y_i - L_i ln(1 - theta + theta e^(s l_i)) - c(l_i)]
-
-   is, for a mean of at most theta (s = +1) or at least theta (s = -1), the logarithm of a
-   nonnegative supermartingale that starts at 1: e^(lx) is below its chord on [0, 1]. So is the
-   mixture E^s over several tilts with fixed weights. If arm a's mean is not above arm b's, the
-   chance that
-
-     W_ab = min over theta of ln E_a^+(theta) + ln E_b^-(theta + margin)
-
-   (with a margin of (-1, 1): if it is not above b's less the margin) ever reaches ln(1 / alpha) is at most
-   alpha: take theta = the mean of a. Both terms are convex in theta.
-
-   The mixture has a gap of 0, ten fixed gaps between mean and theta and three around a gap that the caller
-   commits, each with the tilt that makes its evidence grow fastest. Tilts depend on earlier
-   releases and on L_i, which is public before the batch. */
+/* Stopping rules. A martingale is, for each ordered pair of arms, a nonnegative process made of releases. It
+   starts at 1 and, if the first arm is not better than the second, reaches 1 / alpha at some look with
+   probability alpha at most. Looks, live verdicts and plans all use martingale_hear(). To add a rule: a file
+   policy_evidence_NAME.c with MARTINGALE() at its end, its name in the list of policy_evidence.c, and an
+   entry in EVIDENCE of R/evidence-kinds.R. */
 
 #include <stddef.h>
-#include <stdint.h>
-#include "noise.h"
+#include "noise_law.h"
 
-enum { EVIDENCE_TILTS = 14, EVIDENCE_ROOM = 24, EVIDENCE_SHARES = 4 };
-
-/* The noise of all releases of an arm. */
+/* A row of the release table (R/releases.R): what was released of an arm. */
 typedef struct {
-  enum noise_kind kind;
-  double scale;    /* Laplace's scale or the Gaussian's sd; 0: none */
-  double rounding; /* of a Gaussian that was rounded to a grid: half a step; else 0 */
-  double carry;    /* of a moving average; 0: noise of their own */
-} noise_law_t;
+  int arm, block;   /* arms that were released as one block have the same number */
+  double size, sum; /* rewards, and the noisy sum of them */
+  double terms;     /* independent variables of noise in the sum */
+  double chance;    /* of each person of the block to get the arm; 0: not randomised */
+  noise_law_t noise;
+} release_t;
 
-/* Batches that had the same tilts */
+/* What is fixed before the first release. */
 typedef struct {
-  double batches, size, sum; /* rewards, and the noisy sum of them */
-  double tilt[EVIDENCE_TILTS];
-  double rise[EVIDENCE_TILTS], fall[EVIDENCE_TILTS]; /* e^l - 1 and e^-l - 1 */
-} evidence_piece_t;
+  int k;                    /* arms */
+  double threshold, margin; /* of a verdict; a threshold of Inf: there is to be none */
+  double risk;  /* error probability given to correlated noise, for each arm and sign */
+  double floor; /* no chance of an arm, given that it is one of a pair, is ever below it */
+  int permuted; /* are people assigned in fixed numbers? */
+  double rate;  /* that each arm is compared with, in place of the other arms; NAN: none */
+} design_t;
 
-/* A share of the capital that was valued at a release, of each sign */
 typedef struct {
-  double share[2];
-  double score[EVIDENCE_TILTS], cost[EVIDENCE_TILTS], size[EVIDENCE_ROOM];
-} evidence_share_t;
+  const char *name;
+  size_t (*size)(int k); /* bytes of its state */
+  void (*begin)(void *state, const design_t *design);
+  /* Before the sums of releases that come together are known: fix what must be a function of earlier
+     releases alone. May be NULL. */
+  void (*aim)(void *state, const release_t *rows, int n);
+  /* The rows of one block */
+  void (*release)(void *state, const release_t *rows, int n);
+  /* ln W, against "a is not better than b less the margin", a function of releases of a and b: Inf for a
+     margin above 1, and -Inf where it is surely below `enough` and the work can be saved */
+  double (*pair)(const void *state, int a, int b, double margin, double enough);
+  /* A lower bound of the difference, a less b, at all looks at once: the d at which the evidence against "at
+     most d" is at the threshold. -1: nothing is known; NAN: the rule has none */
+  double (*lower)(const void *state, int a, int b, double threshold);
+  /* ln E, against "a's mean is at most the design's rate" (sign 1) or "at least" (-1). NULL: the rule has no
+     such evidence. */
+  double (*against)(const void *state, int a, int sign);
+  /* An estimate of the difference; NAN: nothing was released of one of them */
+  double (*estimate)(const void *state, int a, int b);
+} martingale_t;
 
-/* One arm. Zeros and evidence_begin() make one without releases. */
-typedef struct {
-  double n;                       /* rewards released */
-  double mean, variance;          /* of the mean, noise included */
-  double reward_variance;         /* v, for the next tilts */
-  double gap;                     /* committed for the next batch */
-  double score[EVIDENCE_TILTS];   /* sum l y */
-  double charged[EVIDENCE_TILTS]; /* sum c(l) */
-  int64_t pieces;
-  evidence_piece_t piece[EVIDENCE_ROOM];
-  /* Of correlated releases only */
-  double risk; /* for each sign, over all releases; 0: noise is independent */
-  double releases, announced[2]; /* shares for the next release, E^+ and E^- */
-  int64_t ahead;                 /* the piece of the next batch, from 1 */
-  double later[EVIDENCE_TILTS],
-      fresh[EVIDENCE_TILTS]; /* what V and E take off beside sum d */
-  int64_t valued;
-  evidence_share_t share[EVIDENCE_SHARES];
-} evidence_t;
+#define MARTINGALE(NAME, ...) \
+  const martingale_t martingale_##NAME = {.name = #NAME, __VA_ARGS__}
 
-/* `risk`: where noise is correlated, the chance that is given to it, for each sign. */
-void evidence_begin(evidence_t *e, double risk);
+const martingale_t *martingale_find(const char *name); /* NULL if there is none */
 
-/* Before the next batch: the gap between its mean and the theta that it is to rule out, as the
-   releases so far have it. */
-void evidence_commit(evidence_t *e, double gap);
-
-/* `size` rewards have published `sum`, with so many variables of noise: 1, or more where several batches
-   were released at once. */
-void evidence_release(evidence_t *e, const noise_law_t *noise, double size, double sum,
-                      double terms);
-
-/* ln E^sign(theta) and its derivative */
-double evidence_at(const evidence_t *e, int sign, double theta, double *slope);
-
-/* W_ab, or a number below it by less than 1e-6: from tangents, so never above it. */
-double evidence_pair(const evidence_t *a, const evidence_t *b, double margin);
-
-/* The largest d for which the evidence against "a's mean is at most d above b's" reaches the line; -1:
-   none. With ln(2 / alpha) from both sides an interval of the difference at every look at once. */
-double evidence_lower(const evidence_t *a, const evidence_t *b, double line);
-
-/* The theta with E^+ < 2 / alpha and E^- < 2 / alpha: an interval of means at every look at once.
-   lower > upper: empty, and then the mean has changed. */
-void evidence_interval(const evidence_t *e, double alpha, double *lower, double *upper);
-
-/* The gap of arm a's mean to the theta between it and b that is closest to both */
-double evidence_gap(const evidence_t *a, const evidence_t *b, double margin);
-
-/* Before a release of `size` rewards, and before all that are released with them: commit the arm's gap to the
-   highest mean of the other arms that have one; and of correlated noise, is a share of its capital to be
-   valued at this release, since the evidence will soon reach `line`? There are k arms, the first of them at
-   `first`, `stride` bytes from one to the next. */
-void evidence_aim(evidence_t *e, const evidence_t *first, size_t stride, int k, double size,
-                  double line, double margin);
-
-/* ln E e^(l noise) */
-double noise_charge(const noise_law_t *noise, double l);
-
-/* The noise that a release really has: live it is on a grid, and a trifle larger. */
-noise_law_t noise_as_drawn(const noise_law_t *noise, const draws_t *draws);
+/* All that was released at one time, block by block */
+void martingale_hear(const martingale_t *rule, void *state, const release_t *rows, int n);
 
 #endif

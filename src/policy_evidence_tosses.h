@@ -8,44 +8,59 @@
 
      a0 = 1 - kappa c / p, a1 = 1 + kappa (1 - c) / p, b0 = 1 + kappa c / q, b1 = 1 - kappa (1 - c) / q
      l = ln(a1 / a0), l' = ln(b0 / b1)
-     ln F = sum over blocks of n_a ln a0 + n_b ln b0 + l y_a - l' y_b - c(l) - c(l')
+     ln F = sum over blocks of n_a ln a0 + n_b ln b0 + l y_a - l' y_b - c_a(l) - c_b(l')
 
-   where c(l) = ln E e^(l noise). Each person multiplies by at most 1 + kappa Delta in the mean, Delta
-   being by how much a's mean is above b's at that person. So P(ever W >= 1 / alpha while the average
-   Delta so far is <= 0) <= alpha for a mixture W of fixed kappas, under any drift: ln is concave.
+   where c_a and c_b are ln E e^(l noise) of the block's own noise. Each person multiplies by at most
+   1 + kappa Delta in the mean, Delta being by how much a's mean is above b's at that person. So F over the
+   product of these is a supermartingale, and the product is at most (1 + kappa D)^n, D being the average
+   Delta of the n people so far: ln is concave. Hence for a mixture W of F / (1 + kappa d)^n over kappas
+   P(ever W >= 1 / alpha while D <= d) <= alpha, under any drift.
 
-   Permuted blocks have fixed numbers n_a and n_b in random order. Then l = t n_b / n, l' = t n_a / n and
-     ln F = sum of l y_a - l' y_b - t^2 (n_a n_b + min(n_a, n_b)) / (8 n) - c(l) - c(l'),
+   The kappas are fixed at the first block, from the floor of the design (no p or q is ever below it) and the
+   law of that block's noise. Both are known before the block. Chances and laws of later blocks may differ.
+   Where the noise of a later block has no E e^(l noise), the F of that kappa is 0 from then on. That is
+   valid, as a capital may be lost. To leave out the block for that kappa would not be valid: D counts its
+   people.
+
+   Permuted blocks have fixed numbers n_a and n_b in random order. Then l = t n_b / n, l' = t n_a / n with
+   t = kappa n^2 / (n_a n_b), and
+     ln F = sum of l y_a - l' y_b - t^2 (n_a n_b + min(n_a, n_b)) / (8 n) - c_a(l) - c_b(l'),
    against "no person does better under a" (Serfling 1974), if rewards do not depend on the tosses of
-   others in the block. */
+   others in the block. If every person does worse under a by eta or more, l y_a - l' y_b is in each block at
+   most what it is for eta = 0, less l n_a eta = kappa n eta. So the mixture is of F e^(kappa eta n). The
+   normaliser above would be too small, (1 - kappa eta)^n < e^(-kappa eta n). */
 
 #include "policy_evidence.h"
 
 enum { BETS = 5 };
 
-/* What a pair of arms has proved: people tossed to one of the two, and ln F for each kappa */
+/* What a pair of arms has proved: people tossed to one of the two, and ln F for each kappa. To estimate the
+   difference: over blocks in which both have people, the sum of the differences of their means, each by its
+   precision, and of the precisions. */
 typedef struct {
   double n, log[BETS];
+  double difference, weight;
 } bet_t;
 
 /* What one arm has in a block, and had before it */
 typedef struct {
-  double chance, n, sum;       /* its toss, people tossed, noisy sum of their rewards */
+  double chance, n, sum; /* its toss, people tossed, noisy sum of their rewards */
+  noise_law_t noise;
   double n_before, sum_before; /* released in earlier blocks */
 } tossed_t;
 
-/* The kappas for blocks whose chances of a pair, p and 1 - p, are never below `least` */
-void bet_kappas(const noise_law_t *noise, double least, double kappa[BETS]);
+/* The kappas for blocks whose chances of a pair, p and 1 - p, are never below `floor`: all are admissible for
+   every centre if the noise is of this law. */
+void bet_kappas(const noise_law_t *noise, double floor, double kappa[BETS]);
 
 /* A block of k arms: the bet on a against b is at a k + b. What it had is then before the next one. */
-void bets_add(bet_t *bets, int k, const noise_law_t *noise, const double kappa[BETS],
-              tossed_t *block, int permuted);
+void bets_add(bet_t *bets, int k, const double kappa[BETS], tossed_t *block, int permuted);
 
-/* ln W, against "the average difference so far is at most d" */
-double bet_log(const bet_t *bet, const double kappa[BETS], double d);
+/* ln W, against "the average difference so far is at most d", or if permuted "nobody's is above d" */
+double bet_log(const bet_t *bet, const double kappa[BETS], int permuted, double d);
 
-/* The d of (-1, 1) at which "the average difference so far is at most d" has ln-evidence `line`: a
+/* The d of (-1, 1) at which "the average difference so far is at most d" has ln-evidence `threshold`: a
    lower bound of that average at all looks at once. -1: none yet */
-double bet_lower(const bet_t *bet, const double kappa[BETS], double line);
+double bet_lower(const bet_t *bet, const double kappa[BETS], double threshold);
 
 #endif

@@ -20,6 +20,7 @@ typedef struct {
   int64_t size;   /* pulls assigned to it; 0 while it is open */
   int64_t come;   /* rewards that have come */
   double sum;
+  double squares; /* about 1/2, of policies that release them */
 } gather_batch_t;
 
 typedef struct {
@@ -69,8 +70,8 @@ static inline int gather_begins(const gather_t *g) {
   return g->made == 0 || (g->made == 1 && g->open >= 0);
 }
 
-/* Batches that grow: opens the next if none is open, of `first` pulls or of so many `times` what the arm
-   was assigned, rounded up; less a trifle, for (1.1 - 1) * 10 is 1 and not above it. */
+/* Growing batches: opens the next one if none is open, of `first` pulls or of `times` the arm's pulls so
+   far, rounded up. The factor below 1 keeps rounding errors, as in (1.1 - 1) * 10, from adding a pull. */
 static inline void gather_grow(gather_t *g, double first, double times) {
   const double next = ceil(times * (double)g->assigned * (1 - 1e-12));
   gather_open(g, (int64_t)(g->made == 0 ? first : fmin(fmax(1, next), 0x1p53)));
@@ -114,6 +115,20 @@ static inline int gather_add(gather_t *g, int64_t number, int64_t n, double sum,
   return 1;
 }
 
+/* The place of a batch; GATHER_ROOM: it is not there. */
+static inline int gather_place(const gather_t *g, int64_t number) {
+  int at = 0;
+  while (at < GATHER_ROOM && g->batches[at].number != number) at++;
+  return at;
+}
+
+/* The squares of rewards of a batch: before gather_add() is told of their sum, which may complete it. */
+static inline void gather_square(gather_t *g, int64_t number, double squares) {
+  int at = g->open >= 0 ? (int)g->open : 0; /* where most rewards belong */
+  if (g->batches[at].number != number) at = gather_place(g, number);
+  if (at < GATHER_ROOM) g->batches[at].squares += squares;
+}
+
 /* gather_assign() and gather_add() for a pull and its reward, where neither fills a batch. Returns
    whether that is so; if not, nothing has happened. */
 static inline int gather_take(gather_t *g, double reward) {
@@ -124,13 +139,6 @@ static inline int gather_take(gather_t *g, double reward) {
   batch->come++;
   batch->sum += reward;
   return 1;
-}
-
-/* The place of a batch; GATHER_ROOM: it is not there. */
-static inline int gather_place(const gather_t *g, int64_t number) {
-  int at = 0;
-  while (at < GATHER_ROOM && g->batches[at].number != number) at++;
-  return at;
 }
 
 /* The end: *rest is the oldest batch of which some rewards have come, as far as they have, and *at its

@@ -11,34 +11,48 @@
    n and ln(n), so each batch moves the index by about ratio - 1, and an arm is not pulled much more
    often than its index asks for.
 
+   That is for coins. Of continuous outcomes the squares are released, too, and v is the variance of a reward
+   as far as it is known (reward_variance()). The rate of m rewards is then Bennett's, of the distribution on
+   0 and x* + v / x*: that of coins on a scale that is stretched by h = x* / (v + x*^2),
+     R = inf over z in [x, x*] of (z - x)^2 / (2 s^2) + m kl(h z, h x*),
+   which is that of coins for v = x* (1 - x*), and near (x* - x)^2 / (2 (v / m + s^2)) for small gaps. And
+   I = 1 / (1 / m + s^2 / v).
+
    Batches are released as a moving average (correlation > 0), or each by itself and then weighted
    by their inverse variance. All the rest only processes what was released. */
 
 #include "policy_batches.h"
 #include "math_kl.h"
 
-enum { MU, RATIO, FIRST, CORRELATION, SAFETY };
+enum { MU, RATIO, FIRST, CORRELATION, SAFETY, OUTCOME };
 PARAMETERS(PARAMS, NEEDS("mu"), NEEDS("ratio"), TAKES("first"), NEEDS("correlation"),
-           NEEDS("safety"));
+           NEEDS("safety"), ONE_OF("outcome", OUTCOMES));
 
 static plan_t plan(const spec_t *spec) {
   const double *par = spec->par;
+  const mechanism_t how = {.kind = NOISE_GAUSSIAN,
+                           .scale = 1 / par[MU],
+                           .by_variance = 1,
+                           .correlation = par[CORRELATION]};
   return (plan_t){.first = batches_first(spec, par[FIRST], 10 / par[MU] + 10),
                   .ratio = par[RATIO],
-                  .how = {.kind = NOISE_GAUSSIAN,
-                          .scale = 1 / par[MU],
-                          .by_variance = 1,
-                          .correlation = par[CORRELATION]}};
+                  .how = with_squares(how, par[OUTCOME])};
 }
 
-/* c */
+/* c. The variance of an arm whose mean was `top` is taken to be in proportion to mean (1 - mean). */
 static double evidence(const batches_t *s, const released_t *a, double top) {
-  return tail_of_rate(kl_noisy(clip01(a->mean), top, a->m, a->spread * s->plan.how.scale));
+  const double x = clip01(a->mean), sd = a->spread * s->plan.how.scale;
+  if (s->par[OUTCOME] == BINARY || !(top > x))
+    return tail_of_rate(kl_noisy(x, top, a->m, sd));
+  const double coin = top * (1 - top), drawn = (a->n * x + 1) / (a->n + 2);
+  const double v = fmin(a->v * fmax(1, coin / (drawn * (1 - drawn))), coin);
+  const double stretch = top / (v + top * top);
+  return tail_of_rate(kl_noisy(stretch * x, stretch * top, a->m, stretch * sd));
 }
 
 static double index_of(const batches_t *s, const released_t *a, double top) {
   const double c = evidence(s, a, top), sd = a->spread * s->plan.how.scale;
-  return fmax(0, c - s->par[SAFETY] * log1p(c)) - log(1 / a->m + 4 * sd * sd);
+  return fmax(0, c - s->par[SAFETY] * log1p(c)) - log(1 / a->m + sd * sd / a->v);
 }
 
 /* With its sign changed, and so `top`: the largest is the best, and it falls as `top` rises. */
@@ -61,4 +75,4 @@ static double growth(const batches_t *s, int arm) {
   return (s->plan.ratio - 1) / (1 + evidence(s, &s->arms[arm], batches_top_of_all(s)));
 }
 
-BATCH_POLICY(gaussian_imed, growth)
+BATCH_POLICY(gaussian_imed, growth, 0)

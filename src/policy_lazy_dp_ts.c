@@ -14,12 +14,12 @@
    sqrt(6 ln(t)) times the sd of its noise. */
 
 #include <string.h>
-#include "skip_thompson_beta.h"
-#include "math_beta_tail.h"
-#include "policy_released.h"
-#include "policy.h"
-#include "sample.h"
 #include "math_util.h"
+#include "policy.h"
+#include "policy_released.h"
+#include "sample.h"
+#include "sample_beta_tail.h"
+#include "skip_thompson_beta.h"
 
 enum { EPSILON, LOG_BASE };
 PARAMETERS(PARAMS, NEEDS("epsilon"), NEEDS("log_base"));
@@ -132,7 +132,7 @@ static report_t report(const void *state, int arm) {
 
    As skip_thompson.h says. Between two releases posteriors drift upwards, with log t: the bounds of
    others' events are those at the end of a stretch of rounds, that of the leader's is the one at its
-   start. Bounds are masses of envelopes (math_beta_tail.h), which decide and draw without any
+   start. Bounds are masses of envelopes (sample_beta_tail.h), which decide and draw without any
    probability of a tail. */
 
 static posterior_t of(const void *policy, int arm, double shift) {

@@ -86,7 +86,7 @@ static void end_batch(state_t *s, double played, draws_t *draws) { /* lines 5 to
   double first = -INFINITY, second = -INFINITY;
   for (int i = 0; i < s->k; i++) {
     arm_t *a = &s->arms[i];
-    a->mean = report_release(&a->report, s->target, a->sum, draws) / s->target;
+    a->mean = report_release(&a->report, s->target, a->sum, 0, draws) / s->target;
     if (a->mean > first) second = first, first = a->mean;
     else if (a->mean > second) second = a->mean;
   }

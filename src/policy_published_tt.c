@@ -235,7 +235,8 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   arm_t *a = &s->arms[feedback->arm];
   gather_batch_t batch;
   if (!gather_add(&a->gather, feedback->batch, 1, feedback->reward, &batch)) return;
-  const double n = (double)batch.size, y = report_release(&a->report, n, batch.sum, draws);
+  const double n = (double)batch.size,
+               y = report_release(&a->report, n, batch.sum, 0, draws);
   s->released += n;
   if (s->forgets && batch.number < a->last) return; /* overtaken */
   a->last = batch.number;

@@ -31,6 +31,7 @@ enum {
   CONTROL_FLOOR,
   BURN_IN,
   PERMUTED,
+  OUTCOME,
   SIZE,
   SIZES = 6 /* of blocks that may be named; the last one is for all that follow */
 };
@@ -38,15 +39,17 @@ enum { EQUAL, THOMPSON, TOP_TWO, NEYMAN };
 static const char *const RULES[] = {"equal", "thompson", "top_two", "neyman", NULL};
 PARAMETERS(PARAMS, TAKES("mu"), TAKES("epsilon"), ONE_OF("rule", RULES), TAKES("growth"),
            NEEDS("floor"), TAKES("control"), TAKES("control_floor"), NEEDS("burn_in"),
-           NEEDS("permuted"), TAKES("size_1"), TAKES("size_2"), TAKES("size_3"),
-           TAKES("size_4"), TAKES("size_5"), TAKES("size_6"));
+           NEEDS("permuted"), ONE_OF("outcome", OUTCOMES), TAKES("size_1"), TAKES("size_2"),
+           TAKES("size_3"), TAKES("size_4"), TAKES("size_5"), TAKES("size_6"));
 
 enum { ROOM = 16 }; /* blocks that wait for rewards; people of more are in none */
+enum { NOT_OFFERED = -1 };
 
 /* An arm in a block */
 typedef struct {
-  double chance;       /* 0: not on offer */
+  double chance;       /* NOT_OFFERED: the block is of other arms */
   double n, come, sum; /* people tossed to it, and their rewards that are in */
+  double squares;      /* of these rewards about 1/2, where the outcome is continuous */
   double left;         /* permuted: people that are still to come */
 } cell_t;
 
@@ -88,7 +91,9 @@ static void equal_chances(state_t *s) {
   const int64_t control = s->par[CONTROL] > 0 ? (int64_t)s->par[CONTROL] - 1 : 0;
   const double own = fmax(s->arms[control].floor, each);
   for (int64_t i = 0; i < s->k; i++) {
-    s->arms[i].next = i == control ? own : (1 - own) / (double)(s->k - 1);
+    s->arms[i].next = i == control ? own
+                      : own > each ? (1 - own) / (double)(s->k - 1)
+                                   : each;
   }
 }
 
@@ -96,7 +101,8 @@ static void init(void *state, const spec_t *spec) {
   state_t *s = state;
   memset(s, 0, size(spec));
   for (int i = 0; i < SIZE + SIZES; i++) s->par[i] = spec->par[i];
-  const mechanism_t how = mechanism_for(s->par[MU], s->par[EPSILON]);
+  const mechanism_t how =
+      with_squares(mechanism_for(s->par[MU], s->par[EPSILON]), s->par[OUTCOME]);
   s->k = spec->k;
   s->open = -1;
   for (int64_t i = 0; i < s->k; i++) {
@@ -119,6 +125,14 @@ static int64_t next_size(const state_t *s) {
     return (int64_t)fmin(fmax(sizes[0], ceil(n)), 0x1p53);
   }
   return (int64_t)sizes[s->made < last ? s->made : last];
+}
+
+/* The variance of a reward, as far as it is known: of coins by the mean, drawn to 1/2 by `more` rewards */
+static double spread_of(const state_t *s, const arm_t *arm, double more) {
+  if (s->par[OUTCOME] == CONTINUOUS) return reward_variance(&arm->report);
+  const double n = fmax(1, arm->report.rewards);
+  const double x = clip01((arm->report.sum + more / 2) / (n + more));
+  return fmax(x * (1 - x), 0.01);
 }
 
 /* ---- the chances of the next block ------------------------------------------------- */
@@ -166,9 +180,8 @@ static void renew_chances(state_t *s) {
   }
   if (s->par[RULE] == TOP_TWO) raw_top_two(s, raw);
   for (int64_t i = 0; i < s->k; i++) {
-    const double x = clip01(s->arms[i].mean);
     if (s->par[RULE] == THOMPSON) raw[i] = raw_thompson(s, i);
-    if (s->par[RULE] == NEYMAN) raw[i] = sqrt(fmax(x * (1 - x), 0.01));
+    if (s->par[RULE] == NEYMAN) raw[i] = sqrt(spread_of(s, &s->arms[i], 0));
     total += raw[i];
   }
   if (!(total > 0)) return;
@@ -184,7 +197,7 @@ static int belongs(const state_t *s, int64_t place, const round_t *round) {
   const cell_t *cell = cells(s, place);
   if (s->blocks[place].offered != round->n_offer) return 0;
   if (round->n_offer == s->k) return 1;
-  FOR_EACH_ARM(i, round) if (!(cell[i].chance > 0)) return 0;
+  FOR_EACH_ARM(i, round) if (cell[i].chance == NOT_OFFERED) return 0;
   return 1;
 }
 
@@ -213,52 +226,56 @@ static double fixed_number(const state_t *s, const round_t *round, int arm) {
   return floor(own) + (own > 0 && left > 0);
 }
 
-/* What an arm on offer has of the toss, in proportion: people that are still to come if `permuted`, in the
-   open block or, for the first of them, in the next, too: the order is random only if all are tossed so. Else
-   its chance */
-static double share_of(const state_t *s, const round_t *round, int permuted, int arm) {
-  if (permuted)
+/* How the people of a round are tossed: by the places that are left in a permuted block, also in the one that
+   the round opens, since the order is random only if all are tossed so; by the chances; or, where all arms on
+   offer have a chance of 0, evenly. */
+enum { BY_PLACES, BY_CHANCES, EVENLY };
+
+/* What an arm on offer has of the toss, in proportion */
+static double share_of(const state_t *s, const round_t *round, int how, int arm) {
+  if (how == EVENLY) return 1;
+  if (how == BY_PLACES)
     return s->open < 0 ? fixed_number(s, round, arm) : cells(s, s->open)[arm].left;
   if (s->open < 0) return s->arms[arm].next;
   const double chance = cells(s, s->open)[arm].chance;
-  return chance > 0 ? chance : s->arms[arm].next;
+  return chance == NOT_OFFERED ? s->arms[arm].next : chance;
 }
 
-static int is_permuted(const state_t *s, const round_t *round) {
+static int has_places(const state_t *s, const round_t *round) {
   if (s->par[PERMUTED] == 0) return 0;
   return s->open < 0 ? free_place(s) < ROOM && next_total(s, round) > 0
                      : belongs(s, s->open, round);
 }
 
-static double shares(const state_t *s, const round_t *round, int *permuted) {
+/* The sum of the shares. Nobody may be left in a permuted block, for arms were forced. */
+static double shares(const state_t *s, const round_t *round, int *how) {
   double total = 0;
-  *permuted = is_permuted(s, round);
-  FOR_EACH_ARM(i, round) total += share_of(s, round, *permuted, i);
-  if (total > 0 || !*permuted) return total;
-  *permuted = 0; /* nobody is left, for arms were forced */
-  FOR_EACH_ARM(i, round) total += share_of(s, round, 0, i);
+  *how = has_places(s, round) ? BY_PLACES : BY_CHANCES;
+  for (; !(total > 0); *how += !(total > 0)) {
+    FOR_EACH_ARM(i, round) total += share_of(s, round, *how, i);
+  }
   return total;
 }
 
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   const state_t *s = state;
-  int permuted, last = -1;
-  double u = shares(s, round, &permuted) * rng_unif(&draws->policy);
+  int how, last = -1;
+  double u = shares(s, round, &how) * rng_unif(&draws->policy);
   FOR_EACH_ARM(i, round) {
-    const double share = share_of(s, round, permuted, i);
+    const double share = share_of(s, round, how, i);
     if (!(share > 0)) continue;
     last = i;
     u -= share;
     if (u < 0) return i;
   }
-  return last >= 0 ? last : round->offer[0];
+  return last;
 }
 
 static void probability(const void *state, const round_t *round, double *p) {
   const state_t *s = state;
-  int permuted;
-  const double total = shares(s, round, &permuted);
-  FOR_EACH_ARM(i, round) p[i] = share_of(s, round, permuted, i) / total;
+  int how;
+  const double total = shares(s, round, &how);
+  FOR_EACH_ARM(i, round) p[i] = share_of(s, round, how, i) / total;
 }
 
 static void open_block(state_t *s, const round_t *round) {
@@ -266,8 +283,8 @@ static void open_block(state_t *s, const round_t *round) {
   const double total = next_total(s, round);
   if (place == ROOM) return;
   cell_t *cell = cells(s, place);
-  memset(cell, 0, sizeof *cell * (size_t)s->k);
   if (!(total > 0)) return;
+  for (int64_t i = 0; i < s->k; i++) cell[i] = (cell_t){.chance = NOT_OFFERED};
   FOR_EACH_ARM(i, round) {
     cell[i].chance = s->arms[i].next / total;
     if (s->par[PERMUTED] != 0) cell[i].left = fixed_number(s, round, i);
@@ -285,13 +302,12 @@ static void release(state_t *s, int64_t place, draws_t *draws) {
   for (int64_t i = 0; i < s->k; i++) {
     if (!(cell[i].chance > 0)) continue;
     arm_t *a = &s->arms[i];
-    report_release(&a->report, cell[i].come, cell[i].sum, draws);
+    report_release(&a->report, cell[i].come, cell[i].sum, cell[i].squares, draws);
     a->report.chance = cell[i].chance;
     const double n = fmax(1, a->report.rewards);
     a->mean = a->report.sum / n;
-    const double x = clip01((a->report.sum + 1) / (n + 2));
     const double noise = noise_variance((enum noise_kind)a->report.kind, a->report.scale);
-    a->variance = (fmax(x * (1 - x), 0.01) + noise * a->report.terms / n) / n;
+    a->variance = (spread_of(s, a, 2) + noise * a->report.terms / n) / n;
   }
   s->blocks[place].number = 0;
   if (s->open == place) s->open = -1;
@@ -354,14 +370,15 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
     cell_t *cell = cells(s, i) + feedback->arm;
     cell->come += 1;
     cell->sum += feedback->reward;
+    cell->squares += reward_square(draws, feedback->reward);
     s->blocks[i].come += 1;
     break;
   }
   release_oldest(s, draws);
 }
 
-/* New arms have no releases, and so a share of the chances until they have. An open block is of other offers
-   than those to come, and ends. */
+/* Until all arms have releases, a new one has the share 1 / k of what is above the floors, and the others
+   keep their proportions. An open block is of other offers than those to come, and ends. */
 static void grow(void *state, const void *of_old, int k) {
   state_t *s = state;
   const state_t *old = of_old;
@@ -372,13 +389,14 @@ static void grow(void *state, const void *of_old, int k) {
     memcpy(cells(s, i), cells(old, i), sizeof(cell_t) * (size_t)k);
   }
   if (old->open >= 0 && s->blocks[old->open].n == 0) s->blocks[old->open].number = 0;
-  double left = 1;
-  for (int64_t i = k; i < s->k; i++) left -= s->arms[i].next = 1 / (double)s->k;
-  for (int64_t i = 0; i < k; i++) {
-    const double floor_now = s->arms[i].floor;
-    s->arms[i] = old->arms[i];
-    s->arms[i].floor = floor_now;
-    s->arms[i].next *= left;
+  double floors = 0;
+  for (int64_t i = 0; i < s->k; i++) floors += s->arms[i].floor;
+  for (int64_t i = 0; i < s->k; i++) {
+    const double floor = s->arms[i].floor, equal = s->arms[i].next;
+    const double share = i < k ? old->arms[i].next * k / (double)s->k : 1 / (double)s->k;
+    if (i < k) s->arms[i] = old->arms[i];
+    s->arms[i].floor = floor;
+    s->arms[i].next = s->par[RULE] == EQUAL ? equal : floor + fmax(0, 1 - floors) * share;
   }
 }
 
@@ -386,7 +404,7 @@ static report_t report(const void *state, int arm) {
   return ((const state_t *)state)->arms[arm].report;
 }
 
-POLICY(randomised, .state_version = 2, .tosses = 1, .releases = 1, .each_once = 1,
+POLICY(randomised, .state_version = 4, .tosses = 1, .releases = 1, .each_once = 1,
        .by_tosses = 1, .commit = commit, .update = update, .report = report,
        .probability = probability, .release_next = release_oldest, .finish = finish,
        .grow = grow);

@@ -7,6 +7,7 @@
    nothing. */
 
 #include "noise_moving_average.h"
+#include "noise_report.h"
 #include "policy_gather.h"
 
 typedef struct {
@@ -14,9 +15,24 @@ typedef struct {
   double scale; /* of the noise of one batch: Laplace's scale or the Gaussian's sd */
   int forget; /* only the last batch counts; one that was overtaken by a later one does not */
   int by_variance; /* for a Gaussian: weigh batches by their inverse variance, else by size */
+  double weight;   /* above 0: release the squares about 1/2, too (release_pair()) */
   double correlation; /* above 0, for a Gaussian: release a moving average, with this carry
                          (noise_moving_average.h) */
 } mechanism_t;
+
+/* The variance of a reward in [0, 1], as far as a report with squares tells it, and rather too large; 1/4
+   where it has none. */
+double reward_variance(const report_t *report);
+
+/* What a reward is known to be: a coin, or any number of [0, 1], of which the square is released, too */
+extern const char *const OUTCOMES[];
+enum { BINARY, CONTINUOUS };
+static inline mechanism_t with_squares(mechanism_t how, double outcome) {
+  how.weight = outcome != CONTINUOUS       ? 0
+               : how.kind == NOISE_LAPLACE ? WEIGHT_LAPLACE
+                                           : WEIGHT_GAUSSIAN;
+  return how;
+}
 
 extern const char *const NOISE_CHOICES[]; /* of a parameter that says which noise */
 static inline mechanism_t mechanism_of(double choice, double scale) {
@@ -38,8 +54,10 @@ typedef struct {
   double spread;                          /* the noise in it over that of one batch */
   double weight, weighted, load, squares; /* sums over batches */
   moving_average_t average;               /* or this, in their place */
-  double total, terms; /* of all releases, and the noise in it; see play_report.h */
-  int64_t last;        /* number of the last batch that counts */
+  double total, terms; /* of all releases, and the noise in it; see noise_report.h */
+  double square_total; /* of the squares, noise included */
+  double v; /* the variance of a reward as far as it is known; 0 before the first release */
+  int64_t last; /* number of the last batch that counts */
 } released_t;
 
 /* Release a complete batch's sum; returns it with its noise, if it is one for itself. */
@@ -53,9 +71,10 @@ report_t released_report(const mechanism_t *how, const released_t *a);
 /* For arms that have no mean of their own, and a report with the kind and scale of their noise: release a
    sum of so many rewards; returns it with its noise. And all that is left in the end, for reports only. */
 static inline report_t report_of(const mechanism_t *how) {
-  return (report_t){.kind = how->kind, .scale = how->scale};
+  return (report_t){.kind = how->kind, .scale = how->scale, .weight = how->weight};
 }
-double report_release(report_t *report, double rewards, double sum, draws_t *draws);
+double report_release(report_t *report, double rewards, double sum, double squares,
+                      draws_t *draws);
 void report_release_rest(report_t *report, gather_t *gather, draws_t *draws);
 
 #endif

@@ -1,7 +1,7 @@
 /* The best arm with few people: top two with evidence, under privacy.
 
    With T = ln((k - 1) / delta), x the private means, V their variances and W the evidence of
-   policy_evidence.h:
+   policy_evidence_means.h:
    1. A first batch of each arm: 12 sqrt(2 T) / mu + 2 T rewards, or 6 T / epsilon + 2 T, or 2 T without
       privacy, rounded up.
    2. At each release: the leader a has the highest x; q_b = (x_a - x_b + margin)^2 / (2 (V_a + V_b)), and
@@ -15,7 +15,7 @@
    2 ln(n) keeps an arm alive that noise has wronged: with no such term some runs never end. */
 
 #include <string.h>
-#include "policy_evidence.h"
+#include "policy_evidence_means.h"
 #include "policy_released.h"
 #include "policy.h"
 
@@ -161,7 +161,7 @@ static void add(state_t *s, int arm, int64_t number, int64_t n, double sum,
   gather_batch_t batch;
   if (!gather_add(&a->gather, number, n, sum, &batch)) return;
   const double size = (double)batch.size;
-  const double y = report_release(&a->report, size, batch.sum, draws);
+  const double y = report_release(&a->report, size, batch.sum, batch.squares, draws);
   const noise_law_t law = noise_as_drawn(&s->noise, draws);
   if (a->evidence.n == 0) s->waiting -= 1;
   const evidence_t *first = &s->arms->evidence;

@@ -20,7 +20,7 @@ int index_scan(const index_t *index, const void *state, const round_t *round,
 /* ---- the tree --------------------------------------------------------------------------- */
 
 size_t tournament_size(int64_t k) {
-  if (k < TOURNAMENT_ARMS) return 0;
+  if (k < MANY_ARMS) return 0;
   return sizeof(tournament_t) + sizeof(match_t) * (size_t)k;
 }
 
@@ -258,15 +258,15 @@ int tournament_first(tournament_t *t, const round_t *round, const double *n,
 /* ---- the highest ------------------------------------------------------------------------ */
 
 size_t highest_size(int64_t k) {
-  return k < TOURNAMENT_ARMS ? 0 : 2 * sizeof(double) * (size_t)k;
+  return k < MANY_ARMS ? 0 : 2 * sizeof(double) * (size_t)k;
 }
 
 void highest_init(double *tree, int64_t k) {
-  for (int64_t i = 0; k >= TOURNAMENT_ARMS && i < 2 * k; i++) tree[i] = -INFINITY;
+  for (int64_t i = 0; k >= MANY_ARMS && i < 2 * k; i++) tree[i] = -INFINITY;
 }
 
 void highest_set(double *tree, int64_t k, int arm, double value) {
-  if (k < TOURNAMENT_ARMS) return;
+  if (k < MANY_ARMS) return;
   int64_t at = k + arm;
   tree[at] = value;
   for (at /= 2; at > 0; at /= 2) {

@@ -18,7 +18,7 @@
 
 #include <math.h>
 #include <stddef.h>
-#include "play_round.h"
+#include "round.h"
 
 /* A policy's index. */
 typedef struct {
@@ -55,9 +55,6 @@ static inline double apart(double mean_a, double mean_b) {
   return 1e-200 * fabs(mean_a - mean_b);
 }
 
-/* With fewer arms a scan is as fast. */
-#define TOURNAMENT_ARMS 48
-
 typedef struct {
   int32_t winner;
   float span;              /* by how much the clock could change last time, in a try */
@@ -81,7 +78,7 @@ static inline int match_winner(const tournament_t *t, int64_t at) {
 size_t tournament_size(int64_t k);
 /* The tournament of k arms for which there is room at `place`; NULL where arms are few. */
 static inline tournament_t *tournament_at(const void *place, int64_t k) {
-  return k >= TOURNAMENT_ARMS ? (tournament_t *)place : NULL; /* a cache: not const */
+  return k >= MANY_ARMS ? (tournament_t *)place : NULL; /* a cache: not const */
 }
 /* Each takes NULL, too. */
 void tournament_init(tournament_t *t, int64_t k);

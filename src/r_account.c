@@ -33,6 +33,26 @@ SEXP ffi_gdp_epsilon(SEXP mu, SEXP delta) { return map2(gdp_epsilon, mu, delta);
 
 SEXP ffi_gdp_mu(SEXP epsilon, SEXP delta) { return map2(gdp_mu, epsilon, delta); }
 
+static losses_t losses_of(SEXP x) {
+  return (losses_t){.n = (long)Rf_xlength(VECTOR_ELT(x, 0)),
+                    .loss = REAL(VECTOR_ELT(x, 0)),
+                    .p = REAL(VECTOR_ELT(x, 1)),
+                    .q = REAL(VECTOR_ELT(x, 2))};
+}
+
+/* Each of x and y is a list of losses, in order, and of their probabilities under P and Q. -> a list of
+   the probabilities of the cells between knots */
+SEXP ffi_losses_add(SEXP x, SEXP y, SEXP knots) {
+  const R_xlen_t cells = Rf_xlength(knots) - 1;
+  SEXP out = PROTECT(Rf_allocVector(VECSXP, 2));
+  for (int i = 0; i < 2; i++) SET_VECTOR_ELT(out, i, Rf_allocVector(REALSXP, cells));
+  const losses_t a = losses_of(x), b = losses_of(y);
+  losses_add(&a, &b, REAL(knots), (long)cells, REAL(VECTOR_ELT(out, 0)),
+             REAL(VECTOR_ELT(out, 1)));
+  UNPROTECT(1);
+  return out;
+}
+
 /* Tell R, which may show a bar, what share of the work is done: `report` is a function of it.
    Memory is R's: an error or an interrupt in there leaks nothing. */
 static void tell_share(SEXP report, double share) {

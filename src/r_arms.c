@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <string.h>
+#include "r_compiled.h"
 #include "r_read.h"
 
 static int is_finite(SEXP x, R_xlen_t n) {
@@ -117,8 +118,10 @@ SEXP ffi_draw_rewards(SEXP arms, SEXP arm, SEXP n, SEXP seed) {
   rng_seed(&rng, (uint64_t)Rf_asReal(seed), 0, RNG_REWARD);
   const R_xlen_t size = (R_xlen_t)Rf_asReal(n);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, size));
-  for (R_xlen_t i = 0; i < size; i++)
+  for (R_xlen_t i = 0; i < size; i++) {
+    look_for_interrupt(i);
     REAL(out)[i] = arms_draw(&a, Rf_asInteger(arm) - 1, &rng);
+  }
   UNPROTECT(2);
   return out;
 }
@@ -133,12 +136,13 @@ SEXP ffi_world_means(SEXP value, SEXP n, SEXP seed, SEXP run) {
   environment_t env = {
       .kind = world.kind, .world = &world, .player = {.horizon = rounds, .k = k}};
   env.player.pulls = (int64_t *)R_alloc((size_t)k, sizeof(int64_t));
-  env.space = R_alloc(world.kind->room ? world.kind->room(&world) : 1, 1);
+  env.space = R_alloc(world.kind->size ? world.kind->size(&world) : 1, 1);
   environment_begin(&env, (uint64_t)Rf_asReal(seed), (uint64_t)Rf_asReal(run));
   SEXP out = PROTECT(Rf_allocMatrix(REALSXP, rounds, k));
   for (int t = 1; t <= rounds; t++) {
     const round_t round = {.t = t};
     double reward;
+    look_for_interrupt(t);
     world.kind->means(&env, t, mean);
     for (int i = 0; i < k; i++) REAL(out)[t - 1 + (R_xlen_t)rounds * i] = mean[i];
     environment_pull(&env, &round, 0, &reward);

@@ -68,6 +68,7 @@ CALL(stderr_ready, 0, void)
 CALL(gdp_delta, 3, SEXP mu, SEXP epsilon, SEXP log)
 CALL(gdp_epsilon, 2, SEXP mu, SEXP delta)
 CALL(gdp_mu, 2, SEXP epsilon, SEXP delta)
+CALL(losses_add, 3, SEXP x, SEXP y, SEXP knots)
 CALL(sequence_exact, 5, SEXP alpha, SEXP rounds, SEXP start, SEXP scale, SEXP report)
 CALL(sequence_grid, 5, SEXP alpha, SEXP rounds, SEXP start, SEXP scale, SEXP coarse)
 CALL(near_gdp, 6, SEXP rounds, SEXP start, SEXP scale, SEXP nu, SEXP coarse, SEXP report)
@@ -89,10 +90,7 @@ CALL(replay_begin, 3, SEXP log, SEXP policy, SEXP how)
 CALL(replay_feed, 4, SEXP handle, SEXP log, SEXP before, SEXP last)
 CALL(replay_advance, 2, SEXP handle, SEXP seconds)
 /* r_evidence.c */
-CALL(evidence_means, 10, SEXP k, SEXP arm, SEXP t, SEXP size, SEXP sum, SEXP terms, SEXP noise, SEXP risk,
-     SEXP margin, SEXP line)
-CALL(evidence_tosses, 8, SEXP chance, SEXP tossed, SEXP sum, SEXP noise, SEXP permuted, SEXP least,
-     SEXP line, SEXP margin)
+CALL(evidence, 3, SEXP arms, SEXP table, SEXP ask)
 /* ---- what only tests call ---- */
 /* test_state.c */
 CALL(read_linear, 3, SEXP state, SEXP k, SEXP dim)
@@ -121,5 +119,5 @@ CALL(test_means, 8, SEXP size, SEXP sum, SEXP noise, SEXP sign, SEXP theta, SEXP
 CALL(test_pair, 5, SEXP size, SEXP sum, SEXP noise, SEXP margin, SEXP theta)
 CALL(test_tosses, 6, SEXP p, SEXP tossed, SEXP sum, SEXP noise, SEXP kappa, SEXP permuted)
 CALL(test_interval, 4, SEXP size, SEXP sum, SEXP noise, SEXP alpha)
-CALL(test_kappas, 2, SEXP noise, SEXP least)
+CALL(test_kappas, 2, SEXP noise, SEXP floor)
 CALL(test_drawn, 2, SEXP noise, SEXP live)

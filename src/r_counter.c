@@ -1,5 +1,6 @@
 /* Mechanisms and counters, on their own. */
 
+#include <limits.h>
 #include <string.h>
 #include <R_ext/Random.h>
 #include "math_util.h"
@@ -32,10 +33,13 @@ SEXP ffi_mechanism(SEXP kind, SEXP value, SEXP scale, SEXP seed) {
   draws_t draws = draws_of((uint64_t)Rf_asReal(seed), 0, NULL);
   const int number = 1 + name_among(text_of(kind), NOISE_NAMES);
   if (number == NOISE_GAMMA) {
+    if (n > INT_MAX) Rf_error("too many numbers");
     release_gamma(&draws, (int)n, REAL(value), s, x);
   } else if (number == NOISE_LAPLACE || number == NOISE_GAUSSIAN) {
-    for (R_xlen_t i = 0; i < n; i++)
+    for (R_xlen_t i = 0; i < n; i++) {
+      look_for_interrupt(i);
       x[i] = release_noisy(&draws, (enum noise_kind)number, x[i], s);
+    }
   } else {
     Rf_error("no noise called '%s'", text_of(kind));
   }
@@ -141,6 +145,7 @@ SEXP ffi_counter_add(SEXP counter, SEXP items, SEXP seed, SEXP silent, SEXP max_
   }
   draws_t draws = draws_of((uint64_t)Rf_asReal(seed), (uint64_t)before, kept);
   for (R_xlen_t i = 0; i < n; i++) {
+    look_for_interrupt(i);
     REAL(released)[i] = counter_add(which, RAW(block), par, REAL(items)[i], &draws);
   }
   put(out, "items", Rf_ScalarReal(before + (double)n));
@@ -170,6 +175,7 @@ SEXP ffi_toeplitz(SEXP bound, SEXP items) {
   SET_VECTOR_ELT(out, 1, Rf_ScalarInteger(t->nodes));
   double *variance = keep_numbers(out, 2, n);
   for (R_xlen_t i = 0; i < n; i++) {
+    look_for_interrupt(i);
     toeplitz_add(t, NULL, NULL, NULL, NULL);
     variance[i] = t->variance;
   }

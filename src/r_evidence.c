@@ -1,11 +1,26 @@
 /* Evidence as R sees it: from the releases of one run. */
 
-#include "policy_evidence_tosses.h"
 #include "r_read.h"
 
 noise_law_t read_noise(SEXP noise) {
   const double *law = REAL(noise);
   return (noise_law_t){(enum noise_kind)law[0], law[1], law[2], law[3]};
+}
+
+const martingale_t *read_rule(SEXP ask) {
+  const martingale_t *rule = martingale_find(text_of(list_get(ask, "kind")));
+  if (!rule) Rf_error("no such kind of evidence");
+  return rule;
+}
+
+design_t read_design(SEXP ask, int k) {
+  return (design_t){.k = k,
+                    .threshold = list_number(ask, "threshold"),
+                    .margin = list_number(ask, "margin"),
+                    .risk = list_number(ask, "risk"),
+                    .floor = list_number(ask, "floor"),
+                    .permuted = list_number(ask, "permuted") != 0,
+                    .rate = list_number(ask, "rate")};
 }
 
 static double *keep_matrix(SEXP list, int at, int rows, int columns) {
@@ -15,82 +30,107 @@ static double *keep_matrix(SEXP list, int at, int rows, int columns) {
   return REAL(matrix);
 }
 
-/* Releases in order: arm (from 1), t, size, sum and terms of the release table; noise as above, of all of
-   them; risk: c(of correlated noise, for each arm and sign, the line that shares of capital are valued for)
-   -> list(pair, difference, mean): after each release W_ab in column a + k b (from 0) of pair; at the end
-   the lower bound of a's mean less b's at this line, and the means (NA: nothing was released) */
-SEXP ffi_evidence_means(SEXP k, SEXP arm, SEXP t, SEXP size, SEXP sum, SEXP terms,
-                        SEXP noise, SEXP risk, SEXP margin, SEXP line) {
-  const int arms = Rf_asInteger(k), n = Rf_length(arm);
-  const noise_law_t law = read_noise(noise);
-  const double eta = Rf_asReal(margin);
-  SEXP out = PROTECT(NAMED_LIST("pair", "difference", "mean"));
-  double *pair = keep_matrix(out, 0, n, arms * arms);
-  double *difference = keep_matrix(out, 1, arms, arms);
-  double *mean = keep_matrix(out, 2, 1, arms);
-  evidence_t *e = (evidence_t *)R_alloc((size_t)arms, sizeof *e);
-  for (int i = 0; i < arms; i++) evidence_begin(&e[i], REAL(risk)[0]);
-  for (int i = 0; i < n; i++) {
-    R_CheckUserInterrupt();
-    const int a = (int)REAL(arm)[i] - 1;
-    /* Before all that are released together, as in src/play_judge.c */
-    for (int j = i;
-         (i == 0 || REAL(t)[i] != REAL(t)[i - 1]) && j < n && REAL(t)[j] == REAL(t)[i];
-         j++) {
-      evidence_aim(&e[(int)REAL(arm)[j] - 1], e, sizeof *e, arms, REAL(size)[j],
-                   REAL(risk)[1], eta);
-    }
-    evidence_release(&e[a], &law, REAL(size)[i], REAL(sum)[i], REAL(terms)[i]);
-    for (int x = 0; x < arms; x++) {
-      for (int y = 0; y < arms; y++) {
-        const size_t at = (size_t)i + (size_t)n * (size_t)(x + arms * y);
-        if (x == y) continue;
-        if (i > 0 && x != a && y != a) pair[at] = pair[at - 1];
-        else pair[at] = evidence_pair(&e[x], &e[y], eta);
-      }
+/* A lower bound of a difference that does not change is the best one of all looks: `known`, of those before,
+   or the d at which the evidence against "at most d" falls to the threshold now, by false position. At the
+   estimate it is below the threshold. */
+static double best_bound(const martingale_t *rule, const void *state, int a, int b,
+                         double threshold, double known) {
+  const double estimate = rule->estimate(state, a, b);
+  double low = known, high = isnan(estimate) ? 1 : estimate;
+  double above = rule->pair(state, a, b, -low, -INFINITY) - threshold;
+  if (!(above >= 0 && high > low)) return known;
+  double below = rule->pair(state, a, b, -high, -INFINITY) - threshold;
+  if (!(below < 0)) return high;
+  for (int i = 0, side = 0; i < 60 && high - low > 1e-9; i++) {
+    const double share = above / (above - below);
+    const double d = low + fmin(fmax(share, 0.01), 0.99) * (high - low);
+    const double value = rule->pair(state, a, b, -d, -INFINITY) - threshold;
+    if (value >= 0) {
+      low = d, above = value;
+      if (side > 0) below /= 2;
+      side = 1;
+    } else {
+      high = d, below = value;
+      if (side < 0) above /= 2;
+      side = -1;
     }
   }
-  for (int x = 0; x < arms; x++) {
-    if (e[x].n > 0) mean[x] = e[x].mean;
-    for (int y = 0; y < arms; y++) {
-      if (x != y) difference[x + arms * y] = evidence_lower(&e[x], &e[y], Rf_asReal(line));
-    }
-  }
-  UNPROTECT(1);
-  return out;
+  return low;
 }
 
-/* Blocks in order: chance, n and sum are matrices with a row for each arm and a column for each block;
-   least: no chance of a pair is below it
-   -> list(pair, lower): ln W and the lower bound of the average difference, as above */
-SEXP ffi_evidence_tosses(SEXP chance, SEXP tossed, SEXP sum, SEXP noise, SEXP permuted,
-                         SEXP least, SEXP line, SEXP margin) {
-  const int k = Rf_nrows(chance), n = Rf_ncols(chance), fixed = Rf_asLogical(permuted);
-  const noise_law_t law = read_noise(noise);
-  double kappa[BETS];
-  bet_kappas(&law, Rf_asReal(least), kappa);
-  SEXP out = PROTECT(NAMED_LIST("pair", "lower"));
-  double *pair = keep_matrix(out, 0, n, k * k), *lower = keep_matrix(out, 1, n, k * k);
-  tossed_t *now = (tossed_t *)R_alloc((size_t)k, sizeof *now);
-  bet_t *bets = (bet_t *)R_alloc((size_t)(k * k), sizeof *bets);
-  for (int i = 0; i < k; i++) now[i] = (tossed_t){0};
-  for (int i = 0; i < k * k; i++) bets[i] = (bet_t){0};
+/* `table`: columns arm (from 1), t, block, size, sum, terms and chance of the release table, in order, and
+   noise, c(kind, scale, step, correlation) of each row in turn. `ask`: the kind of evidence and its design;
+   interval, the threshold of the lower bounds, and steady, do bounds of earlier looks still hold?
+   -> list(pair, lower, estimate): ln W after the releases of each t, a row for each t, arm a against b in
+   column a + k b (from 0); at the end bounds and estimates of the differences, a in rows and b in columns.
+   With a rate: of pair ln E that the mean is above it in column a, and below it in column k + a */
+SEXP ffi_evidence(SEXP arms, SEXP table, SEXP ask) {
+  const int k = Rf_asInteger(arms);
+  const martingale_t *rule = read_rule(ask);
+  const design_t design = read_design(ask, k);
+  const double *arm = REAL(list_get(table, "arm")), *t = REAL(list_get(table, "t")),
+               *block = REAL(list_get(table, "block")),
+               *size = REAL(list_get(table, "size")), *sum = REAL(list_get(table, "sum")),
+               *terms = REAL(list_get(table, "terms")),
+               *chance = REAL(list_get(table, "chance")),
+               *noise = REAL(list_get(table, "noise"));
+  const int n = Rf_length(list_get(table, "arm"));
+  release_t *rows = (release_t *)R_alloc((size_t)n, sizeof *rows);
+  double *scale =
+      (double *)R_alloc((size_t)k, sizeof *scale); /* of each arm's last noise */
+  for (int a = 0; a < k; a++) scale[a] = -1;
+  int looks = 0;
   for (int i = 0; i < n; i++) {
+    const double *law = noise + 4 * (size_t)i;
+    rows[i] = (release_t){(int)arm[i] - 1,
+                          (int)block[i],
+                          size[i],
+                          sum[i],
+                          terms[i],
+                          chance[i],
+                          {(enum noise_kind)law[0], law[1], law[2], law[3]}};
+    looks += i == 0 || t[i] != t[i - 1];
+    const double was = scale[rows[i].arm];
+    if (law[3] > 0 && was >= 0 && was != law[1])
+      Rf_error("correlated noise of an arm must have one law");
+    scale[rows[i].arm] = law[1];
+  }
+  const int known = !isnan(design.rate);
+  if (known && !rule->against) Rf_error("no evidence against a rate");
+  SEXP out = PROTECT(NAMED_LIST("pair", "lower", "estimate"));
+  double *pair = keep_matrix(out, 0, looks, k * (known ? 2 : k)),
+         *lower = keep_matrix(out, 1, k, k), *estimate = keep_matrix(out, 2, k, k);
+  const double interval = list_number(ask, "interval");
+  const int steady = list_number(ask, "steady") != 0 && interval < INFINITY;
+  for (int at = 0; at < k * k && steady; at++) lower[at] = -1;
+  void *state = R_alloc(rule->size(k), 1);
+  int *heard = (int *)R_alloc((size_t)k, sizeof *heard); /* after how many looks */
+  for (int a = 0; a < k; a++) heard[a] = 0;
+  rule->begin(state, &design);
+  for (int i = 0, j, look = 0; i < n; i = j, look++) {
     R_CheckUserInterrupt();
+    for (j = i + 1; j < n && t[j] == t[i];) j++;
+    martingale_hear(rule, state, rows + i, j - i);
+    for (int row = i; row < j; row++) heard[rows[row].arm] = look + 1;
     for (int a = 0; a < k; a++) {
-      const size_t at = (size_t)a + (size_t)k * (size_t)i;
-      now[a].chance = REAL(chance)[at], now[a].n = REAL(tossed)[at],
-      now[a].sum = REAL(sum)[at];
-    }
-    bets_add(bets, k, &law, kappa, now, fixed);
-    for (int a = 0; a < k; a++) {
-      for (int b = 0; b < k; b++) {
-        if (a == b) continue;
-        const bet_t *bet = &bets[a * k + b];
-        const size_t at = (size_t)i + (size_t)n * (size_t)(a + k * b);
-        pair[at] = bet_log(bet, kappa, -Rf_asReal(margin));
-        if (!fixed) lower[at] = bet_lower(bet, kappa, Rf_asReal(line));
+      for (int b = 0; b < (known ? 2 : k); b++) {
+        if (!known && a == b) continue;
+        double *to = pair + look + (size_t)looks * (size_t)(a + k * b);
+        const int news = look == 0 || heard[a] > look || (!known && heard[b] > look);
+        *to = !news   ? to[-1]
+              : known ? rule->against(state, a, b ? -1 : 1)
+                      : rule->pair(state, a, b, design.margin, -INFINITY);
+        double *bound = &lower[a + k * b];
+        if (steady && news) *bound = best_bound(rule, state, a, b, interval, *bound);
       }
+    }
+  }
+  for (int a = 0; a < k && !known; a++) {
+    for (int b = 0; b < k; b++) {
+      const int at = a + k * b;
+      if (a == b) continue;
+      if (!steady) lower[at] = or_na(rule->lower(state, a, b, interval));
+      estimate[at] = or_na(rule->estimate(state, a, b));
     }
   }
   UNPROTECT(1);

@@ -26,7 +26,12 @@ SEXP ffi_exact_noise(SEXP distribution, SEXP value, SEXP rate) {
   const R_xlen_t n = Rf_xlength(value);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, n));
   bits_t bits = bits_open(bits_from_system, NULL);
-  for (R_xlen_t i = 0; i < n; i++) {
+  for (R_xlen_t i = 0; i < n && !bits.failed; i++) {
+    if (i % (1 << 16) == 0) { /* no bits are left in memory if R does not return */
+      bits_close(&bits);
+      R_CheckUserInterrupt();
+      bits = bits_open(bits_from_system, NULL);
+    }
     const int64_t x = (int64_t)REAL(value)[i] + sampler(&bits, r);
     REAL(out)[i] = (double)(x > most ? most : x < -most ? -most : x);
   }

@@ -2,6 +2,7 @@
 #include <R_ext/Visibility.h>
 #include "r_api.h"
 #include "r_past.h"
+#include "r_compiled.h"
 #include "r_read.h"
 #include "sample.h"
 

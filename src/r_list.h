@@ -21,6 +21,11 @@ SEXP numbers(const double *x, R_xlen_t n);
   numbers((double[]){__VA_ARGS__}, sizeof(double[]){__VA_ARGS__} / sizeof(double))
 static inline double or_na(double x) { return ISNAN(x) ? NA_REAL : x; }
 
+/* In a loop over i from 0: a look at Ctrl-C now and then. What the loop uses is R's memory. */
+static inline void look_for_interrupt(R_xlen_t i) {
+  if (i % (1 << 16) == 0) R_CheckUserInterrupt();
+}
+
 /* 64 bits as text of 16 digits */
 SEXP hexadecimal(uint64_t word);
 

@@ -62,7 +62,10 @@ static wide_t *sums_open(SEXP state, size_t n) {
   wide_t *sums = R_allocLD(n);
   if (state == R_NilValue) {
     for (size_t i = 0; i < n; i++) sums[i] = 0;
-  } else memcpy(sums, RAW(state), sizeof(wide_t) * n);
+    return sums;
+  }
+  if ((size_t)Rf_xlength(state) != sizeof(wide_t) * n) Rf_error("the sums are damaged");
+  memcpy(sums, RAW(state), sizeof(wide_t) * n);
   return sums;
 }
 

@@ -1,9 +1,7 @@
 /* What policies are, for R. */
 
-#include "policy.h"
-#include "r_api.h"
+#include "r_compiled.h"
 #include "r_custom.h"
-#include "r_read.h"
 
 /* What R may ask of a policy, in this order. */
 #define PROPERTIES(_)                           \
@@ -14,9 +12,10 @@
   _(by_tosses, policy->by_tosses)               \
   _(needs_horizon, policy->needs_horizon)       \
   _(needs_context, policy->needs_context)       \
+  _(fails_rarely, policy->fails_rarely)         \
   _(tosses_coins, policy->tosses_coins)         \
+  _(learns, policy->update != NULL)             \
   _(skips, policy->skip != NULL)                \
-  _(lanes, policy->lanes != NULL)               \
   _(reports, policy->report != NULL)            \
   _(knows_chances, policy->probability != NULL) \
   _(finishes, policy->finish != NULL)           \

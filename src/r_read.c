@@ -3,6 +3,7 @@
 #include <unistd.h>
 #endif
 #include "math_util.h"
+#include "r_compiled.h"
 #include "r_custom.h"
 #include "r_read.h"
 
@@ -105,7 +106,8 @@ SEXP read_observers(SEXP names, int n_runs, observation_t *all) {
 const char *session_message(session_status_t status) {
   static const char *const WORDS[] = {
       [SESSION_OK] = "nothing is wrong",
-      [SESSION_NO_ARM] = "it had no arm to choose, since an index was not a number",
+      [SESSION_NO_ARM] = "it had no arm to choose: an index was not a number, or the arm "
+                         "was below 0",
       [SESSION_NO_SKIP] = "its skip() played no round",
       [SESSION_BOUND] =
           "a chance is above the bound by which rounds are skipped; this is a bug in dpts",
@@ -117,6 +119,7 @@ const char *session_message(session_status_t status) {
       [SESSION_FULL] = "too many rewards are out",
       [SESSION_NO_CHANCES] =
           "the chances of its arms are no distribution over those on offer",
+      [SESSION_PAST] = "it writes past the bytes that size() asks for",
       [SESSION_NO_VERDICT] = "it says that one may stop, but names no arm that there is",
       [SESSION_FINISHED] = "it was finished before",
       [SESSION_OTHER] = "the saved session is of another policy, problem or version",

@@ -6,20 +6,12 @@
 #include "noise_exact_laplace.h"
 #include "r_list.h"
 #include "play_session.h"
-#include "policy_evidence.h"
 
 /* Arms and worlds point into the R value, which must stay protected, and into blocks that become
    an element of a protected list. */
 void read_arms(SEXP value, SEXP kept, int at, arms_t *arms);
 void read_world(SEXP value, SEXP kept, int at, world_t *world);
 void read_policy(SEXP value, int k, int dim, double horizon, spec_t *spec);
-
-/* A policy from outside (r_compiled.c), by its library and name, and an adversary; NULL if there is none */
-const policy_t *compiled_find(const char *library, const char *name);
-const dpts_adversary *compiled_adversary(const char *library, const char *name);
-const char *compiled_register(const char *library, dpts_entry_t entry);
-const dpts_module *dpts_adversaries_of(const dpts_host *host); /* play_punish.c */
-SEXP policy_properties_of(const policy_t *policy);
 
 /* A session in memory of R's that lasts as long as the call, before its first round. */
 session_t new_session(const spec_t *spec, draws_t draws);
@@ -28,8 +20,12 @@ session_t new_session(const spec_t *spec, draws_t draws);
    stay protected */
 SEXP read_observers(SEXP names, int n_runs, observation_t *all);
 
-/* c(kind, scale, rounding, carry) */
+/* c(kind, scale, step, correlation) */
 noise_law_t read_noise(SEXP noise);
+
+/* What a list asks of evidence: its kind, and what is fixed before the first release */
+const martingale_t *read_rule(SEXP ask);
+design_t read_design(SEXP ask, int k);
 
 /* Exact noise, "laplace" or "normal" */
 exact_sampler_t exact_sampler(SEXP distribution);
@@ -38,7 +34,8 @@ exact_sampler_t exact_sampler(SEXP distribution);
 const char *session_message(session_status_t status);
 
 /* A ledger for so many numbers, whose columns are elements of a protected list, from `at` on. */
-#define LEDGER_NAMES "exact", "kind", "scale", "noise", "value", "release", "gain", "carry"
+#define LEDGER_NAMES \
+  "exact", "kind", "scale", "noise", "value", "release", "gain", "correlation"
 ledger_t keep_ledger(SEXP list, int at, int max, int silent);
 
 /* Threads that may be used: 1 without OpenMP and in forked children. */

@@ -16,7 +16,7 @@ typedef struct {
   ledger_t ledger;
   double columns[LEDGER_COLUMNS][MOST_RELEASES];
   double forced[MOST_RELEASES]; /* of tests */
-  noted_t *known;               /* of each arm: what ffi_session_news() has said */
+  release_mark_t *known;        /* of each arm: what ffi_session_news() has said */
   image_t image;                /* as the agent's store has it */
   touched_t touched;            /* since then */
 } live_t;
@@ -56,7 +56,7 @@ SEXP ffi_session_new(SEXP policy, SEXP k, SEXP horizon, SEXP dim) {
   const int arms = Rf_asInteger(k);
   read_policy(policy, arms, Rf_asInteger(dim), Rf_asReal(horizon), &live->spec);
   live->session = session_on(keep_block(blocks, 1, session_size(&live->spec)), &live->spec);
-  live->known = keep_block(blocks, 3, sizeof(noted_t) * (size_t)arms);
+  live->known = keep_block(blocks, 3, sizeof(release_mark_t) * (size_t)arms);
   live->ledger = (ledger_t){.max = MOST_RELEASES, .forced = live->forced};
   for (int i = 0; i < LEDGER_COLUMNS; i++) live->ledger.column[i] = live->columns[i];
   session_begin(&live->session);
@@ -65,9 +65,18 @@ SEXP ffi_session_new(SEXP policy, SEXP k, SEXP horizon, SEXP dim) {
   return handle;
 }
 
+/* A policy with contexts reads as many numbers as it was made for: one context, or one for each arm. */
+static void check_context(const live_t *live, SEXP context, int most) {
+  const R_xlen_t dim = live->spec.dim, n = Rf_xlength(context);
+  if (dim == 0 || (TYPEOF(context) == REALSXP && (n == dim || n == dim * most))) return;
+  Rf_error("policy \"%s\" needs contexts of %d numbers", live->spec.policy->name,
+           live->spec.dim);
+}
+
 /* The next round. offer: arms from 1, or NULL for all */
 static round_t round_of(live_t *live, SEXP offer, SEXP context) {
   round_t round = session_round(&live->session);
+  check_context(live, context, live->spec.k);
   if (offer != R_NilValue) {
     const int n = Rf_length(offer);
     int *arms = (int *)R_alloc((size_t)n, sizeof(int));
@@ -129,9 +138,9 @@ SEXP ffi_session_verdict(SEXP handle) {
 /* All may be new, but what was released so far is no news. */
 static void forget_news(live_t *live) {
   live->touched.n = -1;
-  news_t news;
+  release_row_t news;
   for (int i = 0; i < live->spec.k; i++) {
-    session_news(&live->session, i, &live->known[i], &news);
+    session_new_release(&live->session, i, &live->known[i], &news);
   }
 }
 
@@ -146,11 +155,11 @@ SEXP ffi_session_grow(SEXP handle, SEXP old) {
   return R_NilValue;
 }
 
-/* What was released in this call: a matrix with columns kind, scale, value, gain, carry. The exact
+/* What was released in this call: a matrix with columns kind, scale, value, gain, correlation. The exact
    sums stay here. */
 static SEXP releases_of(live_t *live) {
   static const int SHOWN[] = {LEDGER_KIND, LEDGER_SCALE, LEDGER_VALUE, LEDGER_GAIN,
-                              LEDGER_CARRY};
+                              LEDGER_CORRELATION};
   const int n = live->ledger.n < MOST_RELEASES ? live->ledger.n : MOST_RELEASES;
   SEXP out = Rf_allocMatrix(REALSXP, n, 5);
   for (int j = 0; j < 5 && n > 0; j++) {
@@ -187,6 +196,7 @@ SEXP ffi_session_finish(SEXP handle) {
 SEXP ffi_session_update(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward,
                         SEXP context, SEXP forced) {
   live_t *live = handle_of(handle);
+  check_context(live, context, 1);
   const feedback_t feedback = {
       (int64_t)Rf_asReal(t), Rf_asInteger(arm) - 1, on_grid(Rf_asReal(reward), EXACT_GRID),
       (int64_t)Rf_asReal(batch), context == R_NilValue ? NULL : REAL(context)};
@@ -209,6 +219,7 @@ SEXP ffi_session_update_until(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP re
                               SEXP from) {
   live_t *live = handle_of(handle);
   const R_xlen_t n = Rf_xlength(reward);
+  check_context(live, R_NilValue, 1);
   for (R_xlen_t i = Rf_asInteger(from) - 1; i < n; i++) {
     const feedback_t feedback = {(int64_t)REAL(t)[i], INTEGER(arm)[i] - 1,
                                  on_grid(REAL(reward)[i], EXACT_GRID),
@@ -236,8 +247,8 @@ SEXP ffi_session_news(SEXP handle) {
   /* Bits that no batch gathers are no rows: a restored session knows their sums, not when they came. */
   const int concludes = spec_concludes(&live->spec) && releases_batches(live->spec.policy);
   for (int i = 0; i < k && concludes; i++) {
-    news_t news;
-    if (!session_news(&live->session, i, &live->known[i], &news)) continue;
+    release_row_t news;
+    if (!session_new_release(&live->session, i, &live->known[i], &news)) continue;
     const double row[COLUMNS] = {
         i + 1,     (double)live->session.t, news.size, news.sum, news.chance, news.terms,
         news.whole};
@@ -250,7 +261,7 @@ SEXP ffi_session_news(SEXP handle) {
   return out;
 }
 
-/* What may be published of each arm, as in play_report.h: a column for each */
+/* What may be published of each arm, as in noise_report.h: a column for each */
 SEXP ffi_session_report(SEXP handle) {
   const live_t *live = handle_of(handle);
   SEXP out = PROTECT(Rf_allocMatrix(REALSXP, N_REPORT, live->spec.k));
@@ -275,12 +286,9 @@ SEXP ffi_session_pulls(SEXP handle) {
   return out;
 }
 
-/* What a privacy filter has charged, a function of published arms: the most mu^2 of an arm, or NA
-   without a filter */
 SEXP ffi_session_paid(SEXP handle) {
   const live_t *live = handle_of(handle);
-  const policy_t *policy = live->spec.policy;
-  return Rf_ScalarReal(or_na(policy->charged ? policy->charged(live->session.state) : NAN));
+  return Rf_ScalarReal(or_na(session_charged(&live->session)));
 }
 
 SEXP ffi_session_save(SEXP handle) {

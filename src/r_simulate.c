@@ -61,11 +61,11 @@ static size_t lay_out(const simulation_t *sim, slot_t *slot, char *block) {
   laid.envs = cut(&cutter, sizeof(environment_t) * runs);
   laid.draws = cut(&cutter, sizeof(draws_t) * runs);
   laid.pulls = cut(&cutter, sizeof(int64_t) * runs * k);
-  laid.lanes = cut(&cutter, lanes ? policy->lanes->size(sim->spec) : 0);
+  laid.lanes = cut(&cutter, lanes ? lanes_of(policy)->size(sim->spec) : 0);
   void *session = cut(&cutter, session_size(sim->spec));
   /* Worlds that need room are played one run at a time. */
   const environment_kind_t *kind = sim->world->kind;
-  void *space = cut(&cutter, kind->room ? kind->room(sim->world) : 0);
+  void *space = cut(&cutter, kind->size ? kind->size(sim->world) : 0);
   laid.watch = cut(&cutter, runs * observation_size(&sim->observation));
   if (block) {
     *slot = laid;
@@ -77,8 +77,8 @@ static size_t lay_out(const simulation_t *sim, slot_t *slot, char *block) {
 }
 
 /* Room for rewards that come late, by at most so many rounds. */
-static void make_late_room(const simulation_t *sim, slot_t *slot, SEXP kept,
-                           int64_t longest) {
+static void make_late_capacity(const simulation_t *sim, slot_t *slot, SEXP kept,
+                               int64_t longest) {
   const int dim = sim->spec->dim;
   SEXP blocks = VECTOR_ELT(kept, LATE);
   void *block = keep_block(blocks, (int)(slot - sim->slots), late_size(longest, dim));
@@ -103,62 +103,59 @@ static void read_delays(SEXP how, SEXP kept, delays_t *delays) {
   delays->late = rule->sampled || rule->delay > 0 || rule->group > 1;
 }
 
-/* how: list(horizon, record, runs, seed, threads, engine, delay, ask_delays, group, observers,
-   finish)
-   -> list(seen, handle); seen: what the observers keep, matrices that fill up as the handle
-   advances */
-SEXP ffi_simulate_begin(SEXP world, SEXP policy, SEXP how) {
-  SEXP result = PROTECT(NAMED_LIST("seen", "handle"));
-  SEXP kept = PROTECT(Rf_allocVector(VECSXP, N_KEPT));
-  SEXP record = list_get(how, "record"), runs = list_get(how, "runs");
-  SET_VECTOR_ELT(kept, WORLD, world);
-  SET_VECTOR_ELT(kept, RECORD, record);
-  SET_VECTOR_ELT(kept, RUNS, runs);
-  SET_VECTOR_ELT(kept, POLICY, policy);
-
-  handle_t *handle = keep_block(kept, STRUCT, sizeof(handle_t));
+/* What is to be simulated: how many runs of which policy in which world, by which engine */
+static void read_problem(SEXP world, SEXP policy, SEXP how, SEXP kept, handle_t *handle) {
   simulation_t *sim = &handle->sim;
+  SEXP runs = list_get(how, "runs");
+  SET_VECTOR_ELT(kept, WORLD, world);
+  SET_VECTOR_ELT(kept, POLICY, policy);
+  SET_VECTOR_ELT(kept, RUNS, runs);
   read_world(world, kept, READ_WORLD, &handle->world);
   const arms_t *arms = handle->world.arms;
   const double horizon = list_number(how, "horizon");
   read_policy(policy, arms->k, arms->dim, horizon, &handle->spec);
+  read_delays(how, kept, &sim->delays);
   sim->world = &handle->world;
   sim->spec = &handle->spec;
-  read_delays(how, kept, &sim->delays);
+  sim->horizon = (int64_t)horizon;
   sim->seed = (uint64_t)list_number(how, "seed");
+  sim->runs = REAL(runs);
+  sim->n_runs = (int)Rf_xlength(runs);
+  sim->finish = (int)list_number(how, "finish");
   const engine_t asked = engine_find(text_of(list_get(how, "engine")));
   sim->engine = simulation_engine(asked, sim->spec, sim->world, &sim->delays);
   sim->scans = asked == ENGINE_SCAN;
-  sim->horizon = (int64_t)horizon;
-  sim->runs = REAL(runs);
-  sim->n_runs = (int)Rf_xlength(runs);
-  const policy_t *kind = handle->spec.policy;
-  sim->observation.survey = (survey_t){.k = arms->k,
-                                       .horizon = sim->horizon,
-                                       .rounds = REAL(record),
-                                       .n_rounds = (int)Rf_xlength(record),
-                                       .tosses = kind->probability != NULL,
-                                       .blind = kind->probability && !kind->update &&
-                                                !kind->learn && handle->spec.flip == 0,
-                                       .concludes = spec_concludes(&handle->spec)};
-  SEXP ask = list_get(how, "ask");
+}
+
+/* What is measured -> the matrices that fill up */
+static SEXP read_observation(SEXP how, SEXP kept, simulation_t *sim) {
+  SEXP record = list_get(how, "record"), ask = list_get(how, "ask");
+  SET_VECTOR_ELT(kept, RECORD, record);
+  const policy_t *policy = sim->spec->policy;
+  survey_t *survey = &sim->observation.survey;
+  *survey = (survey_t){.k = sim->spec->k,
+                       .horizon = sim->horizon,
+                       .rounds = REAL(record),
+                       .n_rounds = (int)Rf_xlength(record),
+                       .tosses = policy->probability != NULL,
+                       .blind = policy->probability && !policy->update && !policy->learn &&
+                                sim->spec->flip == 0,
+                       .concludes = spec_concludes(sim->spec)};
   if (ask != R_NilValue) {
-    survey_t *survey = &sim->observation.survey;
-    survey->line = list_number(ask, "line");
+    survey->rule = read_rule(ask);
+    survey->design = read_design(ask, sim->spec->k);
     survey->interval = list_number(ask, "interval");
-    survey->risk = list_number(ask, "risk");
-    survey->margin = list_number(ask, "margin");
-    survey->carry = list_number(ask, "carry");
-    survey->least = list_number(ask, "least");
-    survey->permuted = list_number(ask, "permuted") != 0;
+    survey->correlation = list_number(ask, "correlation");
     const double control = list_number(ask, "control");
     survey->control = control > 0 ? (int)control : 0;
   }
   SEXP seen = read_observers(list_get(how, "observers"), sim->n_runs, &sim->observation);
   SET_VECTOR_ELT(kept, SEEN, seen);
-  SET_VECTOR_ELT(result, 0, seen);
-  sim->finish = (int)list_number(how, "finish");
+  return seen;
+}
 
+/* A slot for each thread, with memory for the runs that it plays at once */
+static void make_slots(SEXP how, SEXP kept, simulation_t *sim) {
   sim->n_slots = sim->spec->host ? 1 : usable_threads((int)list_number(how, "threads"));
   if (sim->n_slots > sim->n_runs) sim->n_slots = sim->n_runs;
   sim->slot_runs = runs_at_once(sim);
@@ -176,9 +173,21 @@ SEXP ffi_simulate_begin(SEXP world, SEXP policy, SEXP how) {
     lay_out(sim, slot, blocks + size * (size_t)i);
     slot->late = *rule;
     if (!sim->delays.late || sim->delays.asked) continue;
-    make_late_room(sim, slot, kept, late_longest(longest, rule->group));
+    make_late_capacity(sim, slot, kept, late_longest(longest, rule->group));
   }
+}
 
+/* how: list(horizon, record, runs, seed, threads, engine, delay, ask_delays, group, observers, ask,
+   finish)
+   -> list(seen, handle); seen: what the observers keep, matrices that fill up as the handle
+   advances */
+SEXP ffi_simulate_begin(SEXP world, SEXP policy, SEXP how) {
+  SEXP result = PROTECT(NAMED_LIST("seen", "handle"));
+  SEXP kept = PROTECT(Rf_allocVector(VECSXP, N_KEPT));
+  handle_t *handle = keep_block(kept, STRUCT, sizeof(handle_t));
+  read_problem(world, policy, how, kept, handle);
+  SET_VECTOR_ELT(result, 0, read_observation(how, kept, &handle->sim));
+  make_slots(how, kept, &handle->sim);
   SET_VECTOR_ELT(result, 1, R_MakeExternalPtr(handle, R_NilValue, kept));
   UNPROTECT(2);
   return result;
@@ -242,10 +251,11 @@ SEXP ffi_simulate_wants(SEXP handle) {
     SET_VECTOR_ELT(out, 0, Rf_ScalarInteger(i));
     SET_VECTOR_ELT(out, 1, Rf_ScalarReal(sim->runs[slot->run]));
     SET_VECTOR_ELT(out, 2, Rf_ScalarReal((double)env->player.t + 1));
-    const char *what = slot->waits ? "delays" : env->dry ? "dry" : "rewards";
+    const char *what = slot->waits ? "delays" : env->exhausted ? "dry" : "rewards";
     SET_VECTOR_ELT(out, 3, Rf_mkString(what));
     if (!slot->waits) {
-      SET_VECTOR_ELT(out, 4, env->dry ? Rf_ScalarInteger(env->dry) : wanted_blocks(env));
+      SET_VECTOR_ELT(
+          out, 4, env->exhausted ? Rf_ScalarInteger(env->exhausted) : wanted_blocks(env));
     }
     UNPROTECT(1);
     return out;
@@ -294,8 +304,8 @@ SEXP ffi_simulate_supply(SEXP handle, SEXP slot_, SEXP delays, SEXP rewards, SEX
     const R_xlen_t n = Rf_xlength(delays);
     const int64_t longest =
         late_longest(late_longest_of(INTEGER(delays), n), sim->delays.rule.group);
-    if (slot->late.room < (int)late_room(longest)) {
-      make_late_room(sim, slot, kept, longest);
+    if (slot->late.capacity < (int)late_capacity(longest)) {
+      make_late_capacity(sim, slot, kept, longest);
     }
     SET_VECTOR_ELT(VECTOR_ELT(kept, ASKED), slot - sim->slots, delays);
     slot->late.delays = INTEGER(delays);
@@ -309,14 +319,14 @@ SEXP ffi_simulate_supply(SEXP handle, SEXP slot_, SEXP delays, SEXP rewards, SEX
     if (!kind->wants(env, i, &want)) continue;
     for (int arm = i; arm < i + want.arms; arm++) {
       SEXP reward = VECTOR_ELT(rewards, at++);
-      if (!read_rewards(reward, want.n, REAL(range), kind->place(env, arm, 0))) {
+      if (!read_rewards(reward, want.n, REAL(range), kind->destination(env, arm, 0))) {
         return Rf_ScalarInteger(at);
       }
       if (want.arms == 1 || means == R_NilValue) continue;
-      memcpy(kind->place(env, arm, 1), REAL(means) + (size_t)arm * (size_t)want.n,
+      memcpy(kind->destination(env, arm, 1), REAL(means) + (size_t)arm * (size_t)want.n,
              sizeof(double) * (size_t)want.n);
     }
-    kind->put(env, i, want.n);
+    kind->arrived(env, i, want.n);
   }
   supply_resume(env);
   return Rf_ScalarInteger(0);

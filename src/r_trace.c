@@ -2,6 +2,7 @@
    with the ledger of everything that it released. */
 
 #include <string.h>
+#include "math_util.h"
 #include "r_custom.h"
 #include "r_read.h"
 
@@ -23,7 +24,33 @@ typedef struct {
      numbers a step takes, the next finds the same ones? NULL: no. */
   draws_t *fresh;
   uint64_t seed;
+  /* A hash of all that the policy says before each step and at the end: reports, verdict, chances.
+     NULL: it is not asked. And the chances. */
+  const session_t *session;
+  double *said, *chances;
 } script_t;
+
+/* `round`: NULL at the end, where there are no chances */
+static void note_said(script_t *script, int at, const round_t *round) {
+  if (!script->said) return;
+  uint64_t hash = HASH_START;
+  for (int i = 0; i < script->k; i++) {
+    double numbers[N_REPORT];
+    const report_t report = session_report(script->session, i);
+    report_write(&report, numbers);
+    hash = hash_on(hash, numbers, sizeof numbers);
+  }
+  verdict_t verdict;
+  session_verdict(script->session, &verdict);
+  const double named[] = {verdict.stop, verdict.arm, verdict.error};
+  hash = hash_on(hash, named, sizeof named);
+  if (round && script->session->spec->policy->probability) {
+    double *chances = script->chances + (size_t)script->k * (size_t)at;
+    session_probability(script->session, round, chances);
+    hash = hash_on(hash, chances, sizeof(double) * (size_t)script->k);
+  }
+  script->said[at] = (double)(hash >> 11); /* the 53 bits of a double */
+}
 
 #define FRESH \
   0x10000u /* past the purposes of sample_rng.h: step i has the purpose FRESH + i */
@@ -45,8 +72,8 @@ static void offer(environment_t *env, round_t *round) {
 }
 
 static int force(environment_t *env, const round_t *round) {
-  (void)round;
-  const script_t *script = (const script_t *)env;
+  script_t *script = (script_t *)env;
+  note_said(script, script->at, round);
   const int arm = script->arms[script->at];
   return arm == NA_INTEGER ? -1 : arm - 1;
 }
@@ -119,9 +146,10 @@ static session_status_t play(session_t *session, script_t *script, late_t *late,
 }
 
 /* script: list(k, horizon, arms, rewards, offers, discard, contexts, own, delays, saves, seed,
-   run, silent, max_ledger, forced, fresh, finish: is what is open released at the end?); those that
-   are not needed are NULL.
-   -> list(arm, released, the ledger's columns, total, state, report: a column for each arm) */
+   run, silent, max_ledger, forced, fresh, ask: is the policy asked what it says in each step?, finish: is
+   what is open released at the end?); those that are not needed are NULL.
+   -> list(arm, released, the ledger's columns, total, state, report: a column for each arm, said: a hash for
+   each step and the end, chances: a column for each step) */
 SEXP ffi_trace(SEXP policy, SEXP script_) {
   script_t script = {.env.kind = &SCRIPT};
   SEXP rewards = list_get(script_, "rewards"), discard = list_get(script_, "discard");
@@ -136,8 +164,8 @@ SEXP ffi_trace(SEXP policy, SEXP script_) {
   script.context = read_contexts(list_get(script_, "contexts"), &script);
   read_offers(list_get(script_, "offers"), &script);
 
-  SEXP out =
-      PROTECT(NAMED_LIST("arm", "released", LEDGER_NAMES, "total", "state", "report"));
+  SEXP out = PROTECT(NAMED_LIST("arm", "released", LEDGER_NAMES, "total", "state", "report",
+                                "said", "chances"));
   for (int i = 0; i < 2; i++) {
     SET_VECTOR_ELT(out, i, Rf_allocVector(INTSXP, script.steps));
     memset(INTEGER(VECTOR_ELT(out, i)), 0, sizeof(int) * (size_t)script.steps);
@@ -163,6 +191,13 @@ SEXP ffi_trace(SEXP policy, SEXP script_) {
   const int is_late = delays != R_NilValue;
   if (is_late) late = read_delays(delays, spec.dim);
   script.env.over = script.steps == 0;
+  if (list_number(script_, "ask") == 1) {
+    script.session = &session;
+    script.said = keep_numbers(out, 4 + LEDGER_COLUMNS + 1, script.steps + 1);
+    SEXP chances = Rf_allocMatrix(REALSXP, script.k, script.steps);
+    SET_VECTOR_ELT(out, 4 + LEDGER_COLUMNS + 2, chances);
+    script.chances = REAL(chances);
+  }
   session_status_t status =
       play(&session, &script, is_late ? &late : NULL, list_get(script_, "saves"));
   if (status == SESSION_OK && list_number(script_, "finish") == 1) {
@@ -173,6 +208,7 @@ SEXP ffi_trace(SEXP policy, SEXP script_) {
     Rf_error("policy \"%s\" failed in round %.0f: %s", spec.policy->name,
              (double)session_stopped_at(&session, status), session_message(status));
   }
+  note_said(&script, script.steps, NULL);
   if (script.steps > 0) script.released[script.steps - 1] = ledger.n;
   SET_VECTOR_ELT(out, 2 + LEDGER_COLUMNS, Rf_ScalarInteger(ledger.n));
   SEXP block = Rf_allocVector(RAWSXP, (R_xlen_t)spec.policy->size(&spec));

@@ -6,50 +6,14 @@
    approach for generating discrete random variates): draw (u, v), take
    x = floor(a + h (v - 1/2) / u), accept if u^2 <= p(x) / p(mode).
 
-   Probabilities come from Loader's (2000) saddle-point form, which keeps its relative
-   accuracy at any n, where differences of log-factorials do not. */
+   Probabilities come from their saddle-point form (math_beta.h). */
 
+#include "math_beta.h"
 #include "sample.h"
 
-/* Stadlober's table mountain: 2 sqrt(2 / e) and 3 - 2 sqrt(3 / e). */
+/* Constants of Stadlober's table mountain hat: 2 sqrt(2 / e) and 3 - 2 sqrt(3 / e). */
 #define D1 1.7155277699214135
 #define D2 0.8989161620588988
-
-/* log(z!) - log(sqrt(2 pi z) (z / e)^z), z > 0: Stirling's series, after steps up to 16
-   where z is small. Whole numbers below 16 are in a table. */
-static double small_error[16];
-
-static double error_by_steps(double z) {
-  double sum = 0;
-  for (; z < 16; z++) sum += (z + 0.5) * log1p(1 / z) - 1;
-  return sum + stirling_error(z);
-}
-
-void sample_count_init(void) {
-  for (int n = 1; n < 16; n++) small_error[n] = error_by_steps(n);
-}
-
-double stirling_error(double z) {
-  if (z < 16) return z == (int)z ? small_error[(int)z] : error_by_steps(z);
-  const double zz = z * z;
-  return (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - (1.0 / 1680) / zz) / zz) / zz) / z;
-}
-
-/* n D(x / n) where D(e) = e log e + 1 - e: the deviance of x against np. */
-double deviance(double x, double np) {
-  if (fabs(x - np) < 0.1 * (x + np)) {
-    double v = (x - np) / (x + np), s = (x - np) * v, ej = 2 * x * v;
-    if (fabs(s) < 1e-300) return s;
-    v *= v;
-    for (int j = 1; j < 1000; j++) {
-      ej *= v;
-      const double s1 = s + ej / (2 * j + 1);
-      if (s1 == s) return s1;
-      s = s1;
-    }
-  }
-  return x * log(x / np) + np - x;
-}
 
 static double log_binomial_pmf(double x, double n, double p) {
   const double q = 1 - p;
@@ -60,7 +24,7 @@ static double log_binomial_pmf(double x, double n, double p) {
          0.5 * log(n / (2 * M_PI * x * (n - x)));
 }
 
-/* Few expected successes: gaps between them are geometric. */
+/* For few expected successes: the gaps between them are geometric. */
 static double binomial_by_gaps(rng_t *rng, double n, double p) {
   const double scale = -1 / log1p(-p);
   double x = 0, at = 0;
@@ -76,7 +40,7 @@ static double binomial_by_rejection(rng_t *rng, double n, double p) {
   const double sd = sqrt(n * p * (1 - p));
   const double b = 1.15 + 2.53 * sd, a = -0.0873 + 0.0248 * b + 0.01 * p;
   const double c = n * p + 0.5, v_r = 0.92 - 4.2 / b;
-  double peak = 1; /* log probability of the mode, below 0, once it is needed */
+  double peak = 1; /* log probability of the mode; above 0: not computed yet */
   for (;;) {
     const double u = rng_unif(rng) - 0.5, us = 0.5 - fabs(u);
     const double x = floor((2 * a / us + b) * u + c);
@@ -104,8 +68,8 @@ double sample_binomial(rng_t *rng, double n, double p) {
 }
 
 static double log_hypergeometric_pmf(double x, double n, double s, double m) {
-  /* Given s successes in n trials, those among the first m: any p serves, and
-     m / n keeps every term near its peak. Trials and successes trade places. */
+  /* Given s successes in n trials, the number among the first m has the same distribution for every
+     success probability p; m / n keeps every term near its peak. Trials and successes swap roles. */
   const double p = m / n;
   return log_binomial_pmf(x, s, p) + log_binomial_pmf(m - x, n - s, p);
 }
@@ -115,7 +79,7 @@ double sample_hypergeometric(rng_t *rng, double n, double s, double m) {
   if (m > n / 2) return s - sample_hypergeometric(rng, n, s, n - m);
   if (s <= 0 || m <= 0) return 0;
   if (fmin(s, m) <= 20) {
-    /* Urn: place the fewer one by one. */
+    /* Draw from an urn, for the smaller of the two numbers. */
     const double few = fmin(s, m), many = fmax(s, m);
     double x = 0;
     for (double i = 0; i < few; i++) x += rng_unif(rng) * (n - i) < many - x;

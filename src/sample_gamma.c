@@ -2,14 +2,15 @@
 
 #include "sample.h"
 
-/* Marsaglia and Tsang (2000): a cubed, shifted normal, accepted nearly always. */
+/* Marsaglia and Tsang (2000): the cube of a shifted normal, nearly always accepted. */
 static double gamma_above_1(rng_t *rng, double shape) {
   const double d = shape - 1.0 / 3, c = 1 / sqrt(9 * d);
   for (;;) {
     const double x = sample_normal(rng), root = 1 + c * x;
     if (root <= 0) continue;
     const double v = root * root * root, u = rng_unif(rng), x2 = x * x;
-    if (u < 1 - 0.0331 * x2 * x2) return d * v; /* their squeeze */
+    if (u < 1 - 0.0331 * x2 * x2)
+      return d * v; /* squeeze: accepts most without a logarithm */
     if (log(u) < 0.5 * x2 + d * (1 - v + log(v))) return d * v;
   }
 }

@@ -28,8 +28,8 @@ static double exp_f(double x) { return exp(-x); }
 static double exp_inverse(double y) { return -log(y); }
 static double exp_tail(double r) { return exp(-r); }
 
-/* Build the layers for a given R; returns f at the top, which is 1 if the layers
-   just reach the peak. */
+/* Builds the layers for a given R. Returns f at the top, which is 1 if the layers reach exactly up to
+   the peak. */
 static double build(ziggurat_t *z, double r, double (*f)(double), double (*inverse)(double),
                     double (*tail)(double)) {
   const double area = r * f(r) + tail(r);
@@ -47,8 +47,7 @@ static double build(ziggurat_t *z, double r, double (*f)(double), double (*inver
   return z->f[LAYERS];
 }
 
-/* R is the root of build() = 1: bisection, at load time, instead of a constant
-   from a paper for each LAYERS. */
+/* R is the root of build() = 1, found by bisection when the library is loaded. */
 static void solve(ziggurat_t *z, double lower, double upper, double (*f)(double),
                   double (*inverse)(double), double (*tail)(double)) {
   for (int i = 0; i < 100; i++) {
@@ -60,7 +59,7 @@ static void solve(ziggurat_t *z, double lower, double upper, double (*f)(double)
   z->f[LAYERS] = 1;
 }
 
-void sample_normal_init(void) {
+void sample_init(void) {
   solve(&normal, 1, 10, normal_f, normal_inverse, normal_tail);
   solve(&exponential, 1, 20, exp_f, exp_inverse, exp_tail);
 }
@@ -78,7 +77,7 @@ double sample_normal(rng_t *rng) {
   for (;;) {
     const uint64_t word = rng_next(rng);
     const int i = (int)(word & (LAYERS - 1));
-    /* 53 bits for |u| and one for the sign, none shared with the layer. */
+    /* 53 bits for |u| and one for the sign, independent of the bits of the layer. */
     const double u = rng_unit(word);
     const double x = u * normal.x[i];
     double result;
@@ -98,15 +97,15 @@ double sample_exp(rng_t *rng) {
     const int i = (int)(word & (LAYERS - 1));
     const double x = rng_unit(word) * exponential.x[i];
     if (x < exponential.x[i + 1]) return offset + x;
-    if (i == 0) offset += exponential.x[1]; /* no memory: start again beyond R */
+    if (i == 0) offset += exponential.x[1]; /* memoryless: start again beyond R */
     else if (exponential.f[i] + rng_unif(rng) * (exponential.f[i + 1] - exponential.f[i]) <
              exp_f(x))
       return offset + x;
   }
 }
 
-/* Robert (1995): above a > 0 an exponential of rate (a + sqrt(a^2 + 4)) / 2 fits under
-   all but a few percent of the tail; lower down plain rejection serves. */
+/* Robert (1995): for a > 0 the proposals are exponential with rate (a + sqrt(a^2 + 4)) / 2, of which
+   nearly all are accepted; for smaller a plain rejection is fast enough. */
 double sample_normal_above(rng_t *rng, double a) {
   if (a < 0.45) {
     for (;;) {

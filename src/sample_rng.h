@@ -1,7 +1,7 @@
 #ifndef DPTS_SAMPLE_RNG_H
 #define DPTS_SAMPLE_RNG_H
-/* Random streams: xoshiro256++ (Blackman and Vigna 2019), one stream for each
-   (seed, run, purpose), so that a result depends on its key alone. */
+/* Random number streams: xoshiro256++ (Blackman and Vigna 2019). There is one stream for each (seed,
+   run, purpose), so that results depend on this key only. */
 
 #include <stdint.h>
 
@@ -9,8 +9,8 @@ typedef struct {
   uint64_t s[4];
 } rng_t;
 
-/* What a stream is for. Keeping them apart lets policies in one call share
-   rewards, and keeps recording from changing what happens. */
+/* The purpose of a stream. With separate streams, policies in one call face the same rewards, and
+   recording does not change what happens. */
 enum rng_purpose {
   RNG_REWARD,       /* the arms' rewards */
   RNG_POLICY,       /* posterior draws, coin tosses, ties */
@@ -41,12 +41,12 @@ static inline uint64_t rng_next(rng_t *rng) {
   return result;
 }
 
-/* A word made of a word, by mixing its bits. */
+/* A hash of a word. */
 uint64_t rng_hash(uint64_t word);
 
-/* Uniform on the midpoints (k + 1/2) 2^-53 of (0, 1), of which doubles above 1/2 have every other one:
-   never 0, and never 1, to which the last would round. 53 bits and no fewer, because one coarse
-   uniform would show in delta. */
+/* Uniform on the midpoints (k + 1/2) 2^-53 of (0, 1): never 0 or 1. Doubles above 1/2 hold only every
+   other midpoint, and the last one would round to 1. It has all 53 bits, since a coarser uniform would
+   be visible in delta. */
 static inline double rng_unit(uint64_t word) {
   const double u = ((double)(word >> 11) + 0.5) * 0x1p-53;
   return u < 1 ? u : 0x1.fffffffffffffp-1;

@@ -7,7 +7,7 @@ size_t arm_groups_size(int k) {
   return sizeof(arm_groups_t) + (sizeof(double) + 2 * sizeof(int32_t)) * (size_t)k;
 }
 
-/* p < 2^-g, but for p = 1 and what is no number, in group 0. */
+/* The group g with p < 2^-g; 0 for p = 1 and for NaN. */
 static int group_of(double p) {
   int exponent;
   if (!(p < 0.5)) return 0;
@@ -46,7 +46,7 @@ static void put(arm_groups_t *s, int arm, int to) {
   place(s)[arm] = to;
 }
 
-/* From group to group: the arm goes to the border, and then the border passes over it. */
+/* Group by group: the arm is swapped to the border of its group, and then the border moves past it. */
 void arm_groups_set(arm_groups_t *s, int arm, double p) {
   int g = group_of(s->chance[arm]);
   const int to = group_of(p);

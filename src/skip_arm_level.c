@@ -12,18 +12,17 @@ static void fill(arm_level_t *level, arm_groups_t *groups, int k, double c,
   arm_groups_fill(groups, k);
 }
 
-/* The number of arms that should exceed the level. None does with a chance of exp(-this) and then
-   k arms are drawn, so it grows with log k. */
+/* The target for the expected number of arms above the level. With probability exp(-target) there is
+   none, and then all k arms are drawn, so the target grows with log k. */
 static double wanted(int k) { return 1.2 * log(k); }
 
-/* Where the logarithm of the expected number, which is nearly straight, should be as wanted. */
+/* A Newton step for the logarithm of the expected number, which is nearly linear in the level. */
 static double newton(const arm_level_t *level, const arm_groups_t *groups, int k) {
   const double expected = groups->expected;
   return level->c + log(expected / wanted(k)) * expected / level->slope;
 }
 
-/* Newton's method within brackets. A poor level costs time, nothing else, so the search may end
-   with one. */
+/* Newton's method inside a bracket. A poor level only costs time, so the search may stop with one. */
 void arm_level_find(arm_level_t *level, arm_groups_t *groups, int k, arm_above_fn *above,
                     const void *policy) {
   double c = level->slope > 0 ? newton(level, groups, k) : level->c;

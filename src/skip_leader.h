@@ -1,14 +1,13 @@
 #ifndef DPTS_SKIP_LEADER_H
 #define DPTS_SKIP_LEADER_H
-/* Skipping for index policies. The arm that they choose is pulled in one stretch for as long
-   as it surely leads, whatever its rewards in [0, 1]; else some rounds are played one by
-   one. A policy gives its choose(), an add() of n rewards, and a sure(): a number of rounds
-   from now on in all of which arm l, which it has just chosen, is chosen again. sure() looks at
-   every arm, which choose() need not do where they are many (policy_tournament.h): then it is asked
-   after so many choices of one arm in a row that the look costs no more than they did. */
+/* Skipping for index policies. An arm is pulled in one stretch for as long as it is certain to be
+   chosen, whatever its rewards in [0, 1]; else some rounds are played one by one. The policy supplies
+   choose(); add(), for n rewards; and sure(), a number of coming rounds in all of which the arm l that
+   was just chosen is chosen again. sure() looks at every arm, which choose() avoids where there are many
+   (policy_tournament.h). There sure() is called only after so many choices of the same arm in a row that
+   it costs no more than they did. */
 
-#include "policy.h"
-#include "policy_tournament.h"
+#include "round_player.h"
 
 typedef void add_fn(void *state, int arm, double sum, double n);
 typedef double sure_fn(const void *state, int k, int l, double played);
@@ -35,7 +34,7 @@ static inline void leader_skip_many(void *state, player_t *player, draws_t *draw
 
 static inline void leader_skip(void *state, player_t *player, draws_t *draws,
                                choose_fn *choose, add_fn *add, sure_fn *sure) {
-  if (player->k >= TOURNAMENT_ARMS) {
+  if (player->k >= MANY_ARMS) {
     leader_skip_many(state, player, draws, choose, add, sure);
     return;
   }

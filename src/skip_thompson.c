@@ -2,17 +2,16 @@
 
 #include <string.h>
 
-/* Rounds in one call of skip(), where they are played one by one */
+/* Rounds per call of skip() that are played one by one */
 #define ROUNDS 32
 
-/* Stretches of a leader in one call */
+/* Stretches per call */
 #define STRETCHES 16
 
-/* Chances and bounds of them are the same number where a stretch ends. */
+/* A probability may equal its bound at the end of a stretch, up to rounding. */
 #define ROUNDING 1e-9
 
-/* Groups are filled anew after this share of the rounds so far: in a longer stretch bounds are further
-   from chances. */
+/* The groups hold for this share of the rounds so far; in longer stretches the bounds would be looser. */
 #define STRETCH (1.0 / 32)
 
 static arm_groups_t *groups_of(thompson_t *s) {
@@ -43,7 +42,7 @@ void thompson_init(thompson_t *s, int k, int grouped) {
   s->arm_level.c = 1;
 }
 
-/* ---- a tree of sums: leaves hold bounds, the root their sum ------------------------- */
+/* ---- a binary tree of sums over the bounds of the arms ------------------------------ */
 
 double thompson_fill(const thompson_kind_t *kind, const void *policy, thompson_t *s) {
   for (int j = 0; j < s->k; j++) {
@@ -59,7 +58,8 @@ static void tree_set(thompson_t *s, int arm, double value) {
   for (; i > 1; i /= 2) s->tree[i / 2] = s->tree[i] + s->tree[i ^ 1];
 }
 
-/* The arm in whose share of [0, own + total) the number u falls, and u within that share. */
+/* The event that the number u in [0, own + total) selects, in proportion to the bounds; u becomes its
+   remainder. */
 static int find_event(const thompson_t *s, double *u) {
   if (*u < s->own) return s->leader;
   *u -= s->own;
@@ -71,7 +71,7 @@ static int find_event(const thompson_t *s, double *u) {
   return i - s->leaves;
 }
 
-/* ---- a candidate round: the arm to pull; -1: a chance is above its bound ------------- */
+/* ---- a candidate round: the arm to pull; -1: a probability is above its bound -------- */
 
 static int candidate(const thompson_kind_t *kind, const void *policy, const thompson_t *s,
                      rng_t *rng) {
@@ -91,11 +91,11 @@ static int candidate(const thompson_kind_t *kind, const void *policy, const thom
   return happened == 1 || rng_below(rng, happened) == 0 ? choice : l;
 }
 
-/* More than so many events in a round have a chance below 1e-35. */
+/* More events than these in a round have probability below 1e-35. */
 enum { EVENTS = 32 };
 
-/* The same for independent events, as points of a Poisson process: those of the round from the first
-   on, at `at` of its length. */
+/* The same for independent events: the points of a Poisson process during the round, which has length 1.
+   The first point is at `at`. */
 static int candidate_of_points(const thompson_kind_t *kind, const void *policy,
                                const thompson_t *s, double t, double at, rng_t *rng) {
   const int l = s->leader;
@@ -103,7 +103,8 @@ static int candidate_of_points(const thompson_kind_t *kind, const void *policy,
   const double total = s->own + s->tree[1];
   int met[EVENTS], n = 0, choice = -1;
   double best = -INFINITY,
-         low = INFINITY; /* largest theta above the level; the leader's, if below */
+         low =
+             INFINITY; /* the largest theta above the level; the leader's if it is below */
   for (; at < 1; at += sample_exp(rng) / total) {
     double u = rng_unif(rng) * total;
     const int i = find_event(s, &u);
@@ -155,8 +156,8 @@ static void renew(const thompson_kind_t *kind, const void *policy, thompson_t *s
   if (!arm_level_holds(&s->arm_level, groups_of(s))) find_arm_level(kind, policy, s);
 }
 
-/* An arm above the level by its chance at the end of the stretch: is it so now as well? -1: its chance
-   has grown past that. */
+/* An arm was above the level according to its probability at the end of the stretch: accept it with the
+   probability that it has now, divided by that one. -1: the probability now is larger. */
 static int accepted(const thompson_kind_t *kind, const void *policy, const thompson_t *s,
                     int arm, posterior_t now, double level, rng_t *rng) {
   const posterior_t end = kind->of(policy, arm, s->arm_drift);
@@ -210,15 +211,15 @@ static void play_rest(const thompson_kind_t *kind, void *policy, thompson_t *s,
   }
 }
 
-/* ---- all of it ----------------------------------------------------------------------- */
+/* ---- blocks -------------------------------------------------------------------------- */
 
-/* A look at every arm is worth so many rounds by groups. */
+/* Opening a block looks at every arm, which costs as much as k / 2 rounds played by groups. */
 static void leave_block(thompson_t *s, double rest) {
   s->leader = -1;
   s->rest = rest + (s->grouped ? s->k / 2 : 0);
 }
 
-/* A stretch of the leader's and a candidate; returns whether the block holds. */
+/* Plays pulls of the leader up to a candidate round, and that round; returns whether the block holds. */
 static int play_block(const thompson_kind_t *kind, void *policy, thompson_t *s, double safe,
                       player_t *player, draws_t *draws) {
   const int leader = s->leader;
@@ -229,8 +230,8 @@ static int play_block(const thompson_kind_t *kind, void *policy, thompson_t *s, 
                                          : sample_geometric(&draws->policy, total);
   const double gap = floor(wait);
   if (gap >= (double)most) {
-    /* No candidate in these rounds. Of the next one nothing is known, even where
-       gap == most would tell: the wait has no memory and starts anew. */
+    /* There is no candidate in these rounds. The waiting time is memoryless, so it is drawn again for
+       the next ones. */
     kind->pull(policy, player, leader, most, draws);
     return 1;
   }
@@ -256,7 +257,7 @@ void thompson_skip(const thompson_kind_t *kind, void *policy, thompson_t *s,
     play_rest(kind, policy, s, player, draws);
     return;
   }
-  /* Whether a round is thinned must not depend on a draw, so this comes before them. */
+  /* Whether a round is thinned may not depend on its draws, so this is decided before them. */
   double safe = s->leader >= 0 ? kind->safe(policy, s, player) : -1;
   if (safe < 0) {
     if (kind->open(kind, policy, s, player) > thompson_dense(kind, s)) {

@@ -1,5 +1,5 @@
 #include "skip_thompson_beta.h"
-#include "sample.h"
+#include "sample_beta_tail.h"
 
 static arm_above_t above(posterior_t p, double c) {
   arm_above_t result;
@@ -24,13 +24,13 @@ static double variance(posterior_t p) {
   return p.x * p.y / (n * n * (n + 1));
 }
 
-/* The posteriors of a block at their worst: the leader's at its lowest, the others' at their highest.
-   They drift, or the leader gets rewards of 0. */
+/* The worst case of the posteriors during a block: the leader's at its lowest, the others' at their
+   highest. Either they drift, or the leader gets rewards of 0. */
 typedef struct {
   const thompson_kind_t *kind;
   const void *policy;
   int k, leader;
-  double begin, end, rounds; /* drift at the begin and at the end of so many rounds */
+  double begin, end, rounds; /* drift at the beginning and at the end of `rounds` rounds */
 } worst_t;
 
 static posterior_t worst(const worst_t *w, int arm) {
@@ -40,8 +40,8 @@ static posterior_t worst(const worst_t *w, int arm) {
   return p;
 }
 
-/* The level that then lies as many standard deviations below the leader's mean as above the nearest
-   other's, or `farther` times as many. */
+/* The level whose distance below the leader's mean is `farther` times its distance above the nearest
+   other mean, in standard deviations of either. */
 static double find_level(const worst_t *w) {
   const posterior_t leader = worst(w, w->leader);
   const double mean = beta_mean(leader), sd = w->kind->farther * sqrt(variance(leader));
@@ -55,7 +55,7 @@ static double find_level(const worst_t *w) {
   return level;
 }
 
-/* Bounds of the chance of a candidate, and of the leader's part in it. */
+/* Bounds on the probability of a candidate, and on the leader's part in it. */
 static double chance_at(const worst_t *w, double level, double *own) {
   double above = 0;
   for (int j = 0; j < w->k; j++) {
@@ -88,10 +88,10 @@ double thompson_open_beta(const thompson_kind_t *kind, void *policy, thompson_t 
     const double gap = beta_mean(leader) - beta_mean(p);
     about += exp(-0.5 * gap * gap / (variance(leader) + variance(p)));
   }
-  /* A quick look, by normal approximation, before the search for a level. */
+  /* A quick check by normal approximation, before the search for a level. */
   if (about > 5 * dense) return 1;
   const double n = leader.x + leader.y, scale = drifts ? t : n;
-  /* Longer stretches need a lower level, and so more candidates: weigh them. */
+  /* Longer stretches need a lower level, which gives more candidates: minimise the sum of both costs. */
   double least = INFINITY, own = 0, rounds = 0;
   for (double share = drifts ? 0.1 : 0.3; share * scale > 2 && share > 1e-3;
        share *= 0.25) {

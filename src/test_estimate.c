@@ -16,11 +16,12 @@ SEXP ffi_moving_average(SEXP sizes, SEXP sums, SEXP carries, SEXP sd, SEXP seed,
   draws_t draws = draws_of((uint64_t)Rf_asReal(seed), 1, &ledger);
   moving_average_t average = {0};
   for (int i = 0; i < n; i++) {
-    moving_average_release(&average, &draws, REAL(sizes)[i], REAL(sums)[i],
-                           REAL(carries)[i], Rf_asReal(sd));
+    const moving_row_t row = moving_average_release(
+        &average, &draws, REAL(sizes)[i], REAL(sums)[i], REAL(carries)[i], Rf_asReal(sd));
+    moving_average_learn(&average, &row, REWARD_VARIANCE);
     column[0][i] = moving_average_mean(&average);
     column[1][i] = moving_average_rewards(&average);
-    column[2][i] = moving_average_noise(&average);
+    column[2][i] = moving_average_noise(&average, REWARD_VARIANCE);
   }
   UNPROTECT(1);
   return out;

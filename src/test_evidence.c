@@ -1,5 +1,6 @@
 /* The kernels of evidence on many short records at once, for tests by enumeration. */
 
+#include "policy_evidence_means.h"
 #include "policy_evidence_tosses.h"
 #include "r_read.h"
 
@@ -20,7 +21,7 @@ SEXP ffi_test_means(SEXP size, SEXP sum, SEXP noise, SEXP sign, SEXP theta, SEXP
       evidence_release(e, &own, REAL(size)[j], REAL(sum)[j + (size_t)n * (size_t)i], 1);
       evidence_commit(e, evidence_gap(e, &other, 0));
     }
-    REAL(out)[i] = evidence_at(e, Rf_asInteger(sign), Rf_asReal(theta), 0);
+    REAL(out)[i] = evidence_at(e, Rf_asInteger(sign), Rf_asReal(theta));
   }
   UNPROTECT(1);
   return out;
@@ -44,7 +45,7 @@ SEXP ffi_test_pair(SEXP size, SEXP sum, SEXP noise, SEXP margin, SEXP theta) {
   REAL(out)[0] = evidence_pair(&e[0], &e[1], eta);
   for (int i = 0; i < n; i++) {
     const double at = REAL(theta)[i];
-    REAL(out)[1 + i] = evidence_at(&e[0], 1, at, 0) + evidence_at(&e[1], -1, at + eta, 0);
+    REAL(out)[1 + i] = evidence_at(&e[0], 1, at) + evidence_at(&e[1], -1, at + eta);
   }
   UNPROTECT(1);
   return out;
@@ -70,13 +71,13 @@ SEXP ffi_test_tosses(SEXP p, SEXP tossed, SEXP sum, SEXP noise, SEXP kappa, SEXP
   SEXP out = PROTECT(Rf_allocMatrix(REALSXP, BETS, records));
   for (int i = 0; i < records; i++) {
     bet_t bets[4] = {{0}};
-    tossed_t block[2] = {{0}};
+    tossed_t block[2] = {{.noise = own}, {.noise = own}};
     for (int j = 0; j < n; j++) {
       const size_t at = 2 * ((size_t)j + (size_t)n * (size_t)i);
       for (int a = 0; a < 2; a++)
         block[a].n = REAL(tossed)[at + a], block[a].sum = REAL(sum)[at + a];
       block[0].chance = REAL(p)[at / 2], block[1].chance = 1 - block[0].chance;
-      bets_add(bets, 2, &own, REAL(kappa), block, fixed);
+      bets_add(bets, 2, REAL(kappa), block, fixed);
     }
     for (int g = 0; g < BETS; g++) REAL(out)[g + BETS * (size_t)i] = bets[1].log[g];
   }
@@ -84,19 +85,19 @@ SEXP ffi_test_tosses(SEXP p, SEXP tossed, SEXP sum, SEXP noise, SEXP kappa, SEXP
   return out;
 }
 
-/* What evidence takes a noise for where it is drawn live, or simulated -> kind, scale, carry, rounding */
+/* What evidence takes a noise for where it is drawn live, or simulated -> the law */
 SEXP ffi_test_drawn(SEXP noise, SEXP live) {
   const noise_law_t own = read_noise(noise);
   draws_t draws = {0};
   draws.live = Rf_asLogical(live);
   const noise_law_t drawn = noise_as_drawn(&own, &draws);
-  return NUMBERS(drawn.kind, drawn.scale, drawn.carry, drawn.rounding);
+  return NUMBERS(drawn.kind, drawn.scale, drawn.correlation, drawn.step);
 }
 
-/* The kappas of a noise, where no chance is below `least` */
-SEXP ffi_test_kappas(SEXP noise, SEXP least) {
+/* The kappas of a noise, where no chance is below `floor` */
+SEXP ffi_test_kappas(SEXP noise, SEXP floor) {
   const noise_law_t own = read_noise(noise);
   SEXP out = Rf_allocVector(REALSXP, BETS);
-  bet_kappas(&own, Rf_asReal(least), REAL(out));
+  bet_kappas(&own, Rf_asReal(floor), REAL(out));
   return out;
 }

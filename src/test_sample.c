@@ -2,10 +2,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "skip_lanes.h"
 #include "noise.h"
+#include "play_lanes.h"
 #include "r_read.h"
-#include "math_beta_tail.h"
+#include "sample_beta_tail.h"
 #include "sample.h"
 
 static double draw_beta_tail(const double *p, rng_t *rng) {

@@ -20,7 +20,7 @@ static double certain_many(player_t *player, int arm, int64_t n) {
 static double certain(player_t *player, int arm) { return certain_many(player, arm, 1); }
 
 static void certain_cycles(player_t *player, const int *arms, int n, int64_t cycles,
-                           double *sums, double *scratch) {
+                           double *sums, void *scratch) {
   (void)scratch;
   for (int i = 0; i < n; i++) sums[i] = certain_many(player, arms[i], cycles);
 }

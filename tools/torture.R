@@ -4,8 +4,7 @@
 
 library(dpts)
 parts <- commandArgs(trailingOnly = TRUE)
-known <- c("harm", "disk", "fork", "share", "schema", "rotate", "services", "kill", "contexts", "life", "migrate", "end",
-           "describe", "http")
+known <- c("harm", "disk", "fork", "share", "schema", "rotate", "services", "kill", "contexts", "life", "end", "describe", "http")
 if (!length(parts)) parts <- known
 if (!all(parts %in% known)) stop("the parts are ", paste(known, collapse = ", "), call. = FALSE)
 kills <- as.numeric(Sys.getenv("KILLS", "200"))
@@ -145,14 +144,14 @@ torture_contexts <- function() {
   tickets <- query(store, "SELECT ticket, t, arm, batch, reward, context FROM dpts_ticket")
   events <- query(store, "SELECT kind, ticket FROM dpts_event WHERE kind IN ('choose', 'used', 'missing') ORDER BY seq, part")
   again <- dpts:::live_session(policy, 3, NULL, 2)
-  again$start()
+  dpts:::session_start(again)
   for (i in seq_len(nrow(events))) {
     x <- as.list(tickets[match(events$ticket[i], tickets$ticket), ])
     context <- dpts:::read_context(x$context)
-    if (events$kind[i] == "choose") again$play(x$arm, context)
-    else again$feed(x$t, x$arm, x$batch, if (events$kind[i] == "used") x$reward else 0, context)
+    if (events$kind[i] == "choose") dpts:::session_play(again, x$arm, context)
+    else dpts:::session_feed(again, x$t, x$arm, x$batch, if (events$kind[i] == "used") x$reward else 0, context)
   }
-  check(identical(again$save()$bytes, agent$session$save()$bytes),
+  check(identical(dpts:::session_save(again)$bytes, dpts:::session_save(agent$session)$bytes),
         sprintf("the journal, %d choices and rewards played again, makes the same state to the byte", nrow(events)))
   agent_close(agent)
 }
@@ -283,18 +282,6 @@ torture_once <- function(what, times, make, prepare, work, is_done, right) {
     agent_close(agent)
   }
   check(TRUE, sprintf("each is as it was (%d) or done (%d), and goes on", times - done, done))
-}
-
-# A store of an older version whose first opening is killed
-torture_migrate <- function() {
-  fixture <- file.path("tests", "testthat", "fixtures", "agent-v2-batches.sqlite")
-  if (!file.exists(fixture)) return(message("  left out: not called from the folder of the sources"))
-  torture_once("a migration", ceiling(kills / 5), function(store) file.copy(fixture, store), identity, dpts::agent_open,
-               function(look) look("SELECT version FROM dpts_agent") > 2,
-               function(agent, done) {
-    identical(pulls(agent)$pulls, c(5, 27, 4)) && agent$store$count("migrated") == 1 &&
-      nrow(dpts_history(agent)) == 36 && agent_choose(agent)$t == 37
-  })
 }
 
 # The end, and an old copy that is reported

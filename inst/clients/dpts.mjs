@@ -41,7 +41,7 @@ export class Agent {
     return this.#ask("/reward", { ticket: known.map(p => p[0]), reward: known.map(p => p[1]) });
   }
 
-  // status, estimates, privacy, verdict, effects, evidence, statement
+  // status, estimates, privacy, verdict, effects, evidence, releases, statement
   get(what, query = {}) {
     const text = new URLSearchParams(query).toString();
     return this.#ask("/" + what + (text ? "?" + text : ""));

@@ -52,7 +52,7 @@ class Agent:
         return self._ask("/reward", {"ticket": [t for t, _ in pairs], "reward": [r for _, r in pairs]})
 
     def get(self, what, **query):
-        """status, estimates, privacy, verdict, effects, evidence, statement"""
+        """status, estimates, privacy, verdict, effects, evidence, releases, statement"""
         return self._ask("/" + what + ("?" + urllib.parse.urlencode(query) if query else ""))
 
     def _ask(self, path, body=None):

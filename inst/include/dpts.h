@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 /* Grows when anything here changes; what was compiled with another version is refused. */
-#define DPTS_VERSION 3
+#define DPTS_VERSION 4
 
 /* a * b + c is rounded twice, so that results are the same on every machine */
 #if defined(__clang__)
@@ -130,6 +130,9 @@ typedef struct {
   double last_terms, last_scale;
   double looks;  /* sums released so far, where there are variables of the second sort */
   double chance; /* of a policy that tosses: of the arm in the block that was released last */
+  /* The sum of (reward - 1/2)^2 over the same rewards, if it is released beside the sum: its noise is the
+     sum's over `weight`. A weight of 0: it is not released. */
+  double squares, weight;
 } dpts_report;
 
 /* What a policy says of the end: may one stop now, and which arm is then the best? */

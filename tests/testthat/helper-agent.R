@@ -37,10 +37,16 @@ play_rounds <- function(agent, n, means, at_a_time = 10) {
 
 # One store after the other: in memory, a file, and PostgreSQL where there is one
 each_store <- function(test) {
-  test(NULL)
   testthat::skip_if_not_installed("RSQLite")
+  test(NULL)
   test(withr::local_tempfile(fileext = ".sqlite"))
   if (postgres_available()) test(postgres_connection())
+}
+
+# What a store has of tickets, in their order
+stored <- function(agent, tickets) {
+  rows <- agent$store$tickets(tickets)
+  lapply(rows, `[`, match(tickets, rows$ticket))
 }
 
 postgres_bin <- function() {
@@ -108,6 +114,19 @@ postgres_connection <- function(schema = basename(tempfile("s")), env = parent.f
   con
 }
 
+# A function of the package, as make(it) has it until a test ends
+local_function <- function(name, make, env = parent.frame()) {
+  namespace <- asNamespace("dpts")
+  old <- get(name, namespace)
+  set <- function(value) {
+    unlockBinding(name, namespace)
+    assign(name, value, namespace)
+    lockBinding(name, namespace)
+  }
+  set(make(old))
+  withr::defer(set(old), env)
+}
+
 with_rounding_of <- function(...) dpts:::with_rounding(...)
 
 # Plays a script through a store, a file or memory: arms on offer, rewards after so many rounds, or never.
@@ -122,15 +141,14 @@ play_script <- function(policy, k, use, script, forced = NULL, file = TRUE) {
   agent <- dpts_agent(policy, k, con, use = use, deadline = as.difftime(8, units = "secs"))
   if (file) DBI::dbExecute(con, "PRAGMA synchronous = OFF") # what a test writes need not survive
   released <- list()
-  feed <- agent$session$feed
-  agent$session$feed <- function(...) {
+  local_function("session_feed", function(feed) function(...) {
     # Releases are told apart by the pull whose reward completed the batch. Which reward that is
     # may differ between neighbours only where it is the same by public time: here it is.
-    key <- as.character(..1)
+    key <- as.character(..2)
     values <- withr::with_options(list(dpts.forced_releases = forced[[key]]), feed(...))
     if (nrow(values)) released[[key]] <<- values[, 3]
     invisible(values)
-  }
+  })
   tickets <- character()
   public <- list()
   for (i in seq_along(script)) {

@@ -2,6 +2,9 @@
 # against C's list.
 
 # `make()`: the policy; `steps()`: how many it needs to release something; `dim`: numbers of a context. For
+# what holds for all but some: `varies`, TRUE if what it wraps, and so what it says of itself, is drawn at random;
+# `drops`, TRUE if some rewards may be in no release (elimination has a quota for each arm, and tosses only where
+# no arm on offer has survived), "interrupted" if that is so where arms come and go or rewards are late. For
 # the coupling of R/audit-coupling.R also `busy`: the share of configurations with pools and discarded choices;
 # `values`: what may be released in the place of noisy numbers; `least`: so much of the budget is spent
 # by the worst of many configurations.
@@ -58,11 +61,11 @@ session_policies <- function() {
     }),
     gaussian_imed = list(make = function() {
       policy_gaussian_imed(epsilon(), one_of(NULL, 1.5), one_of(NULL, 1, 3), one_of(NULL, 0, 0.5, 0.99),
-                           safety = one_of(NULL, 0, 1))
+                           safety = one_of(NULL, 0, 1), outcome = one_of("binary", "continuous"))
     }),
     dp_se = list(make = function() policy_dp_se(epsilon(1, 30), one_of(NULL, 0.9)),
-                 steps = function() sample(750:1500, 1), busy = 0.3),
-    halving = list(make = function() {
+                 steps = function() sample(750:1500, 1), busy = 0.3, drops = TRUE),
+    halving = list(drops = TRUE, make = function() {
       people <- one_of(NULL, 20, 60)
       if (flag()) policy_halving(epsilon(), people = people) else policy_halving(epsilon = epsilon(), people = people)
     }),
@@ -71,11 +74,12 @@ session_policies <- function() {
       if (flag()) policy_top_two(epsilon(1, 30), delta = delta) else
         policy_top_two(epsilon = epsilon(1, 30), delta = delta, margin = one_of(0, 0.1))
     }),
-    randomised = list(make = function() {
+    randomised = list(drops = "interrupted", make = function() {
       budget <- if (flag()) list(mu = epsilon()) else list(epsilon = epsilon())
       do.call(policy_randomised, c(budget, list(
         rule = one_of("equal", "thompson", "top_two", "neyman"), block = one_of(5, c(5, 9), c(8, 6, 7)),
-        floor = one_of(0, 0.1, 0.25), control = one_of(NULL, 1), burn_in = one_of(0, 1, 2), permuted = flag()
+        floor = one_of(0, 0.1, 0.25), control = one_of(NULL, 1), burn_in = one_of(0, 1, 2), permuted = flag(),
+        outcome = one_of("binary", "continuous")
       )))
     }),
     mt_ucb = list(make = function() policy_mt_ucb(epsilon(), 0.1, flag(), flag())),
@@ -100,17 +104,17 @@ session_policies <- function() {
     adap_tt = list(make = function() policy_adap_tt(epsilon(1, 30), one_of(0.1, 0.9), one_of("run", "proved"))),
     dp_tt = list(make = function() policy_dp_tt(epsilon(1, 30), one_of(0.5, 0.9)))
   ))
-  cases$restart <- list(make = function() {
+  cases$restart <- list(varies = TRUE, make = function() {
     inner <- cases[c("lazy_dp_ts", "gaussian_imed", "dp_imed", "mt_ucb", "adap_ucb", "dp_ts")]
     policy_restart(inner[[sample.int(length(inner), 1)]]$make(), sample(1:100, 1))
   })
   # Around a policy that promises nothing, the bits are all that is promised.
-  cases$local <- list(values = 0:1, make = function() {
+  cases$local <- list(varies = TRUE, values = 0:1, make = function() {
     policy_local(one_of(policy_ucb1(), policy_ts_beta(), policy_imed(), policy_klucb(),
                         policy_ts_gaussian(1)), epsilon())
   })
   cases$exp3 <- list(make = function() policy_exp3(one_of("entropy", "tsallis")))
-  cases$private <- list(make = function() {
+  cases$private <- list(varies = TRUE, make = function() {
     inner <- one_of(policy_ucb1(), policy_exp3(), policy_exp3("tsallis"), policy_ts_beta())
     if (flag()) policy_private(inner, epsilon(), batch = one_of(NULL, 1, 5)) else
       policy_private(inner, mu = epsilon(), batch = one_of(NULL, 1, 5))
@@ -120,19 +124,20 @@ session_policies <- function() {
     how <- if (flag()) list(window = sample(size:60, 1)) else list(discount = runif(1, 0.5, 1))
     do.call(policy_forget, c(how, if (flag()) list(epsilon = epsilon()) else list(mu = epsilon()), batch = size))
   })
-  cases$detect <- list(make = function() {
+  cases$detect <- list(varies = TRUE, make = function() {
     inner <- cases[c("forget", "lazy_ucb", "gaussian_imed", "dp_imed", "adap_ucb")]
     policy <- inner[[sample.int(length(inner), 1)]]$make()
     if (isTRUE(policy$params$correlation > 0)) policy <- policy_dp_imed(1)
     policy_detect(policy, delta = one_of(0.01, 0.9), explore = one_of(0, 0.1))
   })
-  cases$clipped <- list(make = function() {
+  cases$clipped <- list(varies = TRUE, drops = TRUE, make = function() {
     inner <- if (flag()) policy_lazy_ucb(epsilon(0.5, 10)) else policy_forget(window = 20, mu = epsilon(0.5, 10), batch = 3)
     if (flag()) policy_clipped(inner, one_of(c(0, 1), c(-0.5, 0.7))) else
       policy_clipped(inner, one_of(c(0, NA), c(NA, NA)), epsilon(0.5, 10), tail = 0.3, pilot = sample.int(8, 1))
   })
   lapply(cases, function(x) {
-    utils::modifyList(list(steps = short, dim = 0, busy = 1, values = c(0, 0, 0, 1, 7), least = 1), x)
+    utils::modifyList(list(steps = short, dim = 0, busy = 1, values = c(0, 0, 0, 1, 7), least = 1, varies = FALSE,
+                          drops = FALSE), x)
   })
 }
 
@@ -187,7 +192,7 @@ couple_many <- function(case, n, fill = 10) {
   out <- lapply(seq_len(n), function(i) couple_at_random(case, i %% fill == 0))
   free <- Filter(function(x) x$free, out)
   list(arms = vapply(out, `[[`, NA, "arms"), releases = vapply(out, `[[`, NA, "releases"),
-       share = vapply(out, `[[`, 0, "share"),
+       said = vapply(out, `[[`, NA, "said"), share = vapply(out, `[[`, 0, "share"),
        noise = lapply(free, function(x) coupling_noise(x$ledger)),
        repeated = vapply(free, function(x) {
          anyDuplicated(x$ledger$noise[noise_names(x$ledger$kind) != "response"]) > 0
@@ -369,11 +374,11 @@ coupling_noise <- function(ledger) {
   kind <- noise_names(ledger$kind)
   first <- !duplicated(ledger$release)
   laplace <- ifelse(z < 0, exp(pmin(z, 0)) / 2, 1 - exp(-pmax(z, 0)) / 2)
-  single <- ifelse(kind == "Laplace", laplace, stats::pnorm(z))[first]
+  single <- ifelse(kind == "Laplace", laplace, stats::pnorm(z))
   if (!any(kind == "Gamma")) return(single)
   norm <- sqrt(tapply(z^2, ledger$release, sum))
   numbers <- tapply(z, ledger$release, length)
-  ifelse(kind[first] == "Gamma", stats::pgamma(norm, numbers), single)
+  ifelse(kind[first] == "Gamma", stats::pgamma(norm, numbers), single[first])
 }
 
 # A random script

@@ -26,6 +26,11 @@ custom_greedy <- function(explore = 0.1) policy_custom(
   count_update
 )
 
+# What a policy in R was told, for tests. It may change no variable outside its state.
+note <- function(...) options(dpts.test_notes = c(getOption("dpts.test_notes"), list(...)))
+notes <- function() getOption("dpts.test_notes")
+begin_notes <- function(frame = parent.frame()) withr::local_options(dpts.test_notes = NULL, .local_envir = frame)
+
 # A policy that does nothing but what one function says
 custom_fault <- function(choose = function(state, round) 1L, update = function(state, feedback) state,
                          start = function(k, horizon) 0, commit = NULL) {

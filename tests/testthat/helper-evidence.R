@@ -1,12 +1,26 @@
 # Evidence by hand, many short records at once, right or with a mistake planted; and expectations by
-# enumeration of rewards and quadrature over the noise. A law of noise is c(kind, scale, rounding, carry) as in
-# src/policy_evidence.h.
+# enumeration of rewards and quadrature over the noise. A law of noise is c(kind, scale, step, correlation) as in
+# src/noise_law.h.
 
 evidence_laws <- list(none = c(2, 0, 0, 0), gaussian = c(2, 1, 0, 0), laplace = c(1, 1, 0, 0))
+geometric_law <- function(scale, step = 1) c(5, scale, step, 0)
+
+#' The kernel on releases, with `t` in order
+#' @param law Of all, or a matrix with a column for each.
+weigh <- function(kind, k, arm, t, size, sum, law, terms = 1, chance = 0, floor = 0, permuted = FALSE, ...) {
+  n <- length(arm)
+  table <- list(arm = arm + 0, t = t + 0, block = match(t, unique(t)) + 0, size = rep_len(size + 0, n), sum = sum + 0,
+                terms = rep_len(terms + 0, n), chance = rep_len(chance + 0, n), noise = if (is.matrix(law)) as.vector(law) else rep(law, n))
+  weigh_releases(k, table, kind, list(floor = floor, permuted = permuted), ...)
+}
 
 # Nodes and weights of E f(noise) (Golub and Welsch 1969): Gauss-Hermite, and Gauss-Laguerre to both sides
 noise_nodes <- function(law, n) {
   if (law[2] == 0) return(list(x = 0, w = 1))
+  if (law[1] == 5) { # from -n to n steps
+    w <- exp(-abs(-n:n) * law[3] / law[2])
+    return(list(x = law[3] * -n:n, w = w / sum(w)))
+  }
   i <- seq_len(n - 1)
   laplace <- law[1] == 1
   e <- eigen(if (laplace) diag(2 * seq_len(n) - 1) + offdiagonal(i) else offdiagonal(sqrt(i)), symmetric = TRUE)
@@ -22,16 +36,21 @@ offdiagonal <- function(x) {
 
 charge_by_hand <- function(law, l) {
   if (law[2] == 0) return(0 * l)
-  if (law[1] == 1) -log(1 - (l * law[2])^2) else (l * law[2])^2 / 2 + l * law[3]
+  a <- exp(-law[3] / law[2])
+  if (law[1] == 5) return(log((1 - a)^2 / ((1 - a * exp(l * law[3])) * (1 - a * exp(-l * law[3])))))
+  if (law[1] == 1) -log(1 - (l * law[2])^2) else (l * law[2])^2 / 2 + l * law[3] / 2
 }
 
 tilt_by_hand <- function(law, gap, v, size) {
-  if (law[1] != 1 || law[2] == 0) return(pmin(gap / (v + law[2]^2 / size), 20))
+  if (!law[1] %in% c(1, 5) || law[2] == 0) return(pmin(gap / (v + law[2]^2 / size), 20))
   low <- 0 * gap * v
   high <- pmin(1 / law[2], gap / v) + low
   for (i in 1:40) {
     l <- (low + high) / 2
-    up <- gap * size - l * v * size > 2 * l / (1 / law[2]^2 - l^2)
+    a <- exp(-law[3] / law[2] + law[3] * l)
+    b <- exp(-law[3] / law[2] - law[3] * l)
+    slope <- if (law[1] == 1) 2 * l / (1 / law[2]^2 - l^2) else law[3] * (a / (1 - a) - b / (1 - b))
+    up <- gap * size - l * v * size > slope
     low[up] <- l[up]
     high[!up] <- l[!up]
   }
@@ -42,7 +61,8 @@ tilt_by_hand <- function(law, gap, v, size) {
 #' @param after The mean that the gap is taken from, if it is not that of the first batch.
 tilts_by_hand <- function(size, y, law, rival, gap = NULL, floor = 0.03) {
   fixed <- matrix(c(0, 0.005 * 1.6^(0:9)), length(y), 11, byrow = TRUE)
-  noise <- law[2]^2 * if (law[1] == 1) 2 else 1
+  a <- exp(-law[3] / law[2])
+  noise <- if (law[1] == 5) law[3]^2 * 2 * a / (1 - a)^2 else law[2]^2 * if (law[1] == 1) 2 else 1
   mean <- y / size[1]
   v <- 0.25 + 0 * y
   tilts <- function(v, gap, size) {

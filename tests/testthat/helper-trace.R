@@ -4,25 +4,26 @@
 # offers: a list of the arms on offer in each step; discard: is the choice discarded?;
 # delays: of each round's reward, over and over; forced: values to release in place of the
 # noisy ones, in order; saves: steps after which the session is saved and restored, increasing; finish: is what is
-# open released after the last step?
+# open released after the last step?; ask: is the policy asked for
+# the chances in each step?
 run_script <- function(policy, k, arms, rewards, horizon = length(arms), seed = 1,
                        silent = FALSE, max_ledger = 1e5, offers = NULL, discard = NULL,
                        delays = NULL, forced = NULL, contexts = NULL, own = FALSE, run = 1, saves = NULL,
-                       finish = FALSE) {
+                       finish = FALSE, ask = FALSE) {
   scripted(policy, k, arms, rewards, horizon, silent, max_ledger, offers, discard, delays, forced, contexts,
-           own, run, saves, finish)(seed)
+           own, run, saves, finish, ask)(seed)
 }
 
 # The same session for many seeds: a function of the seed
 scripted <- function(policy, k, arms, rewards, horizon = length(arms), silent = FALSE, max_ledger = 1e5,
                      offers = NULL, discard = NULL, delays = NULL, forced = NULL, contexts = NULL, own = FALSE,
-                     run = 1, saves = NULL, finish = FALSE) {
+                     run = 1, saves = NULL, finish = FALSE, ask = FALSE) {
   kernel <- kernel(policy, horizon)
   script <- list(
     k = k, horizon = horizon, arms = as.integer(arms), rewards = rewards + 0, seed = NULL, run = run,
     silent = silent, max_ledger = max_ledger, offers = if (!is.null(offers)) lapply(offers, as.integer),
     discard = discard, delays = if (!is.null(delays)) as.integer(delays), forced = forced,
-    contexts = contexts, own = own, finish = finish, saves = if (!is.null(saves)) as.integer(saves)
+    contexts = contexts, own = own, finish = finish, ask = ask, saves = if (!is.null(saves)) as.integer(saves)
   )
   function(seed) {
     script["seed"] <- list(seed)
@@ -45,7 +46,7 @@ trace_policy <- function(policy, k, rewards, arms = NULL, horizon = NULL, seed =
   out <- run_script(policy, k, arms, rewards, horizon, seed, silent, max_ledger)
   stopifnot(out$total <= max_ledger)
   rows <- seq_len(out$total)
-  ledger <- lapply(out[c("exact", "kind", "scale", "noise", "gain", "carry")], `[`, rows)
+  ledger <- lapply(out[c("exact", "kind", "scale", "noise", "gain", "correlation")], `[`, rows)
   ledger <- structure(ledger, class = "data.frame", row.names = rows)
   # The round in which each number was released, and the arm observed then.
   ledger$round <- rep(seq_along(out$arm), diff(c(0L, out$released)))

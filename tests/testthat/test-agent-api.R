@@ -130,6 +130,36 @@ test_that("errors have the right status, in JSON, and change nothing", {
   expect_equal(ask("POST", "/choose"), 503)
 })
 
+test_that("a schema says what fits, and in words what is wanted", {
+  value <- function(json) jsonlite::parse_json(sprintf('{"x": %s}', json))$x
+  holds <- function(schema, yes, no) {
+    for (json in yes) expect_true(fits(value(json), schema), label = json)
+    for (json in no) expect_false(fits(value(json), schema), label = json)
+  }
+  text <- c('"a"', '""')
+  numbers <- c("1", "0.5", "-3e10")
+  flags <- c("true", "false")
+  lists <- c("[]", "[1]", '["a"]', "{}", '{"a": 1}')
+  holds(SCHEMA_TEXT, text, c(numbers, flags, lists, "null"))
+  holds(SCHEMA_NUMBER, numbers, c(text, flags, lists, "null", "1e999"))
+  holds(SCHEMA_FLAG, flags, c(text, numbers, lists, "null"))
+  holds(SCHEMA_ANY, c(text, numbers, flags, lists), character())
+  holds(or_null(SCHEMA_TEXT), c(text, "null"), numbers)
+  holds(list(type = "integer", minimum = 1, maximum = 3), c("1", "3", "2.0"), c("0", "4", "1.5", '"1"', "true"))
+  holds(schema_chance(0.5), c("0", "1", "0.2"), c("-0.1", "1.1", "null"))
+  holds(schema_enum(c("b", "c")), c('"b"', '"c"'), c('"a"', "null"))
+  holds(list(type = "string", pattern = "^[ab]{1,2}$"), c('"a"', '"ab"'), c('""', '"aba"', '"c"'))
+  holds(schema_several(SCHEMA_TEXT, 2), c('"a"', '["a"]', '["a", "b"]'),
+        c("[]", '["a", "b", "c"]', "1", '["a", 1]', "[null]", '[["a"]]', '{"x": "a"}', "null"))
+  holds(schema_body(a = SCHEMA_TEXT, b = SCHEMA_NUMBER, required = "a")$properties$b, c("1", "null"), text)
+  words <- list(
+    "a string" = SCHEMA_TEXT, "true or false" = SCHEMA_FLAG, "a number" = SCHEMA_NUMBER,
+    "a number in [0, 1]" = schema_chance(), "one of \"a\", \"b\"" = schema_enum(c("a", "b")),
+    "a string or a list of 1 to 9, each a string" = schema_several(SCHEMA_TEXT, 9)
+  )
+  expect_identical(vapply(words, schema_words, "", USE.NAMES = FALSE), names(words))
+})
+
 test_that("malformed requests: no crash and no 500", {
   api <- new_api()
   n <- if (extended()) 5000 else 120
@@ -195,10 +225,10 @@ test_that("the service says what R says of bad input, without the cost of a back
   }, error = identity)))
   # What goes wrong in a request has no trace, and is an error like any other outside.
   seen <- NULL
-  api$agent$session$play <- function(...) {
+  local_function("session_play", function(play) function(...) {
     seen <<- tryCatch(dpts:::abort_arg("offer", "right", "wrong", NULL), error = identity)
     stop(seen)
-  }
+  })
   expect_equal(call_api(api$router, "POST", "/choose")$status, 400)
   expect_s3_class(seen, "dpts_error_input")
   expect_null(seen$trace)
@@ -208,7 +238,7 @@ test_that("the service says what R says of bad input, without the cost of a back
 # Several agents, roles of tokens, and what operators see
 
 role_tokens <- list(choose = c("choose-1-0123456789", "choose-2-0123456789"), report = "report-0123456789",
-                    read = "read-0123456789012", admin = "admin-0123456789012")
+                    read = "read-0123456789012", watch = "watch-012345678901", admin = "admin-0123456789012")
 
 log_lines <- function(file) lapply(readLines(file), jsonlite::parse_json)
 
@@ -302,9 +332,10 @@ test_that("a token does what its roles may, and tokens change while the service 
   expect_equal(may(role_tokens$choose[1]), c(200, 403, 403, 403))
   expect_equal(may(role_tokens$choose[2]), c(200, 403, 403, 403))
   expect_equal(may(role_tokens$report), c(403, 400, 403, 403))
-  expect_equal(may(role_tokens$read), c(403, 403, 200, 200))
+  expect_equal(may(role_tokens$read), c(403, 403, 200, 403))
+  expect_equal(may(role_tokens$watch), c(403, 403, 403, 200))
   expect_equal(may(role_tokens$admin), c(200, 400, 200, 200))
-  tokens <- list(choose = "choose-3-0123456789", read = "choose-3-0123456789")
+  tokens <- list(choose = "choose-3-0123456789", read = "choose-3-0123456789", watch = "choose-3-0123456789")
   expect_equal(may(role_tokens$choose[1]), rep(401, 4))
   expect_equal(may("choose-3-0123456789"), c(200, 403, 200, 200))
   # While the new ones cannot be read, those before them hold.
@@ -340,7 +371,7 @@ test_that("the log has a line per request and the database's words; answers have
   full <- call_api(router, "POST", "/choose", token = role_tokens$admin)
   expect_equal(full$status, 503)
   expect_no_match(full$text, "extend|database says")
-  metrics <- call_api(router, "GET", "/metrics", token = role_tokens$read)$text
+  metrics <- call_api(router, "GET", "/metrics", token = role_tokens$watch)$text
   close(log)
   lines <- log_lines(file)
   event <- vapply(lines, `[[`, "", "event")
@@ -358,6 +389,55 @@ test_that("the log has a line per request and the database's words; answers have
   # Every line is a comment or a sample.
   lines <- strsplit(metrics, "\n")[[1]]
   expect_true(all(grepl('^# (HELP|TYPE) dpts_[a-z_]+ .+$|^dpts_[a-z_]+(\\{([a-z]+="[^"]*",?)+\\})? [-+.0-9eInf]+$', lines)))
+})
+
+test_that("where deadlines decide, neither /metrics nor the log tells of a report; where arrivals do, both do", {
+  skip_if_not_installed("plumber")
+  file <- withr::local_tempfile()
+  log <- file(file, "w")
+  agents <- list(silent = dpts_agent(batch_policy(), 2, use = "deadline", deadline = hours(1)),
+                 open = dpts_agent(batch_policy(), 2, use = "arrival"))
+  router <- agent_api(agents, role_tokens, log = log)
+  ask <- function(name, what, body, token) {
+    call_api(router, "POST", sprintf("/experiments/%s/%s", name, what), body, token = token)
+  }
+  numbers <- function() {
+    text <- strsplit(call_api(router, "GET", "/metrics", token = role_tokens$watch)$text, "\n")[[1]]
+    grep('path="/metrics"', text, invert = TRUE, value = TRUE, fixed = TRUE)
+  }
+  for (name in names(agents)) {
+    ticket <- ask(name, "choose", "", role_tokens$choose[1])$json$ticket
+    before <- numbers()
+    lines <- length(readLines(file))
+    # Taken, refused, unknown, no report at all
+    for (body in c(sprintf('{"ticket": "%s", "reward": %s}', ticket, c(1, 0, 2)), '{"ticket": "x", "reward": 1}', "{", "")) {
+      ask(name, "reward", body, role_tokens$report)
+    }
+    flush(log)
+    told <- utils::tail(readLines(file), -lines)
+    if (name == "silent") {
+      expect_identical(numbers(), before)
+      expect_identical(grep("reward", told, value = TRUE), character())
+    } else {
+      expect_match(numbers(), 'path="/reward",method="POST",status="200"} 3', fixed = TRUE, all = FALSE)
+      expect_length(grep("/reward", told), 6)
+    }
+    # Who may not report is told of, and so is a service that fails.
+    ask(name, "reward", "", role_tokens$read)
+    agents[[name]]$store$begin <- function(...) dpts:::abort_store("gone")
+    ask(name, "reward", sprintf('{"ticket": "%s", "reward": 1}', ticket), role_tokens$report)
+    flush(log)
+    told <- vapply(lapply(utils::tail(readLines(file), 3), jsonlite::parse_json), function(x) paste(x$event, x$status), "")
+    expect_identical(told, c("request 403", "error ", "request 503"))
+  }
+  close(log)
+  # A service that limits requests tells nothing either.
+  log <- file(file, "w")
+  router <- agent_api(dpts_agent(batch_policy(), 2, use = "deadline", deadline = hours(1)), role_tokens, rate = 1, log = log)
+  answers <- replicate(3, call_api(router, "POST", "/reward", '{"ticket": "x", "reward": 1}', token = role_tokens$report)$status)
+  close(log)
+  expect_identical(answers, c(200L, 429L, 429L))
+  expect_identical(readLines(file), character())
 })
 
 test_that("an experiment that has ended says which arm to fall back on, or gives it to everyone", {
@@ -396,7 +476,7 @@ must <- function(ok, where) if (!isTRUE(ok)) stop("the description of ", where, 
 
 check_schema <- function(schema, where) {
   must(is.list(schema) && (!length(schema) || !is.null(names(schema))), where)
-  if (!length(schema)) return(invisible()) # anything
+  if (!length(setdiff(names(schema), "description"))) return(invisible()) # anything
   must(any(c("type", "oneOf", "$ref") %in% names(schema)), where)
   if (identical(schema$type, "array")) {
     must("items" %in% names(schema), where)
@@ -446,6 +526,10 @@ test_that("the description is OpenAPI: ids, parameters, required fields, all sta
     fields <- unlist(if (schema$type == "array") schema$items$required else schema$required)
     expect_setequal(names(said), fields)
   }
+  schema <- spec$paths[["/releases"]]$get$responses$`200`$content[[1]]$schema$items
+  said <- jsonlite::parse_json(call_api(api$router, "GET", "/releases")$text)[[1]]
+  expect_true(all(unlist(schema$required) %in% names(said)) && all(names(said) %in% names(schema$properties)))
+  expect_setequal(names(schema$properties), c(TABLE, names(OPTIONAL)))
 })
 
 test_that("arms are managed, and conclusions read, over HTTP", {
@@ -466,6 +550,10 @@ test_that("arms are managed, and conclusions read, over HTTP", {
   expect_equal(ask("GET", "/effects", query = "?control=z")$status, 400)
   expect_equal(ask("GET", "/evidence", query = "?kind=means")$json$evidence, evidence(api$agent, "means")$evidence)
   expect_equal(ask("GET", "/evidence", query = "?kind=dreams")$status, 400)
+  # The table goes by JSON as it goes through a file.
+  expect_identical(effects(as_releases(jsonlite::fromJSON(ask("GET", "/releases", token = role_tokens$read)$text))),
+                   effects(api$agent))
+  expect_equal(ask("GET", "/releases", token = role_tokens$report)$status, 403)
   expect_equal(ask("GET", "/statement")$json[["Who is protected"]], privacy_statement(api$agent)[["Who is protected"]])
 })
 
@@ -498,7 +586,7 @@ test_that("the numbers of the page add up, in each store", {
     expect_equal(x$proof$t, e$t[e$arm == best])
     expect_equal(unique(x$proof$line), e$line[1])
     # What was counted is not read again, and hours that are past go.
-    agent$leisure <- NULL
+    agent$cache <- NULL
     turn(20 * 3600)
     agent_arms(agent, add = "c")
     late <- agent_choose(agent, 30)
@@ -507,7 +595,7 @@ test_that("the numbers of the page add up, in each store", {
     expect_equal(y$arms$recent, as.vector(table(late$arm)))
     expect_equal(sum(y$arms$choices), 140)
     expect_equal(sum(y$arms$missing), 70)
-    agent$leisure <- agent$totals <- NULL
+    agent$cache <- agent$totals <- NULL
     expect_equal(dpts:::api_overview(agent), y)
     agent_close(agent)
   })

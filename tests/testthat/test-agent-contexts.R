@@ -4,15 +4,14 @@ skip_on_cran() # takes seconds
 
 grid_10 <- function(x) round(x * 2^10) / 2^10
 
-# An agent that hands over what its policy releases: a matrix with columns kind, scale, value, gain, carry
-watched <- function(agent) {
+# An agent that hands over what its policy releases: a matrix with columns kind, scale, value, gain, correlation
+watched <- function(agent, env = parent.frame()) {
   agent$seen <- NULL
-  feed <- agent$session$feed
-  agent$session$feed <- function(...) {
-    values <- feed(...)
-    agent$seen <- rbind(agent$seen, values)
+  local_function("session_feed", function(feed) function(session, ...) {
+    values <- feed(session, ...)
+    if (identical(session, agent$session)) agent$seen <- rbind(agent$seen, values)
     invisible(values)
-  }
+  }, env)
   agent
 }
 
@@ -302,4 +301,49 @@ test_that("what is promised for a context survives a restored copy, and is said"
   expect_match(said[["What is published"]], "^The arms of all other people")
   expect_match(said[["What is promised"]], "joint-GDP for rewards and contexts")
   agent_close(agent)
+})
+
+test_that("a ticket whose context is gone or is no context is damage, and no crash, for one and for many", {
+  skip_if_not_installed("RSQLite")
+  wrong <- list(NULL, "", "00", write_context("a"), write_context(c(1, 2, 3)), write_context(1:2))
+  for (context in wrong) for (n in if (is.null(context)) c(1, 150) else 1) {
+    turn <- test_clock()
+    con <- withr::local_db_connection(DBI::dbConnect(RSQLite::SQLite(), ":memory:"))
+    agent <- dpts_agent(policy_linucb(mu = 1, norm = 1), c("a", "b"), con, use = "deadline", deadline = hours(1), dim = 2)
+    agent_reward(agent, agent_choose(agent, n, context = c(0.5, 0.5))$ticket, 1)
+    DBI::dbExecute(con, "UPDATE dpts_ticket SET context = ?", params = list(context %||% NA))
+    turn(3601)
+    for (i in 1:2) expect_error(pulls(agent), "context of a ticket", class = "dpts_error_store_damaged")
+    expect_error(agent_open(con), class = "dpts_error_store_damaged")
+  }
+  # Nor does the code in C read what is not there.
+  handle <- live_handle(policy_linucb(), dim = 2)
+  expect_error(.Call(C_session_choose, handle, NULL, NULL), "contexts of 2 numbers")
+  expect_error(.Call(C_session_choose, handle, NULL, c(0.5, 0.5, 0.5)), "contexts of 2 numbers")
+  play <- .Call(C_session_choose, handle, NULL, c(0.5, 0.5))
+  expect_error(.Call(C_session_update, handle, play[2], play[1], play[3], 1, NULL, NULL), "contexts of 2 numbers")
+  expect_error(.Call(C_session_update, handle, play[2], play[1], play[3], 1, 1:2, NULL), "contexts of 2 numbers")
+  expect_error(.Call(C_session_update_until, handle, play[2], as.integer(play[1]), play[3], 1, 1L), "contexts of 2 numbers")
+})
+
+test_that("after the end a contextual agent names no arm by counts: to R, to the service, in print", {
+  agent <- dpts_agent(policy_linucb(mu = 1, norm = 1, batch = 5), c("short", "long"), use = "arrival", dim = 2)
+  agent_choose(agent, 21, context = c(1, 0), offer = "long")
+  agent_finish(agent)
+  expect_match(format(agent), "^  end: +chooses no more$", all = FALSE)
+  expect_true(is.na(api_status(agent)$winner))
+  expect_error(agent_choose(agent, context = c(1, 0)), class = "dpts_error_ended")
+  if (requireNamespace("plumber", quietly = TRUE) && requireNamespace("openssl", quietly = TRUE)) {
+    service <- new_service(agent, "0123456789-secret", Inf, NULL)
+    answer <- api_caught(service, list2env(list(dpts_experiment = "agent")),
+                         tryCatch(agent_choose(agent, context = c(1, 0)), error = identity))
+    expect_identical(answer$status, 410L)
+    expect_match(answer$body, '"arm":null', fixed = TRUE)
+  }
+  # Arms go without a new winner, and choices go by the context.
+  agent_finish(agent, "verdict")
+  expect_output(print(agent), "goes on with what it has learned")
+  agent_arms(agent, retire = "long")
+  expect_true(is.na(agent$life$winner))
+  expect_equal(as.character(agent_choose(agent, context = c(1, 0))$arm), "short")
 })

@@ -11,10 +11,10 @@ test_that("an agent concludes as its policy does, from the table that its store 
     for (i in 1:200) {
       x <- agent_choose(agent, 20)
       agent_reward(agent, x$ticket, 2 * stats::rbinom(20, 1, c(0.2, 0.8, 0.3)[as.integer(x$arm)]))
-      if (!is.na(agent$session$verdict())) break
+      if (!is.na(session_verdict(agent$session))) break
     }
     v <- verdict(agent)
-    expect_identical(as.integer(v$arm), agent$session$verdict())
+    expect_identical(as.integer(v$arm), session_verdict(agent$session))
     expect_named(v, c("arm", "t", "wrong", "missing"))
     expect_lte(v$wrong, 0.05)
     e <- estimates(agent)
@@ -75,6 +75,21 @@ test_that("which arms are retired may follow what was released: what is left is 
     # What is announced of correlated releases goes by the line, which is higher then.
     if (carry_of(policy) == 0) expect_equal(evidence(agent)$evidence, left)
   }
+})
+
+test_that("against a rate, arms that come have a part of the error probability that nothing changes", {
+  agent <- dpts_agent(policy_gaussian_imed(5, correlation = 0), c("a", "b"), use = "arrival")
+  expect_identical(nrow(evidence(agent, against = 0.5)), 0L)
+  agent_arms(agent, add = c("c", "d"))
+  withr::local_seed(1)
+  for (i in 1:5) {
+    x <- agent_choose(agent, 40)
+    agent_reward(agent, x$ticket, stats::rbinom(40, 1, 0.5))
+  }
+  agent_arms(agent, retire = "c")
+  e <- evidence(agent, against = 0.5)
+  expect_equal(sort(unique(e$line)), log(2 * c(3, 20) / 0.05)) # 1 / (2 + 1) each of a and b, 1 / (4 * 5) of d
+  expect_equal(unique(e$line[e$arm == "d"]), log(40 / 0.05))
 })
 
 test_that("blocks of different arms that are released at one time stay apart", {

@@ -90,7 +90,7 @@ test_that("what a policy without sums ends with is the arm chosen most, and keep
   agent_choose(agent, 1, offer = "a")
   agent_finish(agent, "verdict")
   expect_equal(as.character(agent_choose(agent)$arm), "c")
-  expect_equal(agent$store$tickets(x$ticket)$reward, rep(c(1, NA), each = 10))
+  expect_equal(stored(agent, x$ticket)$reward, rep(c(1, NA), each = 10))
   # One that was restored beyond its budget releases nothing at its end.
   agent <- dpts_agent(clear_policy(), 2, use = "arrival", budget = privacy_gdp(1.2e5))
   agent_reward(agent, agent_choose(agent, 5)$ticket, 1)

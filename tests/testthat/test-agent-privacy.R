@@ -61,9 +61,84 @@ test_that("what a filter has charged is mu squared, and shown as mu", {
   agent <- dpts_agent(policy_ts_gaussian(2, 50, filter = privacy_gdp(0.3)), 2, use = "arrival")
   agent_reward(agent, agent_choose(agent, 20)$ticket, 0.5)
   agent_choose(agent, 20)
-  paid <- agent$session$paid()
+  paid <- session_paid(agent$session)
   expect_true(paid > 0 && paid < 0.09)
   expect_equal(dpts_privacy(agent, delta = 1e-2)$spent, gdp_epsilon(sqrt(paid), 1e-2), tolerance = 1e-4)
+})
+
+# As a sequence of calls: what is spent now
+spending <- function(agent, delta = 1e-2) min(dpts_privacy(agent, delta = delta)$spent)
+play_one_by_one <- function(agent, n) {
+  for (i in seq_len(n)) agent_reward(agent, agent_choose(agent)$ticket, i %% 2)
+  agent
+}
+
+test_that("what was spent never falls: not by going back to a copy once or twice, and what is lost may have been all", {
+  skip_if_not_installed("RSQLite")
+  policies <- list(policy_gaussian_imed(1), policy_ts_gaussian(5, 20, filter = privacy_gdp(1)), policy_ts_gaussian(5, 20))
+  for (policy in policies) {
+    agent <- dpts_agent(policy, 2, use = "arrival", horizon = 30)
+    copies <- vapply(1:2, function(i) agent_backup(agent, tempfile(fileext = ".sqlite")), "")
+    seen <- spending(play_one_by_one(agent, 20))
+    again <- agent_open(copies[1])
+    expect_identical(spending(again), 0)
+    agent_restored(again)
+    seen <- c(seen, spending(again), spending(play_one_by_one(again, 10)))
+    agent_restored(again)
+    seen <- c(seen, spending(again))
+    expect_false(is.unsorted(seen), label = policy$name)
+    expect_lte(seen[4], min(dpts_privacy(again, delta = 1e-2)$epsilon))
+    # A copy that is opened as an old one is the same as one that is reported later.
+    same <- agent_open(copies[2], restored = TRUE)
+    expect_identical(spending(same), seen[2])
+    if (policy$name != "gaussian_imed") next
+    # 1, 2 and 3 copies of 1-GDP
+    expect_equal(seen, gdp_epsilon(sqrt(c(1, 1, 2, 3)), 1e-2), tolerance = 1e-4)
+    status <- api_status(again)
+    expect_identical(status$restored, 2)
+    expect_match(status$guarantee, "1.7321-GDP", fixed = TRUE)
+    agent_close(again)
+  }
+})
+
+test_that("a life of a restarted policy that ends leaves what its filter charged", {
+  skip_if_not_installed("RSQLite")
+  file <- withr::local_tempfile(fileext = ".sqlite")
+  agent <- dpts_agent(policy_restart(policy_ts_gaussian(5, 5, filter = privacy_gdp(1)), 100), 2, file, use = "arrival")
+  paid <- seen <- numeric()
+  for (i in 1:110) {
+    play_one_by_one(agent, 1)
+    paid[i] <- session_paid(agent$session)
+    if (i %in% c(50, 100, 101)) seen <- c(seen, spending(agent))
+  }
+  expect_false(is.unsorted(paid))
+  expect_gt(paid[100], 0)
+  expect_identical(paid[101:104], rep(paid[100], 4)) # the next life has just begun
+  expect_false(is.unsorted(seen))
+  agent_close(agent)
+  agent <- agent_open(file)
+  expect_identical(session_paid(agent$session), paid[110])
+  agent_close(agent)
+})
+
+test_that("an old copy keeps the budget from its first moment: nothing that is due is released again", {
+  skip_if_not_installed("RSQLite")
+  for (restored in c(FALSE, TRUE)) {
+    turn <- test_clock()
+    agent <- dpts_agent(policy_gaussian_imed(1, first = 2), 2, use = "deadline", deadline = hours(1), budget = privacy_gdp(1))
+    agent_reward(agent, agent_choose(agent, 8)$ticket, 1)
+    copy <- agent_backup(agent, withr::local_tempfile(fileext = ".sqlite"))
+    turn(3601)
+    expect_equal(sum(estimates(agent)$releases), 4)
+    old <- agent_open(copy, restored = restored)
+    expect_equal(old$store$count("release"), if (restored) 0 else 4)
+    expect_equal(old$store$count("restored"), as.numeric(restored))
+    if (!restored) agent_restored(old)
+    expect_output(print(old), "beyond its budget")
+    expect_equal(sum(pulls(old)$outstanding), 0)
+    agent_close(old)
+  }
+  expect_error(agent_open(copy, restored = NA), "`restored`", class = "dpts_error_input")
 })
 
 test_that("the statement for distributions that are off by eta is valid and not loose", {
@@ -157,7 +232,7 @@ test_that("what is not on the list of what is published is not shown by any verb
   expect_equal(unique(answers$status), "waiting")
   verbs <- list(
     pulls = pulls(agent), history = dpts_history(agent),
-    sums = estimates(agent), privacy = dpts_privacy(agent),
+    sums = estimates(agent), releases = dpts_releases(agent), privacy = dpts_privacy(agent),
     summary = summary(agent), format = format(agent),
     shares = autoplot(agent)$data, estimates = autoplot(agent, what = "estimates")$layers[[1]]$data, # words alone, before a release
     status = dpts:::api_status(agent)
@@ -166,6 +241,8 @@ test_that("what is not on the list of what is published is not shown by any verb
     pulls = c("arm", "pulls", "outstanding"),
     history = c("ticket", "t", "arm", "time", "status", "probability"),
     sums = c("arm", "rewards", "releases", "mean", "lower", "upper"),
+    releases = c("t", "block", "arm", "n", "sum", "squares", "noise", "scale", "terms", "correlation", "chance", "floor", "whole",
+                 "low", "high", "grid", "event"),
     privacy = c("unit", "accountant", "delta", "epsilon", "spent"),
     summary = c("arm", "pulls", "share", "outstanding", "rewards", "releases", "mean", "lower",
                 "upper"),
@@ -190,7 +267,7 @@ test_that("what is not on the list of what is published is not shown by any verb
   expect_setequal(exported, handled)
   methods <- attr(utils::methods(class = "dpts_agent"), "info")$generic
   expect_setequal(methods, c("pulls", "dpts_history", "estimates", "dpts_privacy", "summary", "format", "print",
-                             "autoplot", "effects", "privacy_statement"))
+                             "autoplot", "effects", "privacy_statement", "dpts_releases"))
 })
 
 test_that("an audit of the whole agent finds nothing, and finds a promise that is too good", {
@@ -279,12 +356,11 @@ test_that("deleted rewards are not in the file's bytes, nor in its log's", {
 test_that("the releases of an agent are the noisy sums of its batches, each once", {
   agent <- dpts_agent(policy_gaussian_imed(1, first = 4), 2, use = "arrival")
   seen <- list()
-  feed <- agent$session$feed
-  agent$session$feed <- function(...) {
-    released <- feed(...)
-    if (nrow(released)) seen[[length(seen) + 1]] <<- c(..2, released)
+  local_function("session_feed", function(feed) function(session, t, arm, ...) {
+    released <- feed(session, t, arm, ...)
+    if (nrow(released)) seen[[length(seen) + 1]] <<- c(arm, released)
     invisible(released)
-  }
+  })
   for (i in 1:50) agent_reward(agent, agent_choose(agent, 20)$ticket, 1)
   seen <- do.call(rbind, seen)
   e <- estimates(agent)
@@ -296,7 +372,7 @@ test_that("the releases of an agent are the noisy sums of its batches, each once
   expect_identical(seen[, 4] * 2^20, round(seen[, 4] * 2^20))
   expect_equal(agent$store$count("release"), sum(e$releases))
   # All rewards are 1: the sums less their counts are the noise.
-  noise <- agent$session$arms()$report$sum - e$rewards
+  noise <- session_arms(agent$session)$report$sum - e$rewards
   expect_lt(max(abs(noise) / sqrt(e$releases)), 6 / sqrt(1 - 0.65^2))
 })
 
@@ -305,7 +381,7 @@ test_that("what is saved has nothing of the draws that are over", {
   saved <- replicate(2, simplify = FALSE, {
     agent <- dpts_agent(policy_ucb1(), 2, use = "arrival")
     agent_reward(agent, agent_choose(agent, 3)$ticket, c(1, 0, 1))
-    agent$session$save()[[1]]
+    session_save(agent$session)[[1]]
   })
   expect_type(saved[[1]], "raw")
   expect_identical(saved[[1]], saved[[2]])

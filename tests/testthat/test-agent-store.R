@@ -59,11 +59,13 @@ test_that("a store of another version is refused", {
   for (age in c("newer", "older")) {
     class <- paste0("dpts_error_store_", age)
     x <- new_file_agent()
-    edit_store(x$file, sprintf("UPDATE dpts_agent SET version = %d", c(newer = 99, older = 1)[[age]]))
+    version <- c(newer = 99, older = 3)[[age]]
+    edit_store(x$file, sprintf("UPDATE dpts_agent SET version = %d", version))
     expect_error(agent_choose(x$agent), paste(age, "version of dpts"), class = class)
     agent_close(x$agent)
     before <- unname(tools::md5sum(x$file))
-    expect_error(agent_open(x$file), paste(age, "version of dpts"), class = class)
+    expect_error(agent_open(x$file), sprintf("%s version of dpts: it has format %d, .* reads format 4 only", age, version),
+                 class = class)
     expect_error(dpts_agent(batch_policy(), 2, x$file, use = "arrival"), class = class)
     expect_identical(unname(tools::md5sum(x$file)), before)
   }
@@ -236,6 +238,22 @@ test_that("an error in the middle of a call leaves nothing behind", {
   agent_close(x$agent)
 })
 
+test_that("an agent that nobody closed goes without a warning, and its connection with it", {
+  skip_if_not_installed("RSQLite")
+  expect_no_warning({
+    agent <- dpts_agent(batch_policy(), 2, use = "arrival")
+    agent_reward(agent, agent_choose(agent)$ticket, 1)
+    con <- environment(agent$store$close)$con
+    rm(agent)
+    gc()
+    expect_false(DBI::dbIsValid(con))
+    agent <- dpts_agent(batch_policy(), 2, use = "arrival")
+    agent_close(agent_close(agent))
+    rm(agent)
+    gc()
+  })
+})
+
 test_that("packages are asked for by name", {
   expect_error(dpts:::need_package("dptsnosuch", "for a test"), "install.packages\\(\"dptsnosuch",
                class = "dpts_error_package")
@@ -336,7 +354,7 @@ test_that("a change writes the pages that it changed, and what is stored is the 
         parts <- .Call(C_image_parts, head[["state"]])
         expect_equal(length(head[["state"]]), head$pages * 256)
         expect_identical(parts[[1]], head$state_sum)
-        expect_identical(parts[[2]], agent$session$save()$bytes)
+        expect_identical(parts[[2]], session_save(agent$session)$bytes)
         expect_identical(readBin(parts[[3]], "double", 3), agent$outstanding)
         # Nothing is left of a longer state that was before.
         end <- 32 + sum(lengths(parts[-1]))
@@ -356,7 +374,7 @@ test_that("a change writes the pages that it changed, and what is stored is the 
       agent_reward(agent, out[now], stats::runif(length(now)))
       out <- out[-now]
       head <- agent$store$begin(-1, "read")
-      expect_identical(.Call(C_image_parts, head[["state"]])[[2]], agent$session$save()$bytes)
+      expect_identical(.Call(C_image_parts, head[["state"]])[[2]], session_save(agent$session)$bytes)
     }
   }
   agent <- dpts_agent(policy_gaussian_imed(1, first = 1), 500, use = "arrival")
@@ -374,12 +392,14 @@ test_that("a change writes the pages that it changed, and what is stored is the 
   runs <- lapply(c(TRUE, FALSE), function(at_once) {
     turn <- test_clock()
     agent <- dpts_agent(policy_ts_gaussian(2), 2, use = "deadline", deadline = hours(1), horizon = 1e4)
-    if (!at_once) agent$session$feed_all <- NULL
+    if (!at_once) local_function("session_feed_all", function(all) function(session, t, arm, batch, reward) {
+      for (i in seq_along(t)) session_feed(session, t[i], arm[i], batch[i], reward[i], NULL)
+    })
     x <- lapply(1:6, function(i) agent_choose(agent, 20, offer = 1 + i %% 2)$ticket)
     agent_reward(agent, unlist(x)[1:45], rep(c(0, 1, 0.25), 15))
     turn(3601)
     pulls(agent)
-    list(agent$session$save(), pulls(agent), agent$store$count("resolved"))
+    list(session_save(agent$session), pulls(agent), agent$store$count("resolved"))
   })
   expect_identical(runs[[1]], runs[[2]])
 })
@@ -448,4 +468,40 @@ test_that("alone on PostgreSQL a change is one message, and another process's ch
   expect_true(alone())
   Sys.sleep(1.1) # the server's clock is asked again
   expect_false(alone())
+})
+
+test_that("a copy of an agent that serves is whole, its owner's alone, and goes on when it is said to be restored", {
+  skip_if_not_installed("RSQLite")
+  file <- withr::local_tempfile(fileext = ".sqlite")
+  agent <- dpts_agent(batch_policy(), c("a", "b"), file, use = "arrival")
+  play_rounds(agent, 20, c(0.5, 0.5))
+  out <- agent_choose(agent, 4)$ticket
+  copy <- withr::local_tempfile(fileext = ".sqlite", pattern = "it's a copy")
+  expect_identical(agent_backup(agent, copy), copy)
+  if (.Platform$OS.type == "unix") expect_identical(as.character(file.mode(copy)), "600")
+  before <- list(pulls(agent), estimates(agent), dpts_history(agent))
+  agent_reward(agent, out, 1)
+  play_rounds(agent, 20, c(0.5, 0.5))
+  old <- agent_open(copy)
+  expect_equal(list(pulls(old), estimates(old), dpts_history(old)), before)
+  agent_restored(old)
+  expect_equal(agent_reward(old, out, 1)$status, rep("used", 4))
+  expect_equal(agent_choose(old)$t, 25)
+  expect_output(print(old), "going back to an old copy")
+  expect_match(privacy_statement(old)[["What is published"]], "After 1 return to an old copy")
+  expect_no_match(privacy_statement(agent)[["What is published"]], "old copy")
+  agent_close(old)
+  expect_error(agent_backup(agent, copy), "does not exist yet", class = "dpts_error_input")
+  expect_error(agent_backup(agent, file.path(tempdir(), "no-such", "x")), "folder that exists", class = "dpts_error_input")
+  agent_close(agent)
+  # An agent in memory lives on in its copy.
+  agent <- dpts_agent(batch_policy(), 2, use = "arrival")
+  agent_choose(agent, 3)
+  copy <- agent_open(agent_backup(agent, withr::local_tempfile(fileext = ".sqlite")))
+  expect_equal(pulls(copy), pulls(agent))
+  agent_close(copy)
+  if (postgres_available()) {
+    expect_error(agent_backup(dpts_agent(batch_policy(), 2, postgres_connection(), use = "arrival"), tempfile()),
+                 "lives in PostgreSQL", class = "dpts_error_input")
+  }
 })

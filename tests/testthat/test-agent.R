@@ -67,9 +67,9 @@ test_that("once a reward is forgotten no report changes anything", {
   agent <- dpts_agent(policy_ucb1(), 2, use = "arrival")
   ticket <- agent_choose(agent)$ticket
   agent_reward(agent, ticket, 1)
-  before <- agent$session$save()
+  before <- session_save(agent$session)
   expect_equal(agent_reward(agent, ticket, 0)$status, "known")
-  expect_identical(agent$session$save(), before)
+  expect_identical(session_save(agent$session), before)
 })
 
 test_that("deadlines: a reward is used then and not before, and a missing one counts too", {
@@ -280,7 +280,7 @@ test_that("rewards in their own units are the same rewards as parts of the range
                       range = c(-20, 60), missing = 20)
   x <- agent_choose(agent, 4)$ticket
   agent_reward(agent, x[1:3], c(-20, 60, 0))
-  expect_equal(agent$store$tickets(x)$reward, c(0, 1, 0.25, NA), tolerance = 1e-6)
+  expect_equal(stored(agent, x)$reward, c(0, 1, 0.25, NA), tolerance = 1e-6)
   turn(3601)
   e <- estimates(agent)
   expect_equal(e$mean, 15, tolerance = 1e-3)
@@ -344,11 +344,11 @@ test_that("an agent goes on where it was after a restart, in every store that st
     for (i in 1:3) agent_reward(agent, agent_choose(agent, 10)$ticket, stats::rbinom(10, 1, 0.5))
     out <- agent_choose(agent, 5)
     before <- list(pulls(agent), estimates(agent), dpts_history(agent),
-                   agent$session$save())
+                   session_save(agent$session))
     agent_close(agent)
     again <- agent_open(file)
     expect_equal(list(pulls(again), estimates(again), dpts_history(again),
-                      again$session$save()), before)
+                      session_save(again$session)), before)
     expect_equal(agent_reward(again, out$ticket, 1)$status, rep("used", 5))
     expect_equal(agent_choose(again)$t, 36)
     agent_close(again)
@@ -374,7 +374,7 @@ diary_policy <- function() {
 
 test_that("a policy in R that is started anew sees its own life and nothing else, live as in a session", {
   agent <- dpts_agent(policy_restart(diary_policy(), 3), 2, use = "arrival", horizon = 100)
-  diary <- function() agent$session$save()$state
+  diary <- function() session_save(agent$session)$state
   ticket <- agent_choose(agent, 5)$ticket
   expect_equal(diary()$rounds, 1:2)
   expect_equal(diary()$horizon, 3)
@@ -391,7 +391,7 @@ test_that("a policy in R that is started anew sees its own life and nothing else
 test_that("a locally private policy in R sees random bits of the right chance", {
   agent <- dpts_agent(policy_local(diary_policy(), 1), 2, use = "arrival")
   agent_reward(agent, agent_choose(agent, 1500)$ticket, 0.25)
-  seen <- agent$session$save()$state$seen
+  seen <- session_save(agent$session)$state$seen
   expect_true(all(seen[, 3] %in% 0:1))
   q <- 1 / (1 + exp(1))
   chance <- q + (1 - 2 * q) * 0.25
@@ -410,16 +410,17 @@ test_that("a locally private policy in R sees random bits of the right chance", 
 })
 
 test_that("a policy in R finds a generator that nobody knows, and a new one in each call", {
-  seeds <- list()
+  begin_notes()
   policy <- policy_custom("looks", start = function(k, horizon) 0, update = function(state, feedback) state,
                           choose = function(state, round) {
-                            seeds <<- c(seeds, list(globalenv()$.Random.seed))
+                            note(globalenv()$.Random.seed)
                             1
                           })
   agent <- dpts_agent(policy, 2, use = "arrival")
   declares <- policy_custom("declares", policy$start, policy$choose, policy$update, guarantee = privacy_pure(1))
   expect_match(format(dpts_agent(declares, 2, use = "arrival"))[2], "1-DP for a reward, as declared; its noise is R's own")
   withr::with_seed(1, agent_choose(agent, 40))
+  seeds <- notes()
   # The Mersenne twister, inversion and rejection; all its words are mixed before the first draw.
   expect_true(all(vapply(seeds, function(x) identical(x[1:2], c(10403L, 624L)) && length(x) == 626, NA)))
   words <- unlist(lapply(seeds, `[`, -(1:2)))
@@ -557,7 +558,7 @@ test_that("contexts reach policies in C and in R, also with late rewards", {
     x <- agent_choose(agent, 2, context = rbind(c(1, pi), c(0, -7)))
     agent_choose(agent, context = c(5, 5))
     agent_reward(agent, rev(x$ticket), 1)
-    expect_identical(unname(utils::tail(agent$session$save()$state, 2)), list(c(0, -7), c(1, pi)))
+    expect_identical(unname(utils::tail(session_save(agent$session)$state, 2)), list(c(0, -7), c(1, pi)))
     agent_close(agent)
   })
   expect_error(agent_choose(dpts_agent(batch_policy(), 2, use = "arrival"), context = 1),

@@ -5,8 +5,8 @@ skip_on_cran() # takes seconds
 test_that("the limits are those of Clopper and Pearson", {
   for (hits in c(0, 1, 17, 40)) {
     test <- function(side) binom.test(hits, 40, conf.level = 0.99, alternative = side)$conf.int
-    expect_equal(share_lower(hits, 40, 0.01), test("greater")[1])
-    expect_equal(share_upper(hits, 40, 0.01), test("less")[2])
+    expect_equal(clopper_lower(hits, 40, 0.01), test("greater")[1])
+    expect_equal(clopper_upper(hits, 40, 0.01), test("less")[2])
   }
 })
 
@@ -17,7 +17,7 @@ test_that("the event is the best of those that scores offer, in either direction
   y <- list(a = rep(0, 1000), b = bits(100))
   event <- choose_event(x, y, 0, 0.01)
   expect_equal(event[c("score", "cut")], list(score = "b", cut = 1))
-  truth <- log(share_lower(900, 1000, 0.01) / share_upper(100, 1000, 0.01))
+  truth <- log(clopper_lower(900, 1000, 0.01) / clopper_upper(100, 1000, 0.01))
   expect_equal(event$epsilon, truth)
   expect_equal(measure_event(event, x, y, 0, 0.01), truth)
   # Low scores can tell more, of the second stream: 10 of 1,000 against 500.
@@ -26,7 +26,7 @@ test_that("the event is the best of those that scores offer, in either direction
   event <- choose_event(x, y, 0.1, 0.01)
   expect_equal(event$sign, -1)
   expect_equal(measure_event(event, x, y, 0.1, 0.01),
-               log((share_lower(500, 1000, 0.01) - 0.1) / share_upper(10, 1000, 0.01)))
+               log((clopper_lower(500, 1000, 0.01) - 0.1) / clopper_upper(10, 1000, 0.01)))
   # Nothing to see
   flat <- list(a = rep(0, 1000))
   expect_equal(measure_event(choose_event(flat, flat, 0, 0.01), flat, flat, 0, 0.01), 0)
@@ -522,7 +522,7 @@ test_that("an arm that is rare is no error, and the largest epsilon that runs ca
   risk <- 0.05 / 4
   expect_equal(audit$lower, log((risk^(1 / 400) - c(0, 0.1)) / (1 - risk^(1 / 400))))
   expect_identical(tbl_sum(audit)[["Reach"]], paste("so many runs show no epsilon above", paste(
-    number_text(rev(audit$lower), digits = 3), collapse = " to ")))
+    format_up(rev(audit$lower), 3), collapse = " to ")))
   expect_false("Reach" %in% names(tbl_sum(dpts_audit(policy_ts_gaussian(), 4, method = "exact"))))
   # Streams that cannot be made are refused before they are.
   expect_error(dpts_audit(policy_ucb1(), 1e9, runs = 100), "`horizon`.*these need about 8(.|\n)*dpts.memory",

@@ -32,7 +32,7 @@ test_that("an index that is not a number is an error with the policy's name and 
     error <- tryCatch(run_script(policy, 2, rep(NA, length(rewards)), rewards, contexts = contexts),
                       error = conditionMessage)
     expect_match(error, sprintf(
-      "^policy \"%s\" failed in round [3-9]: it had no arm to choose, since an index was not a number$", policy$name
+      "^policy \"%s\" failed in round [3-9]: it had no arm to choose: an index was not a number", policy$name
     ))
   }
   # At once, in the round after the second reward.

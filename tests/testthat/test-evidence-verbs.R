@@ -85,6 +85,54 @@ test_that("evidence, effects and verdict agree with the kernels and with each ot
   expect_true(any(grepl("equal", equal)))
 })
 
+test_that("evidence against a known rate is for each arm and side, in the unit of rewards", {
+  sim <- history_of(list(found = policy_top_two(mu = 1), tossed = policy_randomised(mu = 1)))
+  e <- evidence(sim, against = 0.5)
+  expect_named(e, c("policy", "run", "t", "arm", "against", "side", "evidence", "line", "p"))
+  expect_true(all(e$line == log(6 / 0.05) & e$against == 0.5))
+  one <- e[e$policy == "found" & e$run == 1 & e$arm == "new", ]
+  expect_identical(one$side, rep(c("above", "below"), nrow(one) / 2))
+  above <- one[one$side == "above", ]
+  record <- release_records(sim)$records[[1]]
+  rows <- record$releases
+  hand <- weigh("means", 3, rows[, "arm"], rows[, "t"], rows[, "size"], rows[, "sum"], t(rows[, LAW]), rate = 0.5)$pair
+  expect_equal(above$evidence, hand[, match("new", record$labels)])
+  expect_equal(above$p, exp(-pmax(cummax(above$evidence), 0)))
+  # It is known sooner that 0.65 is above 0.5 than that it is above an arm of 0.5.
+  expect_lt(above$t[above$evidence >= log(2 / 0.05)][1], verdict(sim)$t[1])
+  expect_s3_class(ggplot2::autoplot(e), "ggplot")
+  # Other ranges and bits: the same sums mean the same
+  table <- data.frame(arm = 1, n = c(100, 150), sum = c(60, 100))
+  given <- function(...) as_releases(table, noise = "laplace", ...)
+  as_rates <- evidence(given(scale = 2), against = 0.5)
+  expect_identical(as_rates$line, rep(log(2 / 0.05), 4))
+  table$sum <- 10 * table$sum - table$n
+  expect_equal(evidence(given(scale = 20, range = c(-1, 9)), against = 4)$evidence, as_rates$evidence)
+  bits <- dpts_simulate(arms_bernoulli(c(0.3, 0.6)), policy_local(policy_ucb1(), 2), 2000, runs = 1, seed = 1, history = TRUE)
+  e <- evidence(bits, against = 0.45)
+  proved <- unique(paste(e$arm, e$side)[e$evidence >= e$line])
+  expect_true("2 above" %in% proved && all(proved %in% c("1 below", "2 above")))
+  # Correlated noise has a part of the error probability.
+  e <- evidence(history_of(policy_gaussian_imed(1)), against = 0.5)
+  expect_equal(unique(e$line), log(6 / (0.8 * 0.05)))
+  expect_gte(min(e$p), 0.1 * 0.05 / 3)
+  expect_error(evidence(sim, "tosses", against = 0.5), "`kind` must be \"means\"", class = "dpts_error_input")
+  expect_error(evidence(sim, against = 1.5), "range of the rewards", class = "dpts_error_input")
+  expect_error(evidence(sim, against = c(0.1, 0.2)), "`against`", class = "dpts_error_input")
+})
+
+test_that("a margin is right in permuted blocks, and beyond the range of rewards", {
+  # Arm 1 is worse by 0.92: with the wrong normaliser it was proved to be within 0.9 of the best in 98% of runs.
+  sim <- history_of(policy_randomised(block = 4000, permuted = TRUE), 4000, 40, c(0.04, 0.96))
+  expect_false(any(as.integer(verdict(sim, margin = 0.9)$arm) %in% 1))
+  # Rewards of [0, 0.1]: every arm is within 0.5.
+  arms <- arms_custom(function(arm, n) stats::runif(n, 0, 0.1), means = c(0.05, 0.05), range = c(0, 0.1))
+  for (policy in list(policy_randomised(block = 100), policy_randomised(block = 100, permuted = TRUE), policy_top_two(mu = 1))) {
+    v <- verdict(dpts_simulate(arms, policy, 1000, runs = 1, seed = 1, history = TRUE), margin = 0.5)
+    expect_identical(list(is.na(v$arm), v$wrong, v$missing), list(FALSE, 0, ""))
+  }
+})
+
 test_that("the verdict of a simulation is that of top two, at the same release", {
   sim <- history_of(policy_top_two(mu = 1, delta = 0.05), runs = 5)
   v <- verdict(sim, 0.05)
@@ -118,21 +166,21 @@ test_that("a replay concludes as a simulation does, and as the live session's ro
   expect_identical(is.na(verdict(dpts_replay(biased, policies, runs = 1, seed = 1, method = "rejection"))$arm), c(TRUE, TRUE))
   # The rows of a live session, by what it releases, add up to its report
   session <- live_session(policy_randomised(mu = 1, block = 50), 2, NULL, NULL)
-  session$start()
+  session_start(session)
   rows <- NULL
   for (i in 1:120) {
-    at <- session$play(NULL, NULL)
-    session$feed(at[2], at[1], at[3], 1, NULL)
-    rows <- rbind(rows, session$sums())
+    at <- session_play(session, NULL, NULL)
+    session_feed(session, at[2], at[1], at[3], 1, NULL)
+    rows <- rbind(rows, take_sums(session))
   }
   colnames(rows) <- RELEASE
   expect_identical(rows[, "t"], c(50, 50, 100, 100))
-  report <- session$arms()$report
+  report <- session_arms(session)$report
   expect_equal(c(rowsum(rows[, c("size", "sum")], rows[, "arm"])), unname(c(report$rewards, report$sum)), ignore_attr = TRUE)
   expect_equal(rows[, "chance"], rep(0.5, 4))
-  session$restore(session$save())
-  expect_identical(nrow(session$sums()), 0L)
-  expect_equal(live_noise(report), c(2, 1, 2^-21), tolerance = 1e-3)
+  session_restore(session, session_save(session))
+  expect_identical(nrow(take_sums(session)), 0L)
+  expect_equal(live_noise(report), list(noise = 2, scale = 1, grid = 2^-20), tolerance = 1e-3)
 })
 
 test_that("of an arm without releases no difference is told, and its interval is what the others allow", {
@@ -155,9 +203,9 @@ test_that("arms that are released together know nothing of each other: their ord
   sums <- function(p) stats::rbinom(12, size, p) + stats::rnorm(12, sd = 2)
   own <- list(sums(0.6), sums(0.45))
   # The shares of capital that are announced depend on the sums, and the evidence on the shares.
-  look <- function(first, cash) {
-    .Call(C_evidence_means, 2, rep(1:2, 12) + 0, rep(t, each = 2), rep(size, each = 2), c(rbind(own[[first]], own[[3 - first]])),
-          rep(1, 24), c(2, 2, 0, 0.65), c(0.0005, cash), 0, Inf)$pair[2 * 1:12, ]
+  look <- function(first, threshold) {
+    weigh("means", 2, rep(1:2, 12), rep(t, each = 2), rep(size, each = 2), c(rbind(own[[first]], own[[3 - first]])),
+          c(2, 2, 0, 0.65), risk = 0.0005, threshold = threshold)$pair
   }
   expect_equal(look(1, log(1 / 0.009))[, 3], look(2, log(1 / 0.009))[, 2], tolerance = 1e-12)
   expect_gt(max(abs(look(1, log(1 / 0.009))[, 3] - look(1, Inf)[, 3])), 0.01)
@@ -202,12 +250,12 @@ test_that("by tosses: intervals hold the average so far at all looks, under drif
     sim <- dpts_simulate(arms, policy_randomised(mu = 1, rule = "thompson", block = 100), 3000, runs = 40, seed = 4 + delay,
                          history = TRUE, delay = delay)
     covered <- vapply(release_records(sim)$records, function(record) {
-      looks <- nrow(record$releases) / 2
-      each <- function(column) matrix(record$releases[, column], 2)
-      out <- .Call(C_evidence_tosses, each("chance"), each("size"), each("sum"), record$noise, FALSE, record$least,
-                   log(2 / 0.2), 0)$lower
-      truth <- gap[100 * seq_len(looks)]
-      all(out[, 2] <= truth & truth <= -out[, 3])
+      rows <- record$releases
+      all(vapply(seq_len(nrow(rows) / 2), function(i) {
+        record$releases <- rows[seq_len(2 * i), , drop = FALSE]
+        low <- record_evidence(record, "tosses", interval = log(2 / 0.2))$difference
+        low[2, 1] <= gap[100 * i] && gap[100 * i] <= -low[1, 2]
+      }, NA))
     }, NA)
     expect_gte(mean(covered), 0.8)
   }
@@ -218,11 +266,11 @@ test_that("by means: intervals hold the difference at all looks, with late rewar
     sim <- dpts_simulate(arms_bernoulli(c(0.6, 0.45)), policy, 2000, runs = 16, seed = 6, history = TRUE, delay = 20)
     covered <- vapply(release_records(sim)$records, function(record) {
       record$again <- TRUE # says nothing
-      to <- noise_share(record$noise[[4]], 2, 0.2, signs = 2)
+      to <- noise_share(record$correlation, 2, 0.2, signs = 2)
       rows <- record$releases
       all(vapply(seq(nrow(rows), 1, by = -2), function(i) {
         record$releases <- rows[seq_len(i), , drop = FALSE]
-        low <- record_evidence(record, "means", line = log(2 / to$left), risk = to$risk)$difference
+        low <- record_evidence(record, "means", interval = log(2 / to$left), risk = to$risk)$difference
         low[2, 1] <= -0.15 && -0.15 <= -low[1, 2]
       }, NA))
     }, NA)
@@ -245,8 +293,8 @@ test_that("of a local policy the bits are evidence, in the unit of rewards", {
   expect_gte(min(tapply(effect$lower <= 0.3 & 0.3 <= effect$upper, effect$policy, mean)), 0.8)
   # By hand: the interval of the bits' means over 1 - 2 q
   record <- release_records(sim)$records[[1]]
-  out <- .Call(C_evidence_means, 2, rows[1, ], rows[2, ], rows[3, ], rows[4, ], rows[6, ], c(2, 0, 0, 0), c(0, Inf), 0,
-               log(2 / 0.2))$difference
+  out <- weigh("means", 2, rows[1, ], rows[2, ], rows[3, ], rows[4, ], c(2, 0, 0, 0), terms = rows[6, ],
+               interval = log(2 / 0.2))$lower
   expect_equal(c(effect$lower[1], effect$upper[1]), c(out[2, 1], -out[1, 2]) / tanh(1), tolerance = 1e-12)
   v <- verdict(sim, margin = 0.1)
   expect_true(all(v$arm == "b", na.rm = TRUE) && mean(!is.na(v$arm)) > 0.9)
@@ -285,6 +333,72 @@ test_that("a p-value of effects is that of evidence in both directions", {
   expect_equal(f$p, pmin(1, 2 * exp(-highest)))
   expect_true(any(f$p < 0.5) && any(f$p == 1))
   expect_true(all(f$p[f$lower > 0 | f$upper < 0] <= 0.05))
+})
+
+test_that("of means that do not change the intervals of all looks hold, so p-values, intervals and looks agree", {
+  sim <- dpts_simulate(arms_bernoulli(c(0.6, 0.5)), policy_top_two(1), 1500, runs = 40, seed = 1, history = TRUE)
+  e <- effects(sim)
+  expect_identical(e$p < 0.05, e$lower > 0 | e$upper < 0)
+  expect_gt(sum(e$p < 0.05), 5)
+  expect_true(all(e$lower <= -0.1 & -0.1 <= e$upper))
+  # Intervals never grow: as of later rounds they are inside those of earlier ones.
+  table <- dpts_releases(sim[sim$run == 4, ])
+  early <- do.call(rbind, lapply(unique(table$t), function(t) as.data.frame(effects(table[table$t <= t, ]))))
+  expect_gt(length(unique(early$lower)), 5)
+  expect_false(is.unsorted(early$lower) || is.unsorted(-early$upper))
+  # The best of all looks is found: the bounds of each look alone, by the rule's own bisection
+  record <- release_records(table)$records[[1]]
+  ask <- list(kind = "means", margin = 0, threshold = Inf, interval = log(2 / 0.05), risk = 0, rate = NA_real_, steady = FALSE,
+              floor = 0, permuted = FALSE)
+  alone <- vapply(unique(table$t), function(t) {
+    rows <- record$releases[record$releases[, "t"] <= t, , drop = FALSE]
+    input <- c(as.list(as.data.frame(rows[, c(RELEASE, "block"), drop = FALSE])), list(noise = as.vector(t(rows[, LAW]))))
+    .Call(C_evidence, 2L, input, ask)$lower[c(2, 3)]
+  }, numeric(2))
+  expect_equal(rbind(early$lower, -early$upper), t(apply(alone, 1, cummax)), tolerance = 1e-6, ignore_attr = TRUE)
+  expect_false(isTRUE(all.equal(alone, t(apply(alone, 1, cummax)), tolerance = 1e-3)))
+  # Means that change: no difference agrees with all looks.
+  changed <- as_releases(data.frame(arm = c("a", "b"), n = 400, sum = c(360, 40, 40, 360, 0, 400, 0, 400)), "none")
+  expect_identical(unlist(effects(changed)[c("lower", "upper")]), c(lower = NA_real_, upper = NA_real_))
+  expect_false(is.na(effects(changed)$difference))
+})
+
+test_that("a difference weighs blocks by what is known of them: one person and much noise are little", {
+  blocks <- data.frame(arm = c("a", "b"), n = c(1, 149, 70, 80, 90, 60), sum = c(3.67, 50, 25, 30, 31.5, 17),
+                       block = rep(1:3, each = 2), chance = 0.5)
+  found <- effects(as_releases(blocks, "gaussian", 2), control = "a")
+  a <- blocks[blocks$arm == "a", ]
+  b <- blocks[blocks$arm == "b", ]
+  gap <- b$sum / b$n - a$sum / a$n
+  variance <- (0.25 + 4 / a$n) / a$n + (0.25 + 4 / b$n) / b$n
+  expect_equal(found$difference, sum(gap / variance) / sum(1 / variance))
+  expect_lt(abs(found$difference), 0.1)
+})
+
+test_that("with a margin the verdict names the arm that leads among those that are proved", {
+  for (means in list(c(0.5, 0.56), c(0.56, 0.5))) {
+    arms <- arms_bernoulli(means)
+    for (policy in list(policy_randomised(block = 500), policy_top_two())) {
+      sim <- dpts_simulate(arms, policy, 4000, runs = 20, seed = 1, history = TRUE)
+      v <- suppressMessages(verdict(sim, margin = 0.15))
+      expect_gt(sum(!is.na(v$arm)), 15)
+      # At that look no other arm was ahead of it, or else it was not proved.
+      for (i in which(!is.na(v$arm))) {
+        then <- dpts_releases(sim[sim$run == v$run[i], ])
+        then <- then[then$t <= v$t[i], ]
+        ahead <- suppressMessages(effects(then, control = v$arm[i]))$difference > 0
+        if (ahead) {
+          w <- record_evidence(release_records(then)$records[[1]], evidence_kind(release_design(policy, 2)), 0.15)$pair
+          expect_lt(w[nrow(w), if (v$arm[i] == 1) 2 else 3], log(1 / 0.05))
+        }
+      }
+      if (is_true_of(policy, "gives_verdict")) next
+      expect_identical(v$arm, dpts_identify(arms, policy, margin = 0.15, runs = 20, seed = 1, limit = 4000)$arm)
+    }
+  }
+  narrow <- arms_custom(function(arm, n) stats::runif(n, 0, 0.1), means = c(0.05, 0.05), range = c(0, 0.1))
+  sim <- dpts_simulate(narrow, policy_randomised(block = 100), 300, runs = 2, seed = 1, history = TRUE)
+  expect_false(anyNA(verdict(sim, margin = 0.5)$arm))
 })
 
 test_that("evidence of many runs shows a bar where calls are watched, and is the same", {

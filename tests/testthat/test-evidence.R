@@ -40,6 +40,60 @@ test_that("by means: the expectation is at most 1 whatever rewards do below thet
   }
 })
 
+test_that("by means: geometric noise is charged by its own law", {
+  withr::local_seed(6)
+  for (i in seq_len(ceiling(settings / 3))) {
+    law <- geometric_law(stats::runif(1, 0.2, 0.4), sample(c(1, 0.5), 1))
+    l <- stats::runif(1, 0.2, 0.9) / law[2]
+    z <- -200:200 * law[3]
+    w <- exp(-abs(z) / law[2])
+    expect_equal(charge_by_hand(law, l), log(sum(w * exp(l * z)) / sum(w)))
+    theta <- stats::runif(1, 0.1, 0.9)
+    sign <- sample(c(-1L, 1L), 1)
+    x <- enumerate_batches(law, 12, function(before) theta)
+    rival <- c(stats::runif(1), exp(stats::runif(1, -6, 0)))
+    log_e <- .Call(C_test_means, c(3, 3), x$sum, law, sign, theta, rival, 0, c(0, 0))
+    some <- sample(length(log_e), 50)
+    expect_equal(log_e[some], means_by_hand(c(3, 3), x$sum[, some], law, sign, theta, rival), tolerance = 1e-5)
+    expect_equal(sum(x$weight * exp(log_e)), 1, tolerance = 1e-3)
+  }
+  # On a fine lattice it is Laplace noise.
+  look <- function(law) .Call(C_test_means, c(30, 50), matrix(c(21, 32)), law, 1L, 0.4, c(0.2, 0.01), 0, c(0, 0))
+  expect_equal(look(geometric_law(2, 1e-4)), look(c(1, 2, 0, 0)), tolerance = 1e-7)
+  expect_gt(look(geometric_law(1)), look(c(1, 1, 0, 0))) # and else less
+})
+
+test_that("against a known rate: one arm on both sides, each release with the noise of its own law", {
+  withr::local_seed(8)
+  law <- cbind(evidence_laws$gaussian * c(1, 0.6, 1, 1), geometric_law(0.4))
+  nodes <- lapply(1:2, function(i) noise_nodes(law[, i], 10))
+  x <- expand.grid(s1 = 0:3, s2 = 0:4, i = seq_along(nodes[[1]]$x), j = seq_along(nodes[[2]]$x))
+  look <- function(rate, law) {
+    apply(cbind(x$s1 + nodes[[1]]$x[x$i], x$s2 + nodes[[2]]$x[x$j]), 1, function(y) {
+      weigh("means", 1, c(1, 1), 1:2, 3:4, y, law, rate = rate)$pair[2, ]
+    })
+  }
+  expected <- function(mean, rate, law) {
+    w <- stats::dbinom(x$s1, 3, mean) * stats::dbinom(x$s2, 4, mean) * nodes[[1]]$w[x$i] * nodes[[2]]$w[x$j]
+    drop(exp(look(rate, law)) %*% w)
+  }
+  expect_equal(expected(0.4, 0.4, law), c(1, 1), tolerance = 1e-3)
+  below <- expected(0.3, 0.4, law)
+  expect_true(below[1] < 0.98 && below[2] > 1.02)
+  # With the law of the first release for the second one
+  expect_gt(max(expected(0.4, 0.4, law[, c(1, 1)] * c(1, 0.3, 1, 1))), 1.01)
+  # It is E(rate) with the gap to the rate, whatever the other arms do.
+  y <- c(12, 30, 3)
+  one <- weigh("means", 1, c(1, 1, 1), 1:3, c(20, 50, 9), y, c(1, 2, 0, 0), rate = 0.3)$pair
+  for (side in 1:2) {
+    hand <- .Call(C_test_means, c(20, 50, 9), matrix(y), c(1, 2, 0, 0), c(1L, -1L)[side], 0.3, c(0.3, 0), 0, c(0, 0, 0))
+    expect_equal(one[3, side], hand)
+  }
+  two <- weigh("means", 2, c(1, 2, 1, 2, 1), 1:5, c(20, 90, 50, 90, 9), c(12, 80, 30, 85, 3), c(1, 2, 0, 0), rate = 0.3)$pair
+  expect_identical(two[c(1, 3, 5), c(1, 3)], one)
+  expect_error(weigh("means", 1, c(1, 1), 1:2, 3, c(1, 2), cbind(c(2, 1, 0, 0.5), c(2, 2, 0, 0.5))), "one law")
+})
+
 test_that("by means: planted mistakes are found", {
   expected <- function(law, mistake) {
     x <- enumerate_batches(law, 6, function(before) 0.4)
@@ -91,7 +145,7 @@ test_that("by means: a sum with several variables of noise pays for each", {
   arm <- rep(c(1, 2), 6)
   last <- replicate(600, {
     sum <- stats::rbinom(12, 5, 0.5) + 2 * stats::rnorm(12, sd = sqrt(8))
-    .Call(C_evidence_means, 2L, arm, seq_along(arm) + 0, rep(5, 12), sum, rep(8, 12), c(2, 2, 0, 0), c(0, Inf), 0, 3)$pair[12, 2]
+    weigh("means", 2L, arm, seq_along(arm), 5, sum, c(2, 2, 0, 0), terms = 8)$pair[12, 2]
   })
   expect_lt(mean(exp(last)), 1)
 })
@@ -199,7 +253,7 @@ test_that("a person who counts twice, and people who wait and count as 0, prove 
 })
 
 test_that("the rounding of live noise is charged", {
-  law <- c(2, 1, 0.05, 0)
+  law <- c(2, 1, 0.1, 0)
   sum <- matrix(c(1.2, 2.1, -0.3, 4), 2)
   expect_equal(.Call(C_test_means, c(3, 3), sum, law, 1L, 0.4, c(0.2, 0.01), 0, c(0, 0)),
                means_by_hand(c(3, 3), sum, law, 1, 0.4, c(0.2, 0.01)), tolerance = 1e-5)
@@ -247,14 +301,94 @@ test_that("by tosses: permuted blocks pay for the noise of both sums", {
   }
 })
 
+# Of one permuted block, all at once: n people of each arm, independent rewards of 0 or 1
+permuted_mean <- function(n, mean, margin, normaliser = function(kappa) exp(2 * kappa * margin * n)) {
+  sums <- expand.grid(0:n, 0:n)
+  kappa <- .Call(C_test_kappas, evidence_laws$none, 0.5)
+  log_f <- .Call(C_test_tosses, matrix(0.5, 1, nrow(sums)), matrix(n + 0, 2, nrow(sums)), t(as.matrix(sums)) + 0,
+                 evidence_laws$none, kappa, TRUE)
+  sum(stats::dbinom(sums[[1]], n, mean[1]) * stats::dbinom(sums[[2]], n, mean[2]) *
+        colMeans(exp(log_f) * normaliser(kappa)))
+}
+
+test_that("by tosses: with a margin, permuted blocks have an expectation of at most 1", {
+  look <- function(n, sum, margin) {
+    weigh("tosses", 2, 1:2, c(1, 1), n, sum, evidence_laws$none, chance = n / sum(n), floor = 0.3, permuted = TRUE,
+          margin = margin)$pair[1, 3]
+  }
+  withr::local_seed(7)
+  for (margin in 1:9 / 10) {
+    # Independent rewards of arms that are exactly the margin apart
+    mean <- (1 + c(-1, 1) * margin) / 2
+    for (n in list(c(3, 3), c(5, 2), c(8, 8))) {
+      s <- expand.grid(0:n[1], 0:n[2])
+      w <- apply(s, 1, look, n = n, margin = margin)
+      expect_lte(sum(stats::dbinom(s[[1]], n[1], mean[1]) * stats::dbinom(s[[2]], n[2], mean[2]) * exp(w)), 1)
+    }
+    for (n in c(10, 50)) expect_lte(permuted_mean(n, mean, margin), 1)
+    # Any people, each of whom does worse under a by the margin, in all orders
+    to_a <- utils::combn(6, 3)
+    for (i in 1:3) {
+      z <- margin + (1 - margin) * list(stats::runif(6), rep(0:1, 3), c(0, 0, 0, 0, 0, 1))[[i]]
+      w <- apply(to_a, 2, function(a) look(c(3, 3), c(sum(z[a] - margin), sum(z[-a])), margin))
+      expect_lte(mean(exp(w)), 1)
+    }
+  }
+  # The normaliser of independent tosses is false here: 1.136 at 0.3 with 50 and 50 people
+  wrong <- permuted_mean(50, c(0.35, 0.65), 0.3, function(kappa) (1 - kappa * 0.3)^-100)
+  expect_equal(wrong, 1.136, tolerance = 1e-3)
+  # No arm is worse by more than 1.
+  for (kind in c("means", "tosses")) {
+    expect_identical(weigh(kind, 2, 1:2, c(1, 1), 5, c(0, 5), evidence_laws$none, chance = 0.5, margin = 1.1)$pair[1, 2:3],
+                     c(Inf, Inf))
+  }
+})
+
+test_that("by tosses: each block is charged for the noise of its own rows, and a lost bet stays lost", {
+  laws <- cbind(c(1, 2, 0, 0), geometric_law(1.5), c(2, 3, 0.1, 0), c(1, 1, 0, 0), c(1, 20, 0, 0), c(1, 20, 0, 0))
+  n <- c(40, 60, 30, 50, 55, 45)
+  sum <- c(30, 25, 20, 18, 40, 10)
+  p <- c(0.4, 0.6, 0.4, 0.6, 0.5, 0.5)
+  kappa <- .Call(C_test_kappas, laws[, 1], 0.3) # the wider law of the first block
+  look <- function(rows) {
+    weigh("tosses", 2, rep(1:2, 3)[rows], rep(1:3, each = 2)[rows], n[rows], sum[rows], laws[, rows, drop = FALSE],
+          chance = p[rows], floor = 0.3)$pair
+  }
+  f <- 0 * kappa
+  for (block in 1:3) {
+    i <- 2 * block - 1:0
+    before <- seq_len(i[1] - 1)
+    x <- vapply(1:2, function(arm) {
+      own <- before[rep_len(1:2, length(before)) == arm]
+      (sum(sum[own]) + 5) / (sum(n[own]) + 10)
+    }, 0)
+    c <- p[i[2]] * x[1] + p[i[1]] * x[2]
+    c <- pmin(pmax(c, 1 - 0.95 * p[i[2]] / kappa), 0.95 * p[i[1]] / kappa)
+    a0 <- log(1 - kappa * c / p[i[1]])
+    b0 <- log(1 + kappa * c / p[i[2]])
+    l <- log(1 + kappa * (1 - c) / p[i[1]]) - a0
+    m <- b0 - log(1 - kappa * (1 - c) / p[i[2]])
+    charge <- function(law, l) ifelse(law[1] == 1 & l * law[2] >= 1, Inf, suppressWarnings(charge_by_hand(law, l)))
+    f <- f + n[i[1]] * a0 + n[i[2]] * b0 + l * sum[i[1]] - m * sum[i[2]] - charge(laws[, i[1]], l) - charge(laws[, i[2]], m)
+    expect_equal(look(1:(2 * block))[block, 3], log(mean(exp(f))))
+  }
+  expect_identical(is.finite(f), rep(c(TRUE, FALSE), c(3, 2))) # noise of scale 20 admits the small ones alone
+  # All lost: nothing is proved, now or later.
+  lost <- weigh("tosses", 2, rep(1:2, 3), rep(1:3, each = 2), 1000, rep(c(900, 100), 3),
+                cbind(c(1, 0, 0, 0), c(1, 0, 0, 0), c(1, 1e6, 0, 0), c(1, 1e6, 0, 0), c(1, 0, 0, 0), c(1, 0, 0, 0)),
+                chance = 0.5, floor = 0.5, interval = log(20))
+  expect_identical(c(is.finite(lost$pair[1, 3]), lost$pair[2:3, 3] == -Inf), c(TRUE, TRUE, TRUE))
+  expect_identical(lost$lower[1, 2], -1)
+})
+
 test_that("live noise is charged as it is drawn: a little larger, and rounded to the grid", {
-  # kind, scale, carry, rounding. The rate of exact noise is rounded down to 32 bits: 2^-20 of the scale covers it.
+  # kind, scale, correlation, step. The rate of exact noise is rounded down to 32 bits: 2^-20 of the scale covers it.
   for (kind in c(1, 2)) {
     live <- .Call(C_test_drawn, c(kind, 3, 0, 0), TRUE)
     expect_identical(live[2], 3 * (1 + 2^-20))
-    expect_identical(live[4], if (kind == 2) 2^-21 else 0)
+    expect_identical(live[4], if (kind == 2) 2^-20 else 0)
     expect_identical(.Call(C_test_drawn, c(kind, 3, 0, 0), FALSE), c(kind, 3, 0, 0))
-    expect_identical(live_noise(list(kind = kind, scale = 3)), live[c(1, 2, 4)])
+    expect_identical(unlist(live_noise(list(kind = kind, scale = 3)), use.names = FALSE), live[c(1, 2, 4)])
   }
   expect_identical(.Call(C_test_drawn, c(2, 0, 0, 0), TRUE), c(2, 0, 0, 0))
   # half a step of the grid costs l / 2^21: by hand, of one batch of 100 rewards and a gap of 0.2

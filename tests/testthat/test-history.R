@@ -93,6 +93,33 @@ test_that("a skipped stretch is filled in with the distribution of its rounds", 
   expect_lt(abs(same - (0.49 + 0.09)), 5 * sqrt(0.25 / length(x)))
 })
 
+test_that("a stretch shows the same rewards whichever rounds are looked at", {
+  # Stretches of thousands of rounds, of one arm and of arms in turn; rounds looked at alone and in a row
+  rounds <- c(1, 7, 8, 500:580, 3000, 9001:9070, 15000)
+  for (policy in list(policy_dp_imed(1), policy_dp_se(1), policy_ts_gaussian(2000, 20))) {
+    play <- function(...) dpts_simulate(arms_bernoulli(c(0.8, 0.5, 0.3)), policy, 15000, runs = 3, seed = 5, ...)
+    kept <- play(record = I(rounds), history = TRUE)
+    expect_identical(numbers_of(kept), numbers_of(play(record = I(rounds))))
+    h <- dpts_history(kept)
+    total <- stats::ave(h$reward, h$run, FUN = cumsum)
+    expect_identical(kept$reward, total[match(paste(kept$run, kept$t), paste(h$run, h$t))])
+  }
+})
+
+test_that("rewards inside one long stretch are coins, at every place in it", {
+  runs <- 400
+  h <- dpts_history(dpts_simulate(arms_bernoulli(0.3), policy_ucb1(), 1000, runs = runs, seed = 2, history = TRUE))
+  x <- matrix(h$reward, 1000)
+  n <- 1000
+  each <- (rowMeans(x) - 0.3)^2 / (0.21 / runs)
+  expect_lt(abs(sum(each) - n), 5 * sqrt(2 * n))
+  for (width in c(2, 20, 50)) { # the sums of rounds in a row vary as those of coins do
+    sums <- apply(array(x, c(width, n / width, runs)), 2:3, sum)
+    z <- (sums - 0.3 * width)^2 / (0.21 * width)
+    expect_lt(abs(mean(z) - 1), 5 * sqrt((2 + 1 / (0.21 * width)) / length(z)))
+  }
+})
+
 test_that("shares of pulls add up to one and are those of the history", {
   arms <- arms_bernoulli(c(a = 0.2, b = 0.8))
   sim <- dpts_simulate(list(p = arms, q = arms), list(u = policy_ucb1(), f = policy_fixed(2)), 100, runs = 5,

@@ -203,6 +203,11 @@ test_that("the log's identity is that of its events", {
     other[[column]][50] <- other[[column]][50] * 0.999
     expect_false(hash(other) == same)
   }
+  # contexts of another name are others
+  named <- function(context) shared(dpts_replay(log, policy_uniform(), runs = 1, seed = 1, context = context), "log")
+  other <- log
+  names(other)[names(other) == "x1"] <- "x9"
+  expect_false(named("x1") == shared(dpts_replay(other, policy_uniform(), runs = 1, seed = 1, context = "x9"), "log"))
   swapped <- log[c(1:49, 51, 50, 52:100), ]
   expect_false(hash(swapped) == same)
   log$arm <- as.numeric(log$arm)
@@ -231,6 +236,15 @@ test_that("memory does not grow with the number of events", {
   most(2)
   # 9,000 events more are 3.8 MB on disk.
   expect_lt(most(13) - most(4), 0.5)
+})
+
+test_that("events that the disk has not taken are missed", {
+  spool <- write_block(new_spool(withr::local_tempdir()), list(arm = 1:5, reward = c(0, 1, 0, 1, 1)))
+  expect_equal(spool$bytes, 5 * 4 + 5 * 8)
+  path <- spool$path
+  spool$bytes <- spool$bytes + 1
+  expect_error(finish_spool(spool), "cannot be written", class = "dpts_error_log")
+  expect_false(file.exists(path))
 })
 
 test_that("bad sources are refused, with the reason", {

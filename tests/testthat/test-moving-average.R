@@ -40,10 +40,10 @@ test_that("the ledger knows the coefficients: the batch sums can be had back fro
   sums <- withr::with_seed(5, runif(20, 0, 100))
   out <- moving_average(rep(100, 20), sums, carry, sd = 3)
   expect_equal(out$scale, rep(3, 20))
-  expect_equal(out$carry, c(0, carry[-20]))
+  expect_equal(out$correlation, c(0, carry[-20]))
   expect_equal(out$gain, sqrt(1 - carry^2), tolerance = 1e-5)
   held <- out$exact / out$gain
-  expect_equal(held - out$carry * c(0, held[-20]), sums)
+  expect_equal(held - out$correlation * c(0, held[-20]), sums)
   # Fresh noise of sd 3 in each
   noise <- unlist(lapply(1:200, function(seed) {
     moving_average(rep(100, 20), sums, carry, sd = 3, seed = seed)$noise
@@ -269,11 +269,11 @@ test_that("the ledger of a policy gives back its batches: whole sums, arm by arm
     for (arm in 1:3) {
       rows <- out$ledger[out$ledger$arm == arm, ]
       held <- rows$exact / rows$gain
-      sizes <- held - rows$carry * c(0, held[-nrow(rows)])
+      sizes <- held - rows$correlation * c(0, held[-nrow(rows)])
       # Rewards are 1: sums are sizes, whole numbers, and no more than the arm's pulls.
       expect_equal(sizes, round(sizes))
       expect_lte(sum(sizes), sum(out$arm == arm))
-      expect_equal(rows$carry, c(0, rep(policy$params$correlation, nrow(rows) - 1)))
+      expect_equal(rows$correlation, c(0, rep(policy$params$correlation, nrow(rows) - 1)))
     }
   }
 })

@@ -14,9 +14,108 @@ test_that("estimates agree with the data's own toolkit", {
   expect_equal(always$estimate, 0.014705882352941176, tolerance = 1e-13)
   expect_match(paste(capture.output(print(always)), collapse = " "), "272 match")
   expect_named(ope, c("estimator", "estimate", "se", "lower", "upper"))
-  expect_equal(ope$upper - ope$estimate, qnorm(0.975) * ope$se)
-  wide <- dpts_ope(bts, "uniform", level = 0.99)
-  expect_equal(wide$estimate - wide$lower, qnorm(0.995) * ope$se)
+})
+
+# The interval of ?dpts_ope for rewards of 0 and 1: the wider of the normal one and Wilson's, in [0, 1]
+ope_by_help <- function(estimate, se, n, level = 0.95) {
+  z <- qnorm((1 + level) / 2)
+  p <- pmin(pmax(estimate, 0), 1)
+  half <- z * sqrt(p * (1 - p) / n + z^2 / (4 * n^2))
+  wilson <- function(sign) (p + z^2 / (2 * n) + sign * half) / (1 + z^2 / n)
+  list(lower = pmax(0, pmin(estimate - z * se, wilson(-1))), upper = pmin(1, pmax(estimate + z * se, wilson(1))))
+}
+
+test_that("intervals are those of the help page, and never of width 0", {
+  for (level in c(0.8, 0.95, 0.99)) for (target in list("uniform", 1, 7)) {
+    log <- if (identical(target, "uniform")) bts else random
+    ope <- dpts_ope(log, target, level = level)
+    expect_equal(as.list(ope)[c("lower", "upper")], ope_by_help(ope$estimate, ope$se, glance(ope)$effective, level))
+    expect_true(all(ope$lower < ope$upper))
+  }
+  tidied <- tidy(ope, conf.level = 0.9)
+  expect_equal(as.list(tidied)[c("conf.low", "conf.high")],
+               stats::setNames(ope_by_help(ope$estimate, ope$se, glance(ope)$effective, 0.9), c("conf.low", "conf.high")))
+  # Arm 1 was shown 302 times and had no reward: Clopper and Pearson's upper limit is 0.0121.
+  none <- dpts_ope(random, 1)
+  expect_equal(none$estimate, rep(0, 4))
+  expect_equal(none$upper, rep(qnorm(0.975)^2 / (302 + qnorm(0.975)^2), 4))
+  # All logged rewards 1, and no match at all
+  sure <- data.frame(arm = rep(1:2, 10), reward = 1, propensity = 0.5)
+  expect_lt(max(dpts_ope(sure, 1)$lower), 0.8)
+  unseen <- suppressWarnings(dpts_ope(data.frame(arm = factor(rep(1, 20), 1:2), reward = 0, propensity = 0.9), 2))
+  expect_equal(c(unseen$lower[1], unseen$upper[1]), c(0, 1))
+  expect_identical(c(unseen$lower[2], unseen$upper[2]), c(NA_real_, NA_real_))
+  # Rewards inside [0, 1]: Wilson's interval would be 5 times too wide. That of rewards that are all alike has a
+  # width of about 3 / n.
+  set.seed(8)
+  steady <- data.frame(arm = rep(1:2, 100), reward = runif(200, 0.45, 0.55), propensity = 0.5)
+  wide <- dpts_ope(steady, 1, estimator = "snipw")
+  expect_lt(wide$upper - wide$lower, 0.1)
+  steady$reward <- 0.5
+  alike <- dpts_ope(steady, 1, estimator = "snipw")
+  expect_gt(alike$upper - alike$lower, 2 / 100)
+  expect_lt(alike$upper - alike$lower, 4 / 100)
+})
+
+test_that("95% intervals hold the value where rewards are rare, by enumeration", {
+  # A uniform log of k arms, the target always one of them: N events match, of which K have a reward.
+  covers <- function(n, k, rate, estimator) {
+    each <- expand.grid(N = 1:n, K = 0:n)
+    each$chance <- dbinom(each$N, n, 1 / k) * dbinom(each$K, each$N, rate)
+    each <- each[each$chance > 1e-12, ]
+    p <- if (estimator == "ipw") k * each$K / n else each$K / each$N
+    se <- if (estimator == "ipw") sqrt((k^2 * each$K - n * p^2) / (n - 1) / n) else sqrt(p * (1 - p) / each$N)
+    own <- ope_interval(p, se, each$N, 1, 0.95)
+    sum(each$chance[own$lower <= rate & rate <= own$upper])
+  }
+  # the tables of arms that are rarely rewarded, or nearly always; the normal intervals hold 64, 77, 77, 64 and 90%
+  for (estimator in c("ipw", "snipw")) {
+    expect_gt(covers(1000, 10, 0.01, estimator), 0.92)
+    expect_gt(covers(3000, 10, 0.005, estimator), 0.92)
+    expect_gt(covers(300, 2, 0.01, estimator), 0.92)
+    expect_gt(covers(200, 10, 0.95, estimator), 0.92)
+    expect_gt(covers(30, 2, 0.5, estimator), 0.92)
+  }
+  # and dpts_ope() counts like this
+  log <- simulated_log(200, rep(0.1, 10))
+  ope <- dpts_ope(log, 3, estimator = c("ipw", "snipw"))
+  own <- log$arm == 3
+  p <- c(10 * sum(own & log$reward == 1) / 200, mean(log$reward[own]))
+  se <- c(sqrt((100 * sum(own & log$reward == 1) - 200 * p[1]^2) / 199 / 200), sqrt(p[2] * (1 - p[2]) / sum(own)))
+  expect_equal(ope$se, se)
+  expect_equal(as.list(ope)[c("lower", "upper")], ope_by_help(p, se, sum(own)))
+})
+
+test_that("propensities that cannot be the logger's are said, with the number", {
+  # 0.9 for two arms of three, 0.05 for the third: weights of mean 2.58, where it must be 1
+  log <- withr::with_seed(1, data.frame(arm = sample(c("a", "b", "c"), 1000, TRUE), reward = rbinom(1000, 1, 0.5)))
+  log$propensity <- ifelse(log$arm == "a", 0.05, 0.9)
+  w <- 1 / 3 / log$propensity
+  number <- sprintf("mean %.2f \\(se %.3f\\)", mean(w), sd(w) / sqrt(1000))
+  expect_warning(ope <- dpts_ope(log, "uniform"), number, class = "dpts_warning_propensities")
+  expect_equal(glance(ope)$mean_weight, mean(w))
+  expect_match(capture.output(print(ope)), sprintf("Mean weight: %.2f .se %.3f.; 1 with", mean(w), sd(w) / sqrt(1000)),
+               all = FALSE)
+  expect_lt(ope$lower[1], 1)
+  expect_warning(replay <- dpts_replay(log, policy_uniform(), runs = 1, seed = 1), number,
+                 class = "dpts_warning_propensities")
+  expect_match(paste(capture.output(print(replay)), collapse = " "), "mean #? +weight 2.58")
+  # too small: others than the log's, or an arm that is missing
+  log$propensity <- 0.6
+  expect_warning(dpts_ope(log, "uniform"), "mean 0.556 .*or the log lacks", class = "dpts_warning_propensities")
+  expect_warning(dpts_replay(log, policy_uniform(), runs = 1, seed = 1), "mean 0.556", class = "dpts_warning_propensities")
+  # Clipping makes the mean smaller, and is no mistake of the log's.
+  set.seed(2)
+  right <- simulated_log(2000, c(0.5, 0.5), c(0.9, 0.1))
+  expect_no_warning(dpts_ope(right, "uniform", clip = 1))
+  expect_no_warning(dpts_replay(right, policy_uniform(), runs = 1, seed = 1))
+  # Right propensities are called wrong in less than one log of a thousand.
+  said <- replicate(2000, {
+    arm <- sample(3, 200, TRUE, c(0.6, 0.3, 0.1))
+    w <- c(1 / 1.8, 1 / 0.9, 1 / 0.3)[arm]
+    tryCatch({ warn_weights(c(mean(w), sd(w) / sqrt(200)), ""); FALSE }, warning = function(w) TRUE)
+  })
+  expect_lt(mean(said), 0.004)
 })
 
 test_that("estimators are unbiased, and their standard errors true, where the truth is known", {
@@ -91,8 +190,9 @@ test_that("the direct method's error counts the spread of contexts", {
 
 test_that("propensities next to 0 do not break the arithmetic", {
   log <- data.frame(arm = rep(1:2, 50), reward = rep(0:1, 50), propensity = 1e-300)
-  expect_equal(dpts_ope(log, 2, estimator = "snipw")$estimate, 1)
-  replay <- dpts_replay(log, policy_fixed(2), runs = 1, seed = 1)
+  expect_warning(ope <- dpts_ope(log, 2, estimator = "snipw"), "mean 5e.299", class = "dpts_warning_propensities")
+  expect_equal(ope$estimate, 1)
+  expect_warning(replay <- dpts_replay(log, policy_fixed(2), runs = 1, seed = 1), class = "dpts_warning_propensities")
   expect_equal(c(replay$rate, replay$relative), c(1, 2))
   expect_false(anyNA(summary(replay)[c("se", "lower", "upper")]))
 })
@@ -105,6 +205,9 @@ test_that("targets can be named, numbered or spelled out", {
   same(dpts_ope(log, matrix(c(0, 1, 0), 1)), arm)
   named <- matrix(c(1, 0, 0), 1, dimnames = list(NULL, c("y", "x", "z")))
   same(dpts_ope(log, named), arm)
+  # Three columns in an order that is not its own inverse
+  turned <- matrix(c(0.2, 0.7, 0.1), 1, dimnames = list(NULL, c("y", "z", "x")))
+  same(dpts_ope(log, turned), dpts_ope(log, matrix(c(0.1, 0.2, 0.7), 1)))
   full <- matrix(1 / 3, 300, 3)
   same(dpts_ope(log, full), dpts_ope(log, "uniform"))
   # On a uniform log the uniform target's estimate is the mean reward.
@@ -140,12 +243,21 @@ test_that("clipping cuts weights", {
 })
 
 test_that("thin overlap is said aloud", {
+  # 5 equal weights of 100, and 12
+  thin <- function(n) data.frame(arm = c(rep(1, 100 - n), rep(2, n)), reward = 0:1, propensity = rep(c(1 - n / 100, n / 100), c(100 - n, n)))
+  expect_warning(five <- dpts_ope(thin(5), 2), "effective sample size is 5 of 100", class = "dpts_warning_overlap")
+  expect_no_warning(twelve <- dpts_ope(thin(12), 2))
+  # Matches are events, whatever they weigh.
+  expect_equal(c(glance(five)$matched, glance(twelve)$matched), c(5, 12))
+  expect_match(capture.output(print(twelve)), "100, of which 12 match; effective sample size 12", all = FALSE)
+  expect_equal(glance(dpts_ope(thin(12), "uniform"))$matched, 100)
   log <- data.frame(arm = c(rep(1, 99), 2), reward = 0.5, propensity = c(rep(0.99, 99), 0.01))
   expect_warning(dpts_ope(log, 2), "effective sample size", class = "dpts_warning_overlap")
   unseen <- data.frame(arm = factor(rep(1, 50), 1:2), reward = 0.5, propensity = 1 / 2)
   expect_warning(expect_warning(dpts_ope(unseen, matrix(c(0, 1), 1)), "never shows",
                                 class = "dpts_warning_overlap"), "effective")
   # Nothing is said of arms that the target does not play, or that are never on offer.
+  unseen$propensity <- 0.999
   expect_no_warning(dpts_ope(unseen, 1))
   log <- data.frame(arm = factor(rep(1:2, 25), 1:3), reward = 0.5, propensity = 1 / 2)
   log$pool <- rep(list(1:2), 50)
@@ -178,7 +290,9 @@ test_that("arguments are checked", {
   expect_error(dpts_ope(bts, "nobody"), class = "dpts_error_input")
   expect_error(dpts_ope(bts, 34), class = "dpts_error_input")
   expect_error(dpts_ope(bts, matrix(1 / 2, 1, 2)), class = "dpts_error_input")
-  expect_error(dpts_ope(bts, matrix(1.001 / 34, 1, 34)), "adding up to 1", class = "dpts_error_input")
+  for (off in c(0.4, 0.999, 1.001)) {
+    expect_error(dpts_ope(bts, matrix(off / 34, 1, 34)), "adding up to 1", class = "dpts_error_input")
+  }
   expect_error(dpts_ope(bts, "uniform", estimator = "magic"), class = "dpts_error_input")
   expect_error(dpts_ope(bts, "uniform", clip = 0), class = "dpts_error_input")
   expect_error(dpts_ope(bts, "uniform", "ipw"), class = "dpts_error_dots")
@@ -206,22 +320,21 @@ test_that("a policy that learns is a target: its chances in each event, as a rep
   log$propensity <- c(0.5, 0.3, 0.2)[log$arm]
   found <- dpts_ope(log, policy_exp3(), seed = 4)
   # EXP3 in R. It learns from every event whose arm it chose: none is left out to make the log uniform.
-  seen <- chosen <- NULL
-  learned <- 0
+  begin_notes()
   spy <- policy_custom(
     "spy", start = function(k, horizon) list(loss = numeric(k), t = 1),
     choose = function(state, round) {
       arm <- sample.int(3, 1, prob = chances(state))
-      chosen <<- c(chosen, arm)
+      note(chosen = arm)
       arm
     },
     update = function(state, feedback) {
-      learned <<- learned + 1
+      note(learned = 1)
       state$loss[feedback$arm] <- state$loss[feedback$arm] + (1 - feedback$reward) / chances(state)[feedback$arm]
       list(loss = state$loss, t = state$t + 1)
     },
     probability = function(state, round) {
-      seen <<- rbind(seen, chances(state))
+      note(seen = chances(state))
       chances(state)
     }
   )
@@ -230,8 +343,10 @@ test_that("a policy that learns is a target: its chances in each event, as a rep
     w / sum(w)
   }
   own <- dpts_ope(log, spy, estimator = "ipw", seed = 1)
+  noted <- split(notes(), names(notes()))
+  seen <- do.call(rbind, noted$seen)
   expect_equal(nrow(seen), n)
-  expect_equal(learned, sum(chosen == log$arm))
+  expect_equal(length(noted$learned), sum(unlist(noted$chosen) == log$arm))
   expect_equal(own$estimate, mean(seen[cbind(1:n, log$arm)] / log$propensity * log$reward))
   expect_equal(dpts_ope(log, seen, estimator = "dr")$estimate, dpts_ope(log, spy, estimator = "dr", seed = 1)$estimate)
   # Chances that nothing changes are those of the uniform target.

@@ -80,6 +80,39 @@ test_that("lines that coincide are seen as such", {
   expect_false("solid" %in% lines$linetype[lines$group == 2]) # on top, and with gaps
 })
 
+test_that("captions are true at the edges of their cases", {
+  expect_identical(words_mean(c(1, 5), 0.95), "Mean of 1 to 5 runs; band: 95% confidence interval.")
+  expect_identical(words_mean(c(1, 1), 0.95), "One run, which has no confidence interval.")
+  expect_identical(words_mean(5, 0.9, "line"), "Mean of 5 runs; line: 90% confidence interval.")
+  expect_identical(words_level(c(0.95, 0.999, 0.9995, 0.5)), c("95%", "99.9%", "99.95%", "50%"))
+  many <- dpts_simulate(two_arms(), policy_dp_klucb(1), 50, runs = 21, seed = 1, record = I(50))
+  caption <- function(runs) autoplot(estimates(many[many$run <= runs, ]))$labels$caption
+  expect_match(caption(21), "Drawn are 20 of 21 runs", fixed = TRUE)
+  expect_match(caption(20), "Each line is one run", fixed = TRUE)
+  expect_no_match(caption(1), "Each line|Drawn are")
+  expect_length(unique(drawn(autoplot(estimates(many)), 1, whole = FALSE)$group), 20)
+})
+
+test_that("names stand at the ends of curves, colours belong to policies, and the first level is on top", {
+  ten <- stats::setNames(rep(0.5, 10), letters[1:10])
+  walk <- autoplot(arms_walk(ten, 0.02), horizon = 60)
+  means <- arm_means(arms_walk(ten, 0.02), 60)
+  ends <- Filter(function(layer) inherits(layer$geom, "GeomSegment"), walk$layers)[[1]]$data
+  expect_true(all(ends$x == 60))
+  expect_equal(ends$y[match(letters[1:10], ends$label)], unname(means[60, ]))
+  # The same policy has the same colour, whichever curve is above.
+  colour <- function(arms) {
+    sim <- dpts_simulate(arms, list(fixed = policy_fixed(1), other = policy_fixed(2)), 20, runs = 2, seed = 1)
+    lines <- ggplot2::layer_data(autoplot(sim), 2)
+    highest <- function(own) max(lines$y[lines$colour == own])
+    c(unique(lines$colour)[which.max(vapply(unique(lines$colour), highest, 0))])
+  }
+  expect_identical(colour(arms_bernoulli(c(0.5, 0.9))), LINE_COLOURS[1])
+  expect_identical(colour(arms_bernoulli(c(0.9, 0.5))), LINE_COLOURS[2])
+  pulled <- autoplot(pulls(dpts_simulate(arms_bernoulli(c(a = 0.6, b = 0.5)), policy_ucb1(), 50, runs = 2, seed = 1)))
+  expect_identical(ggplot2::layer_scales(pulled)$y$get_limits(), c("b", "a"))
+})
+
 test_that("means, runs, level and bands are named", {
   sim <- results()$simulation
   plot <- autoplot(sim, level = 0.9)
@@ -88,10 +121,9 @@ test_that("means, runs, level and bands are named", {
   uneven <- rbind(sim, dpts_simulate(two_arms(), list(c = policy_uniform()), 300, runs = 2, seed = 1, record = 10))
   expect_match(autoplot(uneven)$labels$caption, "Mean of 2 to 6 runs")
   expect_match(autoplot(sim[sim$run == 1, ])$labels$caption, "no confidence interval")
-  # intervals are of one kind: Student's, at 95%
-  stats <- summary(sim)
+  # intervals are of one kind, at 95%
   band <- pages()$simulation$layers[[1]]
-  expect_equal(sort(band$ymax), sort(ifelse(stats$mean > 0, stats$mean * exp(qt(0.975, 5) * stats$se / stats$mean), 0)))
+  expect_equal(sort(band$ymax), sort(summary(sim)$upper))
   # a distribution of people, as bounds of privacy, has no intervals
   for (name in setdiff(names(results()), c("privacy", "audit", "reproduction_privacy", "identification"))) {
     expect_match(gsub("\n", " ", plots()[[name]]$labels$caption), "95% confidence interval", info = name)

@@ -187,6 +187,18 @@ test_that("policy_private() plays the inner policy on noisy means of batches, ea
   expect_equal(gaussian$total, n / 4)
 })
 
+test_that("an inner policy of [0, 1] sees a noisy mean that is clipped to it", {
+  n <- 200
+  rewards <- withr::with_seed(4, matrix(rbinom(3 * n, 1, 0.5), n))
+  play <- function(first) {
+    run_script(policy_private(policy_klucb(), epsilon = 0.5, batch = 10), 3, rep(NA, n), rewards,
+               forced = c(first, rep(c(5, 4, 6), 7)))$arm
+  }
+  expect_identical(play(15), play(10))
+  expect_identical(play(-5), play(0))
+  expect_false(identical(play(10), play(0)))
+})
+
 test_that("batches of one reward and no noise are the inner policy; all verbs go on", {
   arms <- arms_beta(c(3, 2), c(2, 2)) # no ties
   withr::local_options(dpts.engine = "plain")

@@ -46,6 +46,13 @@ test_that("the range is found by seven noisy counts of the pilot, and the policy
   }
 })
 
+test_that("a reward at a level is not above it: rewards of 0 and 1 have the range [0, 1]", {
+  n <- 300
+  rewards <- withr::with_seed(5, matrix(c(rep(1, 80), runif(2 * n - 80)), n, byrow = TRUE))
+  out <- run_script(policy_clipped(policy_ucb1(), c(0, NA), tail = 0.1, pilot = 40), 2, rep(NA, n), rewards)
+  expect_identical(out$arm[41:n], run_script(policy_ucb1(), 2, rep(NA, n - 40), rewards[41:n, ])$arm)
+})
+
 test_that("what comes late of the pilot is not used", {
   n <- 300
   rewards <- withr::with_seed(3, matrix(rexp(2 * n), n))

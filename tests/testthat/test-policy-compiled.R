@@ -14,15 +14,19 @@ ucb1_with <- function(from, to, name = "changed", of = "ucb1.c") {
 }
 
 # One file, compiled once, with a copy of UCB1, or another policy, for each change: ucb1_1, ucb1_2, ...
-# `changes`: A list of c(from, to).
+# `changes`: A list of c(from, to, from, to, ...).
 copies_with <- function(changes, of = "ucb1") {
   code <- readLines(example_file(paste0(of, ".c")))
   body <- paste(code[!grepl("^(#include|DPTS_POLICIES)", code)], collapse = "\n")
   # What a file defines, but not the fields of dpts_policy
   own <- sprintf("(?<![.])\\b(arm_t|state_t|EPSILON|PARAMS|RULES|size|init|opening|choose|release|update|report|finish|skip|%s)\\b", of)
   copies <- vapply(seq_along(changes), function(i) {
-    stopifnot(grepl(changes[[i]][1], body, fixed = TRUE))
-    gsub(own, paste0("\\1_", i), sub(changes[[i]][1], changes[[i]][2], body, fixed = TRUE), perl = TRUE)
+    change <- changes[[i]]
+    for (j in 2 * seq_len(length(change) %/% 2) - 1) {
+      stopifnot(grepl(change[j], body, fixed = TRUE))
+      body <- sub(change[j], change[j + 1], body, fixed = TRUE)
+    }
+    gsub(own, paste0("\\1_", i), body, perl = TRUE)
   }, "")
   file <- withr::local_tempfile(fileext = ".c", .local_envir = parent.frame())
   writeLines(c("#include <dpts.h>", copies,
@@ -106,6 +110,18 @@ test_that("a private policy that releases each sum once has evidence, verdicts a
   expect_identical(sum(diff(c(0, unique(evidence(agent)$t))) > 0), as.integer(sum(estimates(agent)$releases)))
 })
 
+test_that("a detector that begins anew by a late reward drops that of its own round, too", {
+  # Batches of 1, 2 and 4 rewards of one arm; the third is released when round 7's reward comes, in round 8, and
+  # shows another mean. The reward of round 8, due in the same round, belongs to the life before.
+  play <- function(policy) {
+    run_script(policy_detect(policy, delta = 0.9), 1, rep(NA, 9), rep(0.5, 9), delays = c(rep(0, 6), 1, 0, 0),
+               forced = c(0, 0, 1e4, 0, 0))
+  }
+  out <- play(lazy_ucb(epsilon = 100))
+  expect_identical(out$released, play(policy_lazy_ucb(100))$released)
+  expect_identical(which(diff(c(0L, out$released)) > 0), c(1L, 3L, 8L, 9L)) # round 9 begins the new life
+})
+
 test_that("a compiled policy is planned, audited, evaluated, kept and spread as the built-in one", {
   mine <- lazy_ucb()
   ours <- policy_lazy_ucb(1)
@@ -178,7 +194,7 @@ test_that("what breaks the contract is an error by name", {
   }
   broken_file("arm->n += 1;", "arm->n += 1", "does not compile:.*expected")
   broken_file("DPTS_POLICIES(&ucb1)", "#undef DPTS_VERSION\n#define DPTS_VERSION 99\nDPTS_POLICIES(&ucb1)",
-              "version 99 of dpts.h, and this is version 3")
+              "version 99 of dpts.h, and this is version [0-9]+")
   broken_file("DPTS_POLICIES(&ucb1)", "", "DPTS_POLICIES")
   broken_file(".init = init,", "", "needs the functions size, init and choose")
   broken_file("DPTS_POLICIES(&ucb1)", "DPTS_POLICIES(NULL)", "names none")
@@ -234,6 +250,53 @@ test_that("a guarantee that a coupling contradicts is warned of", {
                  "other arms", class = "dpts_warning_guarantee")
   expect_warning(policy_compiled(example_file("tree_ucb.c"), "tree_ucb", params = list(epsilon = 1),
                                  guarantee = privacy_pure(0.1)), "above the promised", class = "dpts_warning_guarantee")
+  # What leaks in a report, a verdict, the chances, or by a reward that is late
+  once <- c(".each_once = 1,", "")
+  policy <- "static const dpts_policy lazy_ucb = {"
+  file <- copies_with(list(
+    c(once, ".sum = a->all,", ".sum = a->all + 1e-9 * a->sum,"),
+    c(once, policy, paste0(
+      "static dpts_verdict leader(const void *state) {\n  const state_t *s = state;\n",
+      "  return (dpts_verdict){.arm = s->arms[0].sum > s->arms[1].sum ? 0 : 1};\n}\n", policy, ".verdict = leader,")),
+    c(once, policy, paste0(
+      "static void chances(const void *state, const dpts_round *round, double *p) {\n  const state_t *s = state;\n",
+      "  double all = 0;\n  FOR_EACH_ARM(i, round) all += 1 + s->arms[i].sum;\n",
+      "  FOR_EACH_ARM(i, round) p[i] = (1 + s->arms[i].sum) / all;\n}\n", policy, ".tosses = 1, .probability = chances,")),
+    c(once, "  double scale;", "  double scale, last;", "  a->sum += feedback->reward;", paste0(
+      "  if ((double)feedback->t < s->last) a->mean += 5 * feedback->reward;\n  else s->last = (double)feedback->t;\n",
+      "  a->sum += feedback->reward;"))
+  ), "lazy_ucb")
+  for (i in 1:3) expect_warning(lazy_ucb(file, name = paste0("lazy_ucb_", i)), "another report", class = "dpts_warning_guarantee")
+  expect_warning(lazy_ucb(file, name = "lazy_ucb_4"), "other arms", class = "dpts_warning_guarantee")
+  audit <- function(i) {
+    careless <- suppressWarnings(lazy_ucb(file, name = paste0("lazy_ucb_", i)))
+    x <- y <- matrix(0.5, 64, 2)
+    y[20, ] <- 1
+    dpts_audit(careless, horizon = 64, method = "coupling", streams = list(x, y), runs = 100, seed = 1)$lower
+  }
+  expect_identical(vapply(c(1, 3), audit, 0), c(Inf, Inf))
+})
+
+test_that("what goes wrong after the check is an error, too: a write past the state, chances that are none", {
+  policy <- "static const dpts_policy ucb1 = {"
+  tosses <- function(i, p) c(policy, paste0(
+    "static void chances_", i, "(const void *state, const dpts_round *round, double *p) {\n  (void)state;\n",
+    "  FOR_EACH_ARM(i, round) p[i] = ", p, ";\n}\n", policy, ".tosses = 1, .probability = chances_", i, ","))
+  file <- copies_with(list(
+    c("  arm->n += 1;", "  arm->n += 1;\n  if (feedback->t > 450) s->arms[2].n = 7;"), # of two arms
+    tosses(2, "round->t == 451 ? NAN : 1.0 / round->n_offer"), tosses(3, "1.0 / round->n_offer")
+  ))
+  made <- lapply(paste0("ucb1_", 1:3), function(name) policy_compiled(file, name))
+  play <- function(policy, ...) dpts_simulate(two_arms(), policy, 600, runs = 2, seed = 1, ...)
+  for (delay in c(0, 5)) {
+    expect_error(play(made[[1]], delay = delay), "past the bytes that size\\(\\) asks for")
+    expect_error(play(made[[2]], delay = delay), "round 451 of run 1: the chances of its arms")
+  }
+  expect_no_error(play(made[[3]]))
+  expect_error(play(policy_restart(made[[1]], 500)), "past the bytes")
+  agent <- dpts_agent(made[[1]], c("a", "b"), use = "arrival")
+  tickets <- agent_choose(agent, 460)$ticket
+  expect_error(agent_reward(agent, tickets, 1), "past the bytes")
 })
 
 test_that("a skip that plays nothing, or pulls an arm that is not there, ends the run", {

@@ -47,8 +47,8 @@ test_that("late rewards, pools and commits reach the functions as they reach a k
   rewards <- round(stats::runif(rounds), 3)
   offers <- lapply(seq_len(rounds), function(i) sort(sample(k, sample(2:3, 1))))
   delays <- sample(0:9, rounds, TRUE)
-  seen <- list()
-  tell <- function(...) seen[[length(seen) + 1]] <<- list(...)
+  begin_notes()
+  tell <- function(...) note(list(...))
   spy <- policy_custom(
     "spy", function(k, horizon) tell("start", k, horizon),
     choose = function(state, round) round$offer[1 + round$t %% length(round$offer)],
@@ -56,6 +56,7 @@ test_that("late rewards, pools and commits reach the functions as they reach a k
     commit = function(state, round, arm) tell("commit", round$t, arm, round$offer)
   )
   out <- run_script(spy, k, rep(NA, rounds), rewards, offers = offers, delays = delays)
+  seen <- notes()
   what <- vapply(seen, `[[`, "", 1)
   expect_identical(seen[[1]], list("start", 3L, 400))
   commits <- seen[what == "commit"]
@@ -82,22 +83,22 @@ test_that("a discarded choice leaves no trace, and replays can discard", {
 })
 
 test_that("contexts are a vector for all arms, or a matrix with a row for each", {
-  seen <- NULL
+  begin_notes()
   look <- policy_custom("look", function(k, horizon) NULL,
                         function(state, round) {
-                          seen <<- list(round = round$context)
+                          note(round = round$context)
                           2
                         },
                         function(state, feedback) {
-                          seen$feedback <<- feedback$context
+                          note(feedback = feedback$context)
                           NULL
                         })
   contexts <- matrix(seq(0.1, 0.6, 0.1), 2)
   run_script(look, 2, c(NA, NA, NA), c(1, 0, 1), contexts = contexts)
-  expect_equal(seen, list(round = contexts[, 3], feedback = contexts[, 3]))
+  expect_equal(utils::tail(notes(), 2), list(round = contexts[, 3], feedback = contexts[, 3]))
   own <- matrix(seq(0.1, 0.8, 0.1), 4) # of two arms, two numbers each, in two rounds
   run_script(look, 2, c(NA, NA), c(1, 0), contexts = matrix(own, 2), own = TRUE)
-  expect_equal(seen, list(round = rbind(own[1:2, 2], own[3:4, 2]), feedback = own[3:4, 2]))
+  expect_equal(utils::tail(notes(), 2), list(round = rbind(own[1:2, 2], own[3:4, 2]), feedback = own[3:4, 2]))
 })
 
 # ---- streams ----------------------------------------------------------------------------------
@@ -401,6 +402,69 @@ test_that("a state that runs share, and a generator that the policy sets, are er
   }), class = "dpts_error_callback")
 })
 
+test_that("a policy that keeps something outside its state is refused at its first run, and by an audit", {
+  policy <- function(update, start = function(k, horizon) 0, choose = function(state, round) 1) {
+    policy_custom("outside", start, choose, update, guarantee = privacy_pure(1))
+  }
+  closure <- function() {
+    n <- c(0, 0)
+    policy(function(state, feedback) {
+      n[feedback$arm] <<- n[feedback$arm] + 1
+      state
+    }, choose = function(state, round) which.min(n))
+  }
+  captured <- function() {
+    e <- new.env()
+    policy(function(state, feedback) {
+      e$n <- feedback$reward
+      state
+    })
+  }
+  object <- function() { # as R6 makes them
+    self <- new.env()
+    self$n <- 0
+    self$add <- eval(quote(function() self$n <- self$n + 1), list2env(list(self = self), parent = globalenv()))
+    policy(function(state, feedback) {
+      self$add()
+      state
+    })
+  }
+  deep <- function() {
+    kept <- list(1, new.env())
+    policy(function(state, feedback) {
+      assign("n", feedback$t, envir = kept[[2]])
+      state
+    })
+  }
+  global <- function() {
+    rm(list = intersect("dpts_test_kept", ls(globalenv())), envir = globalenv())
+    policy(eval(quote(function(state, feedback) dpts_test_kept <<- 1), globalenv()))
+  }
+  withr::defer(rm(list = "dpts_test_kept", envir = globalenv()))
+  for (make in list(closure, captured, object, deep, global)) {
+    expect_error(dpts_simulate(arms2(), make(), 1, runs = 1, seed = 1), class = "dpts_error_state")
+    expect_error(dpts_audit(make(), 4, runs = 100, seed = 1), class = "dpts_error_state")
+    agent <- dpts_agent(make(), c("a", "b"), use = "arrival")
+    ticket <- agent_choose(agent)$ticket
+    expect_error(agent_reward(agent, ticket, 1), class = "dpts_error_state")
+  }
+  # What is made in start() is the run's own; what is only read may be anywhere.
+  table <- list2env(list(pay = 1))
+  own <- policy(function(state, feedback) {
+    state$n <- state$n + table$pay
+    state
+  }, function(k, horizon) list2env(list(n = 0)))
+  expect_no_error(dpts_simulate(arms2(), own, 20, runs = 3, seed = 1))
+  # Where no code names it, an audit finds that a run is not what it was.
+  begin_notes()
+  hidden <- policy(function(state, feedback) {
+    options(dpts.test_notes = feedback$reward)
+    state
+  }, choose = function(state, round) 1 + (getOption("dpts.test_notes", 0) > 0))
+  expect_error(dpts_audit(hidden, 4, streams = "success", runs = 100, seed = 1), "played again after others",
+               class = "dpts_error_state")
+})
+
 # ---- what a policy says of itself ---------------------------------------------------------------
 
 # UCB on sums of tree counters, one for each arm; the history of released sums is the counter's
@@ -467,13 +531,13 @@ test_that("probability, finish and verdict of a policy in R reach those who ask"
   expect_true(all(is.na(estimates(dpts_simulate(arms, toss, 50, runs = 2, seed = 1))$rewards)))
   expect_true(is_true_of(toss, "gives_verdict"))
   live <- live_session(toss, 3, 100, NULL)
-  live$start()
-  expect_identical(live$verdict(), NA_integer_)
+  session_start(live)
+  expect_identical(session_verdict(live), NA_integer_)
   for (i in 1:63) {
-    played <- live$play(NULL, NULL)
-    live$feed(played[2], played[1], played[3], 1, NULL)
+    played <- session_play(live, NULL, NULL)
+    session_feed(live, played[2], played[1], played[3], 1, NULL)
   }
-  expect_true(live$verdict() %in% 1:3)
+  expect_true(session_verdict(live) %in% 1:3)
   for (p in list(c(0.5, 0.6, 0), c(-0.5, 0.5, 1), c(0.5, 0.5))) {
     bad <- update(toss, probability = function(state, round) p)
     error <- expect_error(dpts_simulate(arms, bad, 5, runs = 1, seed = 1, history = TRUE), "`probability\\(\\)`", class = "dpts_error_callback")
@@ -483,19 +547,22 @@ test_that("probability, finish and verdict of a policy in R reach those who ask"
 })
 
 test_that("rounds and feedback that a policy keeps stay what they were", {
-  kept <- list()
+  begin_notes()
   policy <- policy_custom(
     "keeps", start = function(k, horizon) list(),
     choose = function(state, round) {
-      kept <<- c(kept, list(round))
+      note(round)
       round$t %% 2 + 1
     },
     update = function(state, feedback) c(state, list(feedback), list(feedback$t, feedback$reward)),
-    finish = function(state) last <<- state
+    finish = function(state) {
+      note(state)
+      state
+    }
   )
-  last <- NULL
   sim <- dpts_simulate(arms_beta(c(2, 3), c(2, 2)), policy, 6, runs = 1, seed = 1, finish = TRUE, history = TRUE)
-  expect_identical(vapply(kept, `[[`, 0, "t"), as.numeric(1:6))
+  last <- notes()[[7]]
+  expect_identical(vapply(notes()[1:6], `[[`, 0, "t"), as.numeric(1:6))
   of <- function(i) last[seq(i, 18, 3)]
   expect_identical(vapply(of(1), `[[`, 0, "t"), as.numeric(1:6))
   expect_identical(vapply(of(1), `[[`, 0L, "arm"), rep(2:1, 3))

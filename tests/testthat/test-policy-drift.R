@@ -43,6 +43,17 @@ test_that("policy_forget() follows its index, and releases each batch once", {
   expect_lt(abs(sum(late$exact[seq_len(late$total)]) - sum(rewards[cbind(seq_len(n), late$arm)])), 20)
 })
 
+test_that("a window of policy_forget() has room for the last batch of each of many arms", {
+  # 40 arms on offer in turn: their batches are complete after one another, each with pulls of a whole turn.
+  n <- 4000
+  for (k in c(2, 40)) {
+    policy <- policy_forget(window = 100, mu = 1, batch = 10)
+    offers <- as.list((seq_len(n) - 1) %% k + 1)
+    expect_no_error(out <- run_script(policy, k, rep(NA, n), rep(0.5, n), offers = offers))
+    expect_equal(out$total, n / 10)
+  }
+})
+
 test_that("a late reward of policy_forget() weighs by the age of its pull", {
   n <- 150
   delays <- rep(c(0, 4, 13), n / 3)

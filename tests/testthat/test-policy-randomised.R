@@ -1,36 +1,85 @@
 # The randomised experiment: who is in which block, what is released, and the chances that follow.
 
-# The shares of arms in the rounds `at`, over many runs in which the same was released
-shares <- function(policy, k, rounds, forced, at, runs = 300, ...) {
-  play <- scripted(policy, k, rep(NA, rounds), rep(1, rounds), forced = forced, ...)
-  pulled <- unlist(lapply(seq_len(runs), function(seed) play(seed)$arm[at]))
-  tabulate(pulled, k) / length(pulled)
+# Plays a random script in C and in plain R; what differs, in words. (Of "thompson" C has a quadrature of 96 points.)
+against_model <- function(script) {
+  policy <- do.call(policy_randomised, script$args)
+  steps <- script$steps
+  out <- run_script(policy, script$k, script$arms, script$rewards, steps, script$seed, offers = script$offers,
+                    delays = script$delays, forced = script$released, finish = TRUE, ask = TRUE)
+  at <- 0
+  exact <- numeric()
+  model <- do.call(randomised_model, c(list(script$k, function(n, sum) {
+    at <<- at + 1
+    exact[at] <<- sum
+    script$released[at]
+  }), script$args))
+  waits <- rep_len(script$delays, steps)
+  chances <- matrix(0, script$k, steps)
+  block <- released <- numeric(steps)
+  for (t in seq_len(steps)) {
+    offer <- if (is.null(script$offers)) seq_len(script$k) else script$offers[[t]]
+    chances[, t] <- model$probability(offer)
+    block[t] <- model$commit(offer, out$arm[t])
+    for (i in which(seq_len(t) + waits[seq_len(t)] == t)) model$update(block[i], out$arm[i], script$rewards[i])
+    released[t] <- at
+  }
+  model$finish()
+  released[steps] <- at
+  report <- model$report()
+  off <- max(abs(chances - out$chances))
+  c(if (!(off < (if (script$args$rule == "thompson") 1e-6 else 1e-9))) sprintf("chances differ by %g, first in step %d", off, which(colSums(abs(chances - out$chances) > 1e-9) > 0)[1]),
+    if (!identical(as.double(out$released), released)) "releases come in other steps",
+    if (!identical(out$exact[seq_len(out$total)], exact)) "other rewards are released",
+    if (!isTRUE(all.equal(out$report[1:2, ], rbind(report$n, report$sum)))) "the report has other numbers or sums",
+    if (!isTRUE(all.equal(out$report[4, ], report$releases))) "the report has other numbers of releases")
 }
 
-# Chances by hand: of arms with means, numbers of rewards and releases so far
-chances <- function(rule, n, sum, releases, noise, floors) {
-  x <- sum / n
-  shrunk <- pmin(pmax((sum + 1) / (n + 2), 0), 1)
-  v <- (pmax(shrunk * (1 - shrunk), 0.01) + noise * releases / n) / n
-  k <- length(n)
-  raw <- switch(rule, thompson = vapply(seq_len(k), function(a) {
-    stats::integrate(function(y) {
-      stats::dnorm(y, x[a], sqrt(v[a])) * vapply(y, function(y) prod(stats::pnorm(y, x[-a], sqrt(v[-a]))), 0)
-    }, x[a] - 6 * sqrt(v[a]), x[a] + 6 * sqrt(v[a]), rel.tol = 1e-8)$value
-  }, 0), top_two = {
-    a <- which.max(x)
-    q <- (x[a] - x)^2 / (2 * (v[a] + v)) + 2 * log(n)
-    q[a] <- Inf
-    c <- which.min(q)
-    raw <- numeric(k)
-    raw[c(a, c)] <- c(v[a], v[c]) / (v[a] + v[c])
-    raw
-  }, neyman = {
-    x <- pmin(pmax(x, 0), 1)
-    sqrt(pmax(x * (1 - x), 0.01))
-  })
-  floors + (1 - sum(floors)) * raw / sum(raw)
-}
+test_that("blocks, releases and chances are those of plain R, in random scripts", {
+  withr::local_seed(1)
+  for (i in 1:50) {
+    script <- randomised_script()
+    expect_identical(against_model(script), NULL, info = paste(i, deparse1(script$args)))
+  }
+})
+
+test_that("arms that are added begin with their share above the floors, and blocks that wait are released", {
+  withr::local_seed(2)
+  for (rule in c("equal", "thompson", "top_two", "neyman")) for (control in list(NULL, 1, 2)) {
+    args <- list(mu = 1, rule = rule, block = c(20, 12), control = control, floor = c(0.1, if (!is.null(control)) 0.4))
+    live <- live_session(do.call(policy_randomised, args), 2, 1e4, NULL)
+    session_start(live)
+    sums <- numeric()
+    model <- do.call(randomised_model, c(list(2, function(n, sum) {
+      value <- sums[1]
+      sums <<- sums[-1]
+      value
+    }), args))
+    out <- list()
+    off <- low <- other <- numeric(200)
+    for (t in 1:200) {
+      for (k in c(if (t == 70) 3, if (t == 75) 5, if (t == 150) 6)) {
+        session_grow(live, k)
+        model$grow(k)
+      }
+      one <- session_play(live, NULL, NULL)
+      chance <- model$probability()
+      off[t] <- abs(chance[one[1]] - one[4])
+      low[t] <- one[4] - if (identical(control, one[1])) 0.4 else 0.1
+      other[t] <- model$commit(seq_along(chance), one[1]) - one[3]
+      out[[t]] <- one
+      if (t <= 25) next
+      # The reward of 25 rounds ago
+      old <- out[[t - 25]]
+      session_feed(live, old[2], old[1], old[3], t %% 2, NULL)
+      sums <- take_sums(live)[, match("sum", RELEASE)]
+      model$update(old[3], old[1], t %% 2)
+      other[t] <- other[t] + length(sums)
+    }
+    expect_lt(max(off), 1e-5) # live noise is announced a millionth larger
+    expect_gte(min(low), -1e-12)
+    expect_true(all(other == 0))
+  }
+})
 
 test_that("a block is released when all of its rewards are in: a sum for each arm, with whole noise, once", {
   for (delay in c(0, 3, 12)) {
@@ -56,37 +105,15 @@ test_that("a block is released when all of its rewards are in: a sum for each ar
   expect_true(all(out$scale[seq_len(out$total)] == 0.5))
 })
 
-test_that("chances are those of the rule, with floors, and equal while nothing is known", {
-  withr::local_seed(1)
-  sums <- c(18, 30, 24)
-  for (rule in c("thompson", "top_two", "neyman")) {
-    policy <- policy_randomised(mu = 1, rule = rule, block = c(60, 120), floor = 0.05, permuted = TRUE)
-    # Permuted blocks of equal chances: 20 people each
-    expect <- chances(rule, rep(20, 3), sums / 2, rep(1, 3), 1, rep(0.05, 3))
-    expect_equal(shares(policy, 3, 180, sums / 2, 61:180, 2), expect, tolerance = 0.03)
-    policy <- update(policy, permuted = FALSE)
-    got <- shares(policy, 3, 180, c(10, 10, 10), 1:60)
-    expect_equal(got, rep(1 / 3, 3), tolerance = 0.03)
-  }
-  thompson <- policy_randomised(epsilon = 1, rule = "thompson", block = c(60, 120), control = 3, permuted = TRUE)
-  expect <- chances("thompson", rep(20, 3), c(14, 8, 5), rep(1, 3), 2, c(0.1, 0.1, 1 / 3))
-  expect_gt(expect[3], 1 / 3)
-  got <- shares(thompson, 3, 180, c(14, 8, 5), 61:180, 1)
-  expect_lt(max(abs(got - expect)), 1 / 120)
-  # Burnt in for two blocks, and a control with a large share
-  burnt <- policy_randomised(mu = 1, rule = "neyman", block = c(60, 120), control = 1, floor = c(0.1, 0.6),
-                             burn_in = 2, permuted = TRUE)
-  expect_equal(shares(burnt, 3, 180, rep(5, 3), 61:180, 1), c(0.6, 0.2, 0.2))
-})
-
-test_that("an arm with few people is looked at again: 2 ln(n) is a part of the index", {
-  policy <- policy_randomised(mu = 1, rule = "top_two", block = c(60, 120), floor = 0.05, permuted = TRUE)
-  # 20 people each, then 6, 57 and 57, so that the third arm is closer to the leader and the first has few people
-  sums <- rbind(c(10, 15, 14), c(3, 40.5, 39.9))
-  expect <- chances("top_two", c(26, 77, 77), colSums(sums), c(2, 2, 2), 1, rep(0.05, 3))
-  expect_gt(expect[1], expect[3])
-  got <- shares(policy, 3, 300, c(t(sums)), 181:300, 20)
-  expect_equal(got, expect, tolerance = 0.03)
+test_that("people are tossed with the chances that are said", {
+  withr::local_seed(3)
+  z <- unlist(lapply(1:40, function(i) {
+    policy <- policy_randomised(mu = 1, rule = "thompson", block = 20, floor = 0.05, permuted = i %% 2 == 0)
+    out <- run_script(policy, 3, rep(NA, 300), stats::runif(300), seed = i, ask = TRUE)
+    got <- outer(1:3, out$arm, "==")
+    rowSums(got - out$chances) / sqrt(pmax(rowSums(out$chances * (1 - out$chances)), 1))
+  }))
+  expect_lt(abs(mean(z^2) - 1), 4 * sqrt(2 / 80)) # of three arms two are free
 })
 
 test_that("all orders of a permuted block are equally likely, the first toss included", {
@@ -110,6 +137,24 @@ test_that("people with other arms on offer are in no block, until they are more 
   expect_identical(diff(c(0L, out$released)), as.integer(c(rep(0, 8), 3, rep(c(0, 0, 0, 0, 2), 2), rep(0, 4))))
   expect_identical(out$exact[1:3], as.double(tabulate(out$arm[1:3], 3)))
   expect_true(all(out$arm[4:23] <= 2))
+})
+
+test_that("a chance of 0 stays 0 in its block, whatever is released meanwhile", {
+  means <- c(0.53, 0.11, 0.78, 0.18, 0.41, 0.48)
+  policy <- policy_randomised(rule = "top_two", block = c(8, 5, 37), floor = 0, burn_in = 0)
+  sim <- dpts_simulate(arms_bernoulli(means), policy, 300, runs = I(1), seed = 547852, history = TRUE, delay = 9)
+  rounds <- dpts_history(sim)
+  # Blocks are 1-8, 9-13, 14-50, 51-87, 88-124, ..., and that of 51-87 is released at 96.
+  block <- findInterval(rounds$t, c(1, 9, 14, seq(51, 300, by = 37)))
+  by <- list(block, rounds$arm)
+  expect_lt(max(tapply(rounds$probability, by, function(p) diff(range(p))), na.rm = TRUE), 1e-12)
+  expect_equal(rowSums(tapply(rounds$probability, by, max), na.rm = TRUE)[5:10], rep(1, 6), ignore_attr = TRUE)
+  # Where all arms on offer have a chance of 0, people are tossed evenly.
+  withr::local_seed(3)
+  policy <- policy_randomised(rule = "top_two", block = 5, floor = 0, burn_in = 0)
+  offers <- c(list(NULL)[rep(1, 10)], list(c(1L, 2L))[rep(1, 40)])
+  out <- run_script(policy, 4, rep(NA, 50), rep(c(0, 1), c(10, 40)), offers = offers)
+  expect_true(all(out$arm[11:50] <= 2))
 })
 
 test_that("bad arguments are refused by name", {

@@ -33,14 +33,14 @@ test_that("first batches have the size of the paper, and each batch is released 
 })
 
 test_that("the challenger, the size and the winner follow from what was released", {
-  # Two arms: W by hand from C_evidence_means after each release
+  # Two arms: W by hand from the kernel of evidence after each release
   withr::local_seed(2)
   rewards <- matrix(stats::rbinom(6000 * 2, 1, rep(c(0.5, 0.6), each = 6000)), 6000)
   out <- trace_policy(policy_top_two(mu = 0.3, delta = 0.05), 2, rewards)
   value <- out$ledger$exact + out$ledger$noise
   size <- diff(c(0, out$ledger$round))
   kept <- seq_along(value)
-  e <- .Call(C_evidence_means, 2L, out$ledger$arm[kept] + 0, out$ledger$round + 0, size, value, 1 + 0 * value, c(2, 1 / 0.3, 0, 0), c(0, Inf), 0, 1)$pair
+  e <- weigh("means", 2L, out$ledger$arm[kept], out$ledger$round, size, value, c(2, 1 / 0.3, 0, 0))$pair
   proved <- which(pmax(e[, 2], e[, 3]) >= log(1 / 0.05))[1]
   # Gaps are committed a little otherwise, at the opening of a batch; so are the tilts.
   switched <- out$ledger$round[proved]
@@ -51,12 +51,14 @@ test_that("the challenger, the size and the winner follow from what was released
 
 test_that("the challenger and the size of the next batch are those of an R translation", {
   # Without noise an arm's mean is that of its rewards; v is the variance of a reward that its variance is made of.
-  decided <- 0
-  for (seed in 1:4) {
-    rewards <- withr::with_seed(seed, matrix(stats::rbinom(8000, 1, rep(c(0.5, 0.55, 0.6, 0.62), each = 2000)), 2000))
+  decided <- weighed <- 0
+  for (seed in 1:8) {
+    means <- c(0.5, 0.55, 0.6, if (seed > 4) 0.7 else 0.62)
+    rewards <- withr::with_seed(seed, matrix(stats::rbinom(8000, 1, rep(means, each = 2000)), 2000))
     ledger <- trace_policy(policy_top_two(), 4, rewards)$ledger
     size <- diff(c(0, ledger$round))
     line <- log(3 / 0.05)
+    w <- weigh("means", 4, ledger$arm, ledger$round, size, ledger$exact, evidence_laws$none, threshold = line)$pair
     n <- sum <- numeric(4)
     v <- rep(0.25, 4)
     spread <- numeric(4)
@@ -71,7 +73,12 @@ test_that("the challenger and the size of the next batch are those of an R trans
       if (any(n == 0)) next
       leader <- which.max(mean)
       q <- replace((mean[leader] - mean)^2 / (2 * (spread[leader] + spread)), leader, Inf)
-      if (min(q) >= line / 2) break # from here on W counts
+      if (min(q) >= line / 2) {
+        against <- replace(w[j, leader + 4 * (1:4 - 1)], leader, Inf)
+        if (all(against >= line)) break
+        weighed <- weighed + any(against < q)
+        q <- pmin(q, against)
+      }
       challenger <- which.min(q + 2 * log(n))
       growth <- min(max((line / max(q[challenger], line / 100) - 1) / 2, 0.1), 1)
       expect_true(ledger$arm[j + 1] %in% c(leader, challenger))
@@ -80,6 +87,7 @@ test_that("the challenger and the size of the next batch are those of an R trans
     }
   }
   expect_gt(decided, 3)
+  expect_gt(weighed, 3)
 })
 
 test_that("it stops at the release by which the evidence of all its releases proves the leader", {

@@ -38,20 +38,20 @@ test_that("R and C policies restart alike, and a life knows its own clock, count
   sim <- play_runs("plain", arms, list(C = policy_restart(policy_ucb1(), 70),
                                        R = policy_restart(custom_ucb1(), 70)), 500, 3, record = 500)
   expect_identical(sim$regret[sim$policy == "R"], sim$regret[sim$policy == "C"])
-  seen <- list()
+  begin_notes()
   spy <- policy_custom("spy", function(k, horizon) {
-    seen <<- c(seen, list(c(start = horizon)))
+    note(c(start = horizon))
     0
   }, function(state, round) {
-    seen <<- c(seen, list(c(choose = round$t)))
+    note(c(choose = round$t))
     1
   }, function(state, feedback) {
-    seen <<- c(seen, list(c(update = feedback$t)))
+    note(c(update = feedback$t))
     state + 1
   })
   dpts_simulate(arms, policy_restart(spy, 2), 5, runs = 1, seed = 1)
   life <- c(start = 2, choose = 1, update = 1, choose = 2, update = 2)
-  expect_identical(unlist(seen), c(life, life, life[1:3]))
+  expect_identical(unlist(notes()), c(life, life, life[1:3]))
   # The horizon of the trees: with 2^3 - 1 rounds in a life there are three levels.
   scales <- function(policy, rounds) {
     unique(trace_policy(policy, 2, rep(1, rounds), rep(1, rounds))$ledger$scale)
@@ -62,15 +62,15 @@ test_that("R and C policies restart alike, and a life knows its own clock, count
 
 test_that("rewards of an earlier life are not used, and each reward enters one life's releases", {
   rounds <- 60
-  seen <- list()
+  begin_notes()
   spy <- policy_custom("spy", function(k, horizon) NULL, function(state, round) 1,
                        function(state, feedback) {
-                         seen <<- c(seen, feedback$t)
+                         note(feedback$t)
                          NULL
                        })
   run_script(policy_restart(spy, 20), 1, rep(NA, rounds), rep(0.5, rounds), delays = 3)
   # The last three of each life come too late.
-  expect_identical(unlist(seen), rep(1:17 + 0, 3))
+  expect_identical(unlist(notes()), rep(1:17 + 0, 3))
   set.seed(1)
   rewards <- round(stats::runif(rounds), 2)
   arms <- sample(2, rounds, TRUE)
@@ -167,6 +167,12 @@ test_that("a reward becomes a bit with the chances that the help page says", {
       expect_gt(stats::binom.test(sum(round(bits)), n, p)$p.value, 1e-4)
     }
   }
+  # By 80 digits, 2^53 / (1 + e^epsilon) rounded up; plogis() rounds these down.
+  least <- c(2115069564101273, 4503595905372369, 4498764696302638, 4503597289910320, 4503469681267913, 4470422383103552)
+  epsilon <- c(1.1812924332656112, 1.6528992075010453e-06, 0.002147141542503629, 1.0380408427034492e-06,
+               5.770766203550882e-05, 0.014733922732796854)
+  units <- vapply(epsilon, flip_chance, 0) * 2^53
+  expect_true(all(units >= least & units <= least + 4))
   # The worst ratio of chances is e^epsilon, and never above it.
   for (epsilon in c(1e-6, 0.1, 1, 5, 30, 40)) {
     expect_gt(flip_chance(1e3 * epsilon), 0)
@@ -189,14 +195,14 @@ test_that("the debiased mean of the bits is the mean of the rewards", {
 })
 
 test_that("the policy sees the bits, and the simulation the world", {
-  seen <- NULL
+  begin_notes()
   spy <- policy_custom("spy", function(k, horizon) NULL, function(state, round) 1,
                        function(state, feedback) {
-                         seen <<- c(seen, feedback$reward)
+                         note(feedback$reward)
                          NULL
                        })
   sim <- dpts_simulate(arms_beta(5, 2), policy_local(spy, 1), 500, runs = 1, seed = 1, record = 500)
-  expect_true(all(seen %in% c(0, 1)))
+  expect_true(all(unlist(notes()) %in% c(0, 1)))
   expect_gt(min(diff(sim$reward)), 0) # Beta rewards, not bits
   # The rewards of a run are those of the policy with all its eyes: the streams are shared.
   open <- dpts_simulate(arms_beta(5, 2), spy, 500, runs = 1, seed = 1, record = 500)
@@ -313,11 +319,11 @@ test_that("a live session that is saved and restored, with rewards out, goes on 
   # Rewards come three rounds late. -> the arms, and the pulls whose rewards are out
   play <- function(engine, t, out = list()) {
     arms <- vapply(t, function(i) {
-      pull <- engine$play(1:2, NULL)
+      pull <- session_play(engine, 1:2, NULL)
       out <<- c(out, list(pull))
       if (length(out) > 3) {
         first <- out[[1]]
-        engine$feed(first[2], first[1], first[3], table[first[2], first[1]], NULL)
+        session_feed(engine, first[2], first[1], first[3], table[first[2], first[1]], NULL)
         out <<- out[-1]
       }
       pull[1]
@@ -331,19 +337,19 @@ test_that("a live session that is saved and restored, with rewards out, goes on 
   )) {
     new <- function() live_session(policy, 2, rounds, 0)
     whole <- new()
-    whole$start()
+    session_start(whole)
     arms <- play(whole, 1:rounds)$arms
     expect_setequal(arms, 1:2)
     for (stop in c(1, 16, 17, 18, 25)) {
       first <- new()
-      first$start()
+      session_start(first)
       begun <- play(first, 1:stop)
-      bytes <- first$save()
+      bytes <- session_save(first)
       then <- new()
-      then$restore(bytes)
-      expect_identical(then$save(), bytes)
+      session_restore(then, bytes)
+      expect_identical(session_save(then), bytes)
       expect_identical(c(begun$arms, play(then, (stop + 1):rounds, begun$out)$arms), arms)
-      expect_identical(then$arms()$pulls, whole$arms()$pulls)
+      expect_identical(session_pulls(then), session_pulls(whole))
     }
   }
 })

@@ -89,3 +89,34 @@ test_that("dropped candidates are in the open", {
   expect_equal(s$reason, c(NA, rep("the budget has no room for it", 2), "its first batches do not fit"))
   expect_equal(glance(x)$dropped, 3)
 })
+
+test_that("a printed table shows no epsilon below the promise, and no lower bound above it", {
+  printed <- function(x, column) {
+    lines <- cli::ansi_strip(format(x))
+    lines <- lines[!startsWith(lines, "#")]
+    at <- match(column, strsplit(trimws(lines[1]), " +")[[1]])
+    rows <- strsplit(trimws(lines[-(1:2)]), " +")
+    as.numeric(vapply(rows, function(row) row[at + 1], ""))
+  }
+  mu <- c(0.0123, 0.5, 1, 7, 31, 444)
+  delta <- c(1e-1, 3e-6, 1e-5)
+  for (policy in lapply(mu, policy_gaussian_imed)) {
+    x <- dpts_privacy(policy, 10, delta = delta, accountant = c("gdp"))
+    for (table in list(x, summary(x), x[c("policy", "delta", "epsilon")])) {
+      epsilon <- table$epsilon
+      expect_true(all(printed(table, "epsilon") >= epsilon * (1 - 1e-9)), label = format(policy))
+      expect_true(all(printed(table, "epsilon") <= epsilon * 1.011))
+    }
+  }
+  expect_identical(printed(dpts_privacy(privacy_pure(0.3), 10, delta = 0, accountant = "pure"), "epsilon"), 0.3)
+  agent <- dpts_agent(policy_gaussian_imed(1), c("a", "b"), use = "arrival")
+  own <- dpts_privacy(agent, delta = delta)
+  expect_true(all(printed(own, "epsilon") >= own$epsilon))
+  audit <- dpts_audit(policy_ts_gaussian(), 6, delta = c(0.2, 0.01, 1e-3), method = "exact", streams = c("silent", "success"))
+  expect_true(all(printed(audit, "claimed") >= audit$claimed & printed(audit, "lower") <= audit$lower))
+  expect_true(all(printed(summary(audit), "lower") <= summary(audit)$lower))
+  gdp <- sequence_gdp(c(100, 1000), 10, 5)
+  expect_true(all(printed(gdp, "mu") >= gdp$mu))
+  withr::local_options(pillar.sigfig = 5)
+  expect_true(all(printed(x, "epsilon") >= x$epsilon))
+})

@@ -161,13 +161,88 @@ test_that("nothing promised stays nothing, however it is composed", {
   expect_identical(dpts_privacy(privacy_group(policy_ucb1(), 3), 10, delta = 0.1)$epsilon, Inf)
 })
 
-test_that("many different epsilons are refused by \"pld\" by name, and by it alone", {
+test_that("many different epsilons are added on knots: at most 2% above their 2^18 sums, and never below", {
   eps <- sqrt(1:18) / 10
   x <- do.call(privacy_compose, lapply(eps, privacy_pure))
-  expect_error(curve_of(x, 1e-3, "pld"), "65,536", class = "dpts_error_accountant")
-  p <- dpts_privacy(x, 10, delta = 1e-3)
-  expect_setequal(p$accountant, c("pure", "gdp", "rdp"))
-  expect_equal(p$epsilon[p$accountant == "pure"], sum(eps))
+  loss <- Reduce(function(sum, e) c(sum - e, sum + e), eps, 0)
+  p <- Reduce(function(p, e) c(p * plogis(-e), p * plogis(e)), eps, 1)
+  for (delta in c(0.1, 1e-3, 1e-6, 1e-9)) {
+    exact <- uniroot(function(e) log(sum(p * pmax(-expm1(e - loss), 0))) - log(delta), c(0, sum(eps)), tol = 1e-12)$root
+    found <- curve_of(x, delta, "pld")
+    expect_gte(found, exact - 1e-9)
+    expect_lt(found, exact * 1.005)
+  }
+  expect_equal(curve_of(x, 0, "pld"), sum(eps))
+  found <- dpts_privacy(x, 10, delta = 1e-3)
+  expect_identical(found$accountant, c("pure", "pld"))
+  expect_lt(found$epsilon[2], 0.8 * found$epsilon[1])
+})
+
+# The epsilon of a list of atoms at delta, by root search
+epsilon_of <- function(loss, p, delta, infinite = 0) {
+  missing <- function(e) log(infinite + sum(p * pmax(-expm1(e - loss), 0))) - log(delta)
+  if (infinite + sum(p * pmax(-expm1(-loss), 0)) <= delta) return(0)
+  uniroot(missing, c(0, max(loss)), tol = 1e-13, extendInt = "no")$root
+}
+
+test_that("losses rounded to knots are never below the truth, and at most 2% above it", {
+  withr::local_seed(8)
+  for (i in 1:25) {
+    pairs <- lapply(seq_len(sample(2:5, 1)), function(j) {
+      m <- sample(2:5, 1)
+      p <- switch(sample.int(3, 1), rexp(m), exp(5 * rnorm(m)), runif(m))
+      q <- p * exp(switch(sample.int(2, 1), rnorm(m), rexp(m)) * exp(runif(1, log(1e-3), log(5))))
+      told <- sample(c(0, 0, 1e-7), 1) # what is seen under P alone
+      privacy_loss(list(c(p / sum(p) * (1 - told), told, 0), c(q / sum(q) * (1 - told), 0, told)))$pair
+    })
+    rounded <- Reduce(function(x, y) dpts:::pair_on_knots(x, y, 2000), pairs)
+    loss <- Reduce(function(x, pair) as.numeric(outer(x, pair$loss, `+`)), pairs, 0)
+    p <- Reduce(function(x, pair) as.numeric(outer(x, pair$p)), pairs, 1)
+    infinite <- 1 - prod(1 - vapply(pairs, `[[`, 0, "infinite"))
+    for (delta in c(0.1, 1e-2, 1e-4, 1e-6, 1e-9, 1e-12, 1e-30)) if (delta > 1.01 * infinite) {
+      exact <- epsilon_of(loss, p, delta, infinite)
+      found <- dpts:::pair_epsilon(rounded, delta)
+      expect_gte(found, exact * (1 - 1e-9) - 1e-12)
+      expect_lte(found, exact * 1.02 + 1e-9)
+    }
+  }
+})
+
+test_that("very many parts: as the binomial, the trinomial and Gauss have it", {
+  at <- c(0.1, 1e-3, 1e-6, 1e-9, 1e-12, 1e-100)
+  # k-fold randomised response; up to 2^20 pairs of sums are added exactly
+  for (k in c(300, 2100)) {
+    j <- 0:k
+    exact <- vapply(at, epsilon_of, 0, loss = (2 * j - k) * 0.05, p = dbinom(j, k, plogis(0.05)))
+    found <- curve_of(do.call(privacy_compose, rep(list(privacy_pure(0.05)), k)), at, "pld")
+    if (k == 300) expect_equal(found, exact, tolerance = 1e-8)
+    expect_true(all(found >= exact * (1 - 1e-9) & found < exact * 1.01))
+  }
+  # 40 counts with two-sided geometric noise, moved by 2: losses of 2 eps, 0 and -2 eps
+  a <- exp(-0.1)
+  shape <- c(1 / (1 + a), (1 - a) * a / (1 + a), a^2 / (1 + a))
+  one <- privacy_loss(list(shape, rev(shape)))
+  few <- 40
+  n <- expand.grid(up = 0:few, down = 0:few)
+  n <- n[n$up + n$down <= few, ]
+  mass <- mapply(function(up, down) dmultinom(c(up, few - up - down, down), prob = shape), n$up, n$down)
+  exact <- vapply(at, epsilon_of, 0, loss = 0.2 * (n$up - n$down), p = mass)
+  expect_equal(curve_of(do.call(privacy_compose, rep(list(one), few)), at, "pld"), exact, tolerance = 1e-8)
+  # Tables of Gaussian mechanisms, each cut into 80 cells, which lose next to nothing
+  mu <- seq(0.05, 0.2, length.out = 100)
+  cut <- c(-Inf, seq(-4, 4, length.out = 79), Inf)
+  tables <- lapply(mu, function(mu) privacy_loss(list(diff(pnorm(cut, mu / 2)), diff(pnorm(cut, -mu / 2)))))
+  time <- system.time(found <- curve_of(do.call(privacy_compose, tables), at[1:5], "pld"))[["user.self"]]
+  expect_lt(time, 1)
+  gauss <- gdp_epsilon(gdp_compose(mu), at[1:5])
+  expect_true(all(found > 0.99 * gauss & found < 1.005 * gauss))
+  # Compositions of compositions, beside a Gaussian part, as groups: none is refused
+  half <- lapply(list(1:50, 51:100), function(i) do.call(privacy_compose, tables[i]))
+  expect_equal(curve_of(do.call(privacy_compose, half), 1e-6, "pld"), found[3], tolerance = 1e-3)
+  beside <- curve_of(do.call(privacy_compose, c(half, list(privacy_gdp(1)))), 1e-6, "pld")
+  expect_equal(beside, gdp_epsilon(gdp_compose(c(mu, 1)), 1e-6), tolerance = 5e-3)
+  expect_equal(curve_of(privacy_group(do.call(privacy_compose, tables[1:20]), 3), 1e-3, "pld"),
+               gdp_epsilon(3 * gdp_compose(mu[1:20]), 1e-3), tolerance = 0.05)
 })
 
 # ---- groups -------------------------------------------------------------------------------

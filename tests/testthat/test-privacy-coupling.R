@@ -13,6 +13,7 @@ test_that("coupled runs of neighbours pull the same arms, and spend all of the b
   all_of <- function(what) vapply(found, function(x) all(x[[what]]), NA)
   expect_identical(names(cases)[!all_of("arms")], character())
   expect_identical(names(cases)[!all_of("releases")], character())
+  expect_identical(names(cases)[!all_of("said")], character()) # reports, verdicts, chances
   most <- vapply(found, function(x) max(x$share), 0)
   expect_lte(max(most), 1 + 1e-9)
   # Few configurations spend all of it.

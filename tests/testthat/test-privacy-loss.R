@@ -147,6 +147,9 @@ test_that("they are budgets, guarantees of one's own policy, and calls", {
   expect_false(dpts:::inside_budget(leaky, privacy_gdp(0.99 * mu, nu = 1e-6), at))
   expect_false(dpts:::inside_budget(leaky, privacy_gdp(mu + 1e-9, nu = 1e-8), at))
   # room for mu: exactly the Gaussians below
+  # Up to rounding, and no further
+  expect_true(dpts:::inside_budget(privacy_gdp(1 + 1e-12), privacy_gdp(1), at))
+  expect_false(dpts:::inside_budget(privacy_gdp(1 + 1e-8), privacy_gdp(1), at))
   expect_true(dpts:::inside_budget(privacy_gdp(sqrt(0.2)), others[[1]], at))
   expect_false(dpts:::inside_budget(privacy_gdp(sqrt(0.21)), others[[1]], at))
   loss <- others[[3]]$pair
@@ -170,4 +173,19 @@ test_that("what is no guarantee is refused by name", {
   bad(privacy_loss(list(c(0.5, 0.5), 1)), "of the same outcomes")
   bad(privacy_loss(data.frame(loss = c(-1, -2), probability = c(0.5, 0.5))), "at most 1, not 5")
   bad(privacy_loss(data.frame(loss = c(NA, 1), probability = c(0.5, 0.5))), "losses that are numbers")
+})
+
+test_that("a budget with an infinite loss has room for Gaussian policies below its whole curve", {
+  budgets <- list(list(c(0.01, 0.6, 0.39, 0), c(0, 0.39, 0.6, 0.01)), list(c(0.1, 0.5, 0.4, 0), c(0, 0.2, 0.7, 0.1)))
+  for (pairs in budgets) {
+    budget <- privacy_loss(pairs)
+    mu <- dpts:::most_mu(budget)
+    e <- seq(0, 3, 0.01)
+    above <- vapply(e, dpts:::pair_delta, 0, pair = budget$pair) - gdp_delta(mu, e)
+    expect_true(all(above >= -1e-12))
+    expect_lt(min(above), 1e-3) # and there is no more room
+    at <- dpts:::conditions(100)
+    expect_true(dpts:::inside_budget(policy_gaussian_imed(mu * (1 - 1e-9))$guarantee, budget, at))
+    expect_false(dpts:::inside_budget(policy_gaussian_imed(mu * 1.01)$guarantee, budget, at))
+  }
 })

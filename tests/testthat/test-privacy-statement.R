@@ -11,15 +11,19 @@ test_that("the bound in words is that of the guarantee", {
     expect_lt(dpts:::guess_chance(curve), pnorm(mu / 2) + 0.0005)
   }
   expect_match(guess_words(1 - 1e-9), "nearly always")
+  expect_match(guess_words(0.9975), "998 times in 1,000; tossing a coin is correct 500 times in 1,000", fixed = TRUE)
+  # Two accountants: the one number does not follow from the other.
+  expect_match(text_of(policy_ts_gaussian(), horizon = 1000, arms = 3), "-GDP; by a sharper accountant epsilon")
+  expect_match(text_of(policy_randomised(mu = 0.5)), "0.5-GDP: epsilon", fixed = TRUE)
   expect_match(text_of(policy_randomised(mu = 0.5), delta = 1e-4),
                paste("epsilon", dpts:::format_up(gdp_epsilon(0.5, 1e-4), 3), "at delta 1e-04"), fixed = TRUE)
 })
 
 test_that("a statement says what is published, and that nothing is promised where that is so", {
-  expect_match(text_of(policy_randomised(mu = 0.5)), "chances with which people were tossed")
-  expect_no_match(text_of(policy_gaussian_imed(mu = 0.5)), "tossed")
+  expect_match(text_of(policy_randomised(mu = 0.5)), "probabilities with which people were randomised")
+  expect_no_match(text_of(policy_gaussian_imed(mu = 0.5)), "randomised")
   expect_match(text_of(policy_gaussian_imed(mu = 0.5)), "verdicts")
-  expect_match(text_of(policy_ucb1()), "Nobody. Nothing is promised", fixed = TRUE)
+  expect_match(text_of(policy_ucb1()), "Nobody. There is no guarantee", fixed = TRUE)
   expect_match(text_of(policy_local(policy_ucb1(), 1)), "also from those who run the policy")
   expect_match(text_of(policy_linucb(epsilon = 1, contexts = "public")), "Contexts are taken as public")
   expect_match(text_of(privacy_group(privacy_gdp(0.5), 3)), "At most 3 outcomes of a person")
@@ -44,6 +48,7 @@ test_that("a horizon is asked for where the promise depends on it", {
 })
 
 test_that("an agent's statement counts its people and its copies", {
+  skip_if_not_installed("RSQLite")
   agent <- dpts_agent(policy_gaussian_imed(mu = 0.1), c("a", "b"), use = "deadline",
                       deadline = as.difftime(1, units = "days"), max_per_person = 3,
                       range = c(0, 5), name = "Letters")

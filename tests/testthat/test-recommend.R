@@ -88,9 +88,9 @@ test_that("dpts_recommend() keeps its promise of columns, and ranks by regret", 
   row <- x[x$policy == "adac_ucb", ]
   expect_equal(row$regret, mean(sim$regret))
   expect_equal(row$se, sd(sim$regret) / sqrt(20))
-  expect_equal(log(row$upper / row$regret), qt(0.975, 19) * row$se / row$regret)
+  expect_equal(c(row$lower, row$upper), interval_by_help(sim$regret, high = 1500))
   expect_equal(row$worst, max(sim$regret))
-  # Ties: paired differences to the best, by Student's t, at a level that the others share
+  # Ties: paired differences to the best, by their intervals, at a level that the others share
   each <- 0.025 / (nrow(x) - 1)
   best <- dpts_simulate(five, recommended_policy(x), 3000, runs = 20, seed = 1,
                         record = I(3000))
@@ -98,7 +98,7 @@ test_that("dpts_recommend() keeps its promise of columns, and ranks by regret", 
     other <- dpts_simulate(five, recommended_policy(x, name), 3000, runs = 20, seed = 1,
                            record = I(3000))
     gap <- other$regret - best$regret
-    t.test(gap, alternative = "greater")$p.value < each ||
+    interval_by_help(gap, 1 - 2 * each, -1500, 1500)[1] > 0 ||
       suppressWarnings(wilcox.test(gap, alternative = "greater", exact = FALSE))$p.value < each
   }
   for (name in x$policy[2:4]) expect_equal(x$standing[x$policy == name] == "worse", apart(name))
@@ -172,8 +172,7 @@ test_that("ties are paired run by run, failures counted problem by problem", {
   expect_equal(as.character(x$policy), names(sort(vapply(mean_of, mean, 0))))
   for (name in names(parts)) {
     run <- mean_of[[name]]
-    interval <- as.numeric(t.test(run, conf.level = 0.9)$conf.int)
-    expect_equal(c(row(name)$lower, row(name)$upper), mean(run) * exp(interval / mean(run) - 1))
+    expect_equal(c(row(name)$lower, row(name)$upper), interval_by_help(run, 0.9, high = 500))
     expect_equal(row(name)$q95, unname(quantile(run, 0.95)))
     expect_equal(row(name)$worst, max(run))
     lost <- vapply(1:2, function(j) mean(parts[[name]][, j] > 5 * median(parts[[name]][, j])), 0)
@@ -218,6 +217,10 @@ test_that("who left the race is neither best nor tied, and who fails now and the
   x <- made(a = a, wild = wild)
   expect_identical(x$standing, c("best", "unsure"))
   expect_identical(made(a = a[1], b = a[2])$standing, c("best", "unsure"))
+  # Differences that are nearly all one number say little about the others: not by their deviation, nor by ranks.
+  expect_identical(made(a = rep(48, 12), b = rep(50, 12))$standing, c("best", "tied"))
+  expect_identical(made(a = c(rep(19.54, 48), 20.46, 20.46), b = rep(19.6, 50))$standing, c("best", "tied"))
+  expect_true(all(made(a = rep(48, 12), b = rep(50, 12))$upper > 50))
   # Of ten that are equal each is the best in truth, and one of them came out best by chance.
   named <- function(m) `colnames<-`(m, letters[seq_len(ncol(m))])
   worse <- replicate(60, mean(made(named(matrix(rnorm(300, 100, 10), 30)))$standing == "worse"))
@@ -225,10 +228,12 @@ test_that("who left the race is neither best nor tied, and who fails now and the
   # of two, the level is not shared
   two <- replicate(100, mean(made(named(matrix(rnorm(60, 100, 10), 30)))$standing == "worse"))
   expect_lt(mean(two), 0.05)
-  d <- scale(rnorm(50))[, 1]
-  sure <- made(a = rep(100, 50), b = 100 + d + 1.01 * stats::qt(0.975, 49) / sqrt(50))
+  # ranks say little about differences that are skewed to the right
+  d <- scale(rexp(50))[, 1]
+  limit <- function(level) -interval_by_help(d, level, -500, 500)[1]
+  sure <- made(a = rep(100, 50), b = 100 + d + 1.01 * limit(0.95))
   expect_identical(sure$standing, c("best", "worse"))
-  three <- function(by) made(a = rep(100, 50), b = 100 + d + by * stats::qt(0.9875, 49) / sqrt(50), c = 200 + d)
+  three <- function(by) made(a = rep(100, 50), b = 100 + d + by * limit(0.975), c = 200 + d)
   expect_identical(c(three(0.97)$standing[2], three(1.01)$standing[2]), c("tied", "worse"))
 })
 
@@ -320,6 +325,29 @@ test_that("print gives the advice, the call and the table; the call runs", {
   one <- dpts_recommend(privacy_pure(1), five, 100, candidates = "dp_imed", runs = I(3), seed = 1)
   expect_true(is.na(one$se))
   expect_output(print(one), "no other candidate")
+})
+
+test_that("the sentences of a recommendation are what its rows say", {
+  regret <- withr::with_seed(1, cbind(a = rnorm(30, 100, 3), b = rnorm(30, 101, 3), c = rnorm(30, 160, 3), d = 101))
+  regret[1:2, "a"] <- 600
+  regret[3, "d"] <- 1000
+  policies <- stats::setNames(rep(list(policy_dp_klucb(1)), 4), colnames(regret))
+  said <- function(columns) {
+    x <- new_recommendation(array(regret[, columns], c(30, length(columns), 1)), policies[columns], 0.95, list(
+      budget = privacy_pure(1), horizon = 2000, arms = list(five, five), panel = FALSE, runs = 30, seed = 1
+    ), c(late = "too slow", slow = "too slow"))
+    list(x = x, text = gsub("[# ]+", " ", paste(capture.output(print(x)), collapse = " ")))
+  }
+  one <- said(c("b", "c", "d"))
+  gap <- regret[, "c"] - regret[, "b"]
+  expect_match(one$text, sprintf("Next: c, %s more (se %s).", number_text(signif(mean(gap), 3)),
+                                 number_text(signif(sd(gap) / sqrt(30), 3))), fixed = TRUE)
+  expect_match(one$text, "Too few runs to distinguish it from d.", fixed = TRUE)
+  expect_match(one$text, "Left out: late, slow (too slow).", fixed = TRUE)
+  expect_match(one$text, "Recommendation: 1-DP, 2 problems, 30 runs", fixed = TRUE)
+  expect_no_match(one$text, "Beware")
+  expect_match(said("a")$text, "Beware: 6.7% of its runs fail badly. ", fixed = TRUE)
+  expect_match(gsub("\n", " ", autoplot(one$x)$labels$caption), "Each run is an average over 2 problems", fixed = TRUE)
 })
 
 test_that("autoplot draws regret with its intervals", {
@@ -477,18 +505,29 @@ test_that("a race stops who is surely worse, keeps the best, and leaves its runs
 test_that("a candidate leaves the race at exactly its share of the level", {
   ends <- unique(pmin(ceiling(5 * 1.5^(0:50)), 100))
   share <- (1 - 0.95) / (2 * (length(ends) - 1)) # two that may leave, and no test after the last stage
-  z <- as.vector(scale(-2:2))
-  # Against 1.5 times a's regret, b and c have a gap in the first five runs with Student's t as asked, then noise.
+  z <- -2:2
+  limit <- function(p) -interval_by_help(z, 1 - 2 * p, -1.5e6, 1e6)[1]
+  # Against 1.5 times a's regret, b and c have a gap in the first five runs that is just above 0 at this level,
+  # then noise.
   leaves <- function(p) {
     play <- function(policies, runs) {
-      gap <- c(stats::qt(p, 4, lower.tail = FALSE) / sqrt(5) + z, rep(c(-1e4, 1e4), 48))[runs]
+      gap <- c(limit(p) + z, rep(c(-1e4, 1e4), 48))[runs]
       regret <- cbind(a = 1, b = 1.5 + gap, c = 1.5 + gap)[, names(policies), drop = FALSE]
       array(regret, c(length(runs), ncol(regret), 1))
     }
-    anyNA(run_race(list(a = 1, b = 2, c = 3), 1:100, play, 0.95))
+    anyNA(run_race(list(a = 1, b = 2, c = 3), 1:100, play, 0.95, 1e6))
   }
   expect_true(leaves(0.99 * share))
   expect_false(leaves(1.01 * share))
+})
+
+test_that("nobody leaves a race because runs are alike", {
+  # Twice the best's regret in each run, where a run may lose 1000
+  play <- function(policies, runs) array(rep(unlist(policies), each = length(runs)), c(length(runs), length(policies), 1))
+  few <- run_race(list(a = 10, b = 20), 1:30, play, 0.95, 1000)
+  expect_false(anyNA(few))
+  # 700 runs show that a share of more than 1 in 100 is not there.
+  expect_true(anyNA(run_race(list(a = 10, b = 20), 1:700, play, 0.95, 300)))
 })
 
 test_that("a race stops the best no more often than it says", {
@@ -544,7 +583,7 @@ test_that("those who conclude are advised in people", {
   verdict <- dpts_recommend(privacy_gdp(0.5), arms, 5000, goal = "verdict", runs = 20, seed = 1)
   expect_equal(names(verdict)[1:7], c("policy", "guarantee", "people", "se", "lower", "upper", "standing"))
   expect_setequal(as.character(verdict$policy)[1:3], c("top_two", "tossed", "equal"))
-  expect_match(capture.output(print(verdict))[1], "people in the mean")
+  expect_match(capture.output(print(verdict))[1], "people on average")
   # The same people as dpts_identify() counts
   found <- dpts_identify(arms, recommended_policy(verdict), limit = 5000, runs = 20, seed = 1)
   expect_equal(verdict$people[1], mean(found$people))

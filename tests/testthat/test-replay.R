@@ -330,6 +330,11 @@ test_that("bad logs are refused, with the reason", {
   bad(propensity = NA_real_, message = "propensity")
   bad(reward = 2, message = "reward")
   bad(arm = c(NA, rep(1:2, 50)[-1]), message = "NA in row 1")
+  bad(propensity = c(0.5, 0.5, 2, 0, rep(0.5, 96)), message = "row 3 has 2 .2 rows so")
+  bad(reward = c(0, 0, -1, rep(0, 97)), message = "row 3 has -1")
+  bad(pool = c(rep(list(1:2), 2), list(c(1, 1)), rep(list(1:2), 97)), message = "row 3 has")
+  bad(pool = c(rep(list(1:2), 3), list(1), rep(list(1:2), 96)), message = "row 4 shows arm 2")
+  bad(context_1 = c(0.5, 0.5, NA, rep(0.5, 97)), policies = policy_linucb(), message = "row 3 is NA")
   bad(pool = rep(list(2), 100), message = "row 1 shows arm 1.*50 rows")
   bad(pool = rep(list(c(1, 1, 2)), 100), message = "distinct")
   bad(pool = rep("1,2", 100), message = "list column")
@@ -407,6 +412,33 @@ test_that("without propensities a log must look uniform", {
   expect_s3_class(dpts_replay(fair, policy_uniform(), runs = 1, seed = 1), "dpts_replay")
 })
 
+test_that("a log is uniform if its propensities are, and not if they are nearly so", {
+  log <- data.frame(arm = rep(1:2, 100), reward = rep(0:1, each = 100), propensity = rep(c(0.504, 0.496), 100))
+  expect_identical(shared(dpts_replay(log, policy_uniform(), runs = 1, seed = 1), "method"), "weighted")
+  log$propensity <- 0.5
+  expect_identical(shared(dpts_replay(log, policy_uniform(), runs = 1, seed = 1), "method"), "replay")
+})
+
+test_that("arms are in one order in every locale", {
+  log <- data.frame(arm = rep(c("a", "B"), 50), reward = 0:1)
+  arms <- function() shared(dpts_replay(log, policy_uniform(), runs = 1, seed = 1), "arms")
+  expect_identical(arms(), c("B", "a"))
+  old <- Sys.getlocale("LC_COLLATE")
+  withr::defer(Sys.setlocale("LC_COLLATE", old))
+  suppressWarnings(Sys.setlocale("LC_COLLATE", "en_US.UTF-8"))
+  skip_if_not(identical(sort(c("B", "a")), c("a", "B")), "no locale with an order of its own")
+  expect_identical(arms(), c("B", "a"))
+})
+
+test_that("a delay beyond the log takes no room", {
+  skip_if_not(file.exists("/proc/self/status"), "the peak of memory is not known here")
+  peak <- function() as.numeric(gsub("[^0-9]", "", grep("^VmPeak", readLines("/proc/self/status"), value = TRUE)))
+  before <- peak()
+  expect_warning(dpts_replay(random[1:500, ], policy_ucb1(), delay = 2^31, runs = 1, seed = 1),
+                 class = "dpts_warning_delay")
+  expect_lt(peak() - before, 1e6) # kB; room for all of it would be 8e6
+})
+
 test_that("clipping is on request, and counted", {
   log <- data.frame(arm = rep(1:2, 50), reward = 0, context_a = c(1.5, -2, rep(0.5, 98)))
   private <- policy_linucb(epsilon = 1)
@@ -429,6 +461,10 @@ test_that("clipping is on request, and counted", {
     expect_equal(play(model, log, features, clip = TRUE), clipped)
     expect_false(identical(play(model, log, features), clipped))
   }
+  # Entries of contexts and of features are counted.
+  counted <- shared(dpts_replay(log, policy_linucb(model = "shared"), runs = 1, seed = 1, context = "x",
+                                arm_features = features, clip = TRUE), "clipped")
+  expect_equal(counted, sum(log$x < 0 | log$x > 1) + sum(features < 0 | features > 1))
   # Features count, too, where contexts are in range.
   private <- policy_linucb(epsilon = 1, model = "shared")
   expect_error(dpts_replay(transform(log, x = into(x)), private, context = "x", arm_features = features),
@@ -473,6 +509,26 @@ test_that("a policy that never learnt is named", {
   expect_match(gsub("[# ]+", " ", out), "Beware: No reward arrived in any run at a delay of 5,000")
   expect_match(gsub("\\s+", " ", autoplot(replay)$labels$caption), "No reward arrived in any run at a delay of 5,000")
   expect_false(any(grepl("Beware", capture.output(print(replay[replay$delay == 0, ])))))
+  # The last of as many rewards as the delay comes after the end; one event more, and one is learned.
+  rows <- data.frame(delay = c(10, 10, 10), events = c(10, 11, 12))
+  expect_match(words_unlearnt(rows), "No reward arrived in some runs at a delay of 10")
+  expect_match(words_unlearnt(rows[1, ]), "in any run")
+  expect_null(words_unlearnt(rows[2:3, ]))
+})
+
+test_that("the header of a replay says how it weighed the log", {
+  log <- simulated_log(500, c(0.2, 0.5), c(0.3, 0.7))
+  header <- function(...) gsub("[# ]+", " ", paste(capture.output(print(dpts_replay(..., runs = 1, seed = 1))), collapse = " "))
+  w <- 0.5 / log$propensity
+  said <- header(log, policy_ts_beta())
+  expect_match(said, "Logger: not uniform, matches weighted by 1 / propensity; mean weight", fixed = TRUE)
+  rate <- weighted.mean(log$reward, w)
+  expect_match(said, sprintf("rate %s (se %s)", number_text(signif(rate, 4)),
+                             number_text(signif(sqrt(sum((w * (log$reward - rate))^2)) / sum(w), 2))), fixed = TRUE)
+  expect_match(header(log, policy_ts_beta(), method = "rejection"), "matches kept in proportion to 1 / propensity", fixed = TRUE)
+  log <- simulated_log(500, c(0.2, 0.5))
+  expect_match(header(log, policy_ts_beta()), "Logger: uniform Uniform", fixed = TRUE)
+  expect_match(header(log[1:2], policy_ts_beta()), "uniform (assumed: no propensities) Uniform", fixed = TRUE)
 })
 
 test_that("the plot shows each policy's relative reward at each delay", {
@@ -485,6 +541,10 @@ test_that("the plot shows each policy's relative reward at each delay", {
   wide <- autoplot(replay, level = 0.99)
   expect_equal(ggplot2::layer_data(wide, 2)$ymax - drawn$y, qnorm(0.995) * summary(replay, level = 0.99)$relative_se)
   expect_match(wide$labels$caption, "Mean of 2 runs; bar: 99% confidence interval")
+  # A rate of 1 is the most there can be.
+  good <- data.frame(arm = rep(1:2, 10), reward = rep(c(1, 0), 10))
+  best <- dpts_replay(good, policy_fixed(1), runs = 1, seed = 1)
+  expect_equal(ggplot2::layer_data(autoplot(best), 2)$ymax, 1 / 0.5)
 })
 
 test_that("a replay states its own guarantee", {
@@ -538,7 +598,7 @@ test_that("a replay keeps pulls and what was released, and if it is finished, of
     dpts_replay(log, policy_dp_imed(1), runs = 2, seed = 1, horizon = horizon, ...)
   }
   kept <- function(x, name) runs_in(x)[[name]]
-  known <- function(x) vapply(kept(x, "report"), function(r) sum(matrix(r, 8)[1, ]), 0)
+  known <- function(x) vapply(kept(x, "report"), function(r) sum(matrix(r, length(REPORT))[1, ]), 0)
   open <- play(log)
   done <- play(log, finish = TRUE)
   expect_identical(done$rate, open$rate)

@@ -25,7 +25,7 @@ test_that("a session that is saved and restored in the middle goes on to the bit
     play <- function(saves) {
       script$saves <- saves
       out <- .Call(C_trace, kernel(policy, script$horizon), script)
-      columns <- c("exact", "kind", "scale", "noise", "value", "release", "gain", "carry")
+      columns <- c("exact", "kind", "scale", "noise", "value", "release", "gain", "correlation")
       out[columns] <- lapply(out[columns], utils::head, out$total)
       out
     }

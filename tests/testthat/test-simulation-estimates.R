@@ -6,7 +6,7 @@ skip_on_cran() # takes seconds
 report_of <- function(policy, arms, rewards = rep(1, length(arms)), k = 2, ...) {
   out <- run_script(policy, k, arms, rewards, ...)
   stopifnot(out$total <= 1e5)
-  ledger <- as.data.frame(out[c("exact", "scale", "noise", "gain", "carry")])[seq_len(out$total), ]
+  ledger <- as.data.frame(out[c("exact", "scale", "noise", "gain", "correlation")])[seq_len(out$total), ]
   ledger$arm <- out$arm[rep(seq_along(out$arm), diff(c(0L, out$released)))]
   rownames(out$report) <- REPORT
   list(arm = lapply(seq_len(k), function(i) as.list(out$report[, i])), ledger = ledger)

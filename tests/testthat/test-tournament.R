@@ -269,18 +269,18 @@ test_that("a saved session brings its tournament along", {
   rewards <- withr::with_seed(7, coins(600, runif(k)))
   play <- function(engine, rounds) {
     vapply(rounds, function(t) {
-      played <- engine$play(NULL, NULL)
-      engine$feed(t, played[1], played[3], rewards[t, played[1]], NULL)
+      played <- session_play(engine, NULL, NULL)
+      session_feed(engine, t, played[1], played[3], rewards[t, played[1]], NULL)
       played[1]
     }, 0)
   }
   for (policy in list(policy_ucb1(), policy_imed(), policy_klucb())) {
     engine <- live_session(policy, k, NULL, NULL)
-    engine$start()
+    session_start(engine)
     play(engine, 1:300)
-    bytes <- engine$save()
+    bytes <- session_save(engine)
     again <- live_session(policy, k, NULL, NULL)
-    again$restore(bytes)
+    session_restore(again, bytes)
     expect_identical(play(again, 301:600), play(engine, 301:600))
   }
 })

@@ -55,15 +55,18 @@ test_that("the default grid respects the horizon", {
 test_that("the plot shows regret against pre-pulls by accountant", {
   tuning <- dpts_tune(privacy_approx(4, 1e-3), arms_bernoulli(c(0.8, 0.4)), 150,
                       prepulls = c(0, 10), runs = 3, seed = 1, accountant = c("gdp", "sequence"))
+  expect_match(gsub("[# ]+", " ", paste(capture.output(print(tuning)), collapse = " ")),
+               "Tuning: (4, 0.001)-DP over 150 rounds of 2 arms, 3 runs", fixed = TRUE)
   grDevices::pdf(NULL)
   withr::defer(grDevices::dev.off())
   plot <- autoplot(tuning)
   line <- ggplot2::layer_data(plot, 2)
   expect_setequal(line$y, tuning$regret)
   band <- ggplot2::layer_data(plot, 1) # 95% intervals of three runs
-  half <- qt(0.975, 2) * tuning$se
-  expect_equal(sort(band$ymin), sort(tuning$regret * exp(-half / tuning$regret)))
-  expect_equal(sort(band$ymax), sort(tuning$regret * exp(half / tuning$regret)))
+  runs <- runs_in(tuning)
+  limits <- vapply(split(runs$regret, paste(runs$accountant, runs$prepulls)), interval_by_help, c(0, 0), high = 60)
+  expect_equal(sort(band$ymin), sort(unname(limits[1, ])))
+  expect_equal(sort(band$ymax), sort(unname(limits[2, ])))
   expect_match(plot$labels$caption, "Mean of 3 runs; bar: 95% confidence interval.", fixed = TRUE)
   expect_identical(length(unique(line$colour)), 2L)
   expect_equal(ggplot2::layer_data(plot, 4)$y, tuning$regret[tuning$best])

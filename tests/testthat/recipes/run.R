@@ -17,9 +17,34 @@ stopifnot(
 flips <- dpts_simulate(dpts$arms_toy_world(c(1, 0)), policy_fixed(1), 100, seed = 1)
 stopifnot(flips$reward[flips$t == 100] == 50, flips$regret[flips$t == 100] == 50)
 
-# The kind of guarantee, the accountant
+# The kind of guarantee, the accountant; as a budget, and with what the package itself asks of accountants
 private <- dpts_privacy(policy, horizon = 100, accountant = c("pure", "toy"))
 stopifnot(private$epsilon[private$accountant == "pure"] == 2, private$epsilon[private$accountant == "toy"] == 4)
+at <- dpts$conditions(100)
+stopifnot(
+  dpts$inside_budget(policy$guarantee, dpts$privacy_toy(2), at),
+  dpts$inside_budget(policy$guarantee, privacy_approx(2.5, 1e-6), at),
+  !dpts$inside_budget(policy$guarantee, privacy_pure(1.9), at),
+  nrow(dpts_privacy(privacy_compose(policy, privacy_gdp(1)), horizon = 100, delta = 1e-6, accountant = "gdp")) == 1
+)
+
+# The stopping rule: looked at, against the same by hand; it stops, gives verdicts and effects, and is planned with.
+arms <- arms_bernoulli(c(0.3, 0.6))
+tossed <- policy_randomised(mu = 1, block = 100)
+sim <- dpts_simulate(arms, tossed, 2000, runs = 3, seed = 1, history = TRUE)
+seen <- evidence(sim, "toy")
+kept <- estimates(sim)[1:2, ] # of the first run
+v <- kept$rewards / 4 + 20
+by_hand <- diff(kept$mean)^2 / (2 * sum((v + 100) / kept$rewards^2)) - sum(log1p(v / 100)) / 2
+own <- seen[seen$run == 1 & seen$arm == 2, ]
+concluded <- verdict(sim)
+found <- dpts_identify(arms, tossed, limit = 2000, runs = 3, seed = 1)
+plan <- dpts_plan(tossed, arms, 2000, runs = 20, seed = 1)
+stopifnot(
+  abs(own$evidence[nrow(own)] - by_hand) < 1e-6, all(found$arm == 2), identical(found$people, concluded$t),
+  concluded$t[1] == own$t[own$evidence >= own$line][1], all(effects(sim)$lower > 0), all(effects(sim)$upper < 0.5),
+  summary(plan)$proved[2] == 1
+)
 
 # The store, in which a policy of one's own lives
 agent <- dpts_agent(policy, c("a", "b"), store = "toy:", use = "arrival")

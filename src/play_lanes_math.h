@@ -6,9 +6,9 @@
      SELECT(mask, a, b)   a's numbers where the mask is all ones, b's where it is 0
      ANY(mask)     is any of them all ones?
      UNIT(name)    the name with a suffix of its own
-   It computes with 24 bits: enough to tell which draw is the largest, but for a near tie.
-   Those are found out and settled in full precision (settle() in skip_lanes_ts_gaussian.c), so
-   results hang neither on how these functions round nor on the machine. */
+   It computes with 24 bits, which show the largest draw except in near ties. Near ties are detected and
+   decided in full precision (settle() in play_lanes_ts_gaussian.c), so results depend neither on how these
+   functions round nor on the machine. */
 
 typedef float UNIT(vf) __attribute__((vector_size(BYTES), may_alias));
 typedef int32_t UNIT(vi) __attribute__((vector_size(BYTES), may_alias));
@@ -35,7 +35,7 @@ INLINE vf UNIT(floats)(vi x) {
 #endif
 }
 
-/* A step of xoshiro256++ (rng_next) in every lane. */
+/* A step of xoshiro256++ (rng_next) in each lane. */
 INLINE vu UNIT(next)(vu s[4]) {
   const vu sum = s[0] + s[3], t = s[1] << 17;
   const vu result = ((sum << 23) | (sum >> 41)) + s[0];
@@ -44,9 +44,9 @@ INLINE vu UNIT(next)(vu s[4]) {
   return result;
 }
 
-/* A word for every lane. Of the words `even` lanes 0, 2, 4, ... take theirs, of `odd`
-   the others: so the upper halves of all lanes' words come together by masks alone. Which half of 64 bits
-   is the first lane depends on the order of bytes. */
+/* Assembles the upper halves of all lanes' words. Lanes 0, 2, 4, ... take theirs from `even`, the others
+   from `odd`, so this needs only masks. Which half of 64 bits belongs to the first lane depends on the
+   byte order. */
 INLINE vw UNIT(upper)(vu even, vu odd) {
   const vu high = FIRST_IS_LOW ? odd : even, low = FIRST_IS_LOW ? even : odd;
   return (vw)((low >> 32) | (high & 0xffffffff00000000u));

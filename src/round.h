@@ -1,31 +1,34 @@
-#ifndef DPTS_PLAY_ROUND_H
-#define DPTS_PLAY_ROUND_H
-/* What a policy is shown: a round before it chooses, and the feedback on a pull after it. */
+#ifndef DPTS_ROUND_H
+#define DPTS_ROUND_H
+/* What a policy sees: a round before it chooses, and the feedback on a pull after it. */
 
 #include "dpts.h"
 
-/* Most numbers in a context: kernels keep contexts on the stack. */
+/* The maximal dimension of a context: kernels keep contexts on the stack. */
 #define MAX_CONTEXT 128
 
-/* One round, before the choice; the reward of one pull: as policies from outside see them. */
+/* With fewer arms, a scan of all is as fast as a search tree. */
+#define MANY_ARMS 48
+
+/* A round before the choice, and the reward of a pull, as external policies see them, too. */
 typedef dpts_round round_t;
 typedef dpts_feedback feedback_t;
 
-/* Rewards of an arm that were seen: how many, and their sum. */
+/* Observed rewards of an arm: their number and their sum. */
 typedef struct {
   double n, sum;
 } tally_t;
 
-/* The context in which an arm would be pulled, or NULL. */
+/* The context of an arm in this round, or NULL. */
 static inline const double *round_context(const round_t *round, int arm) {
   if (!round->context) return NULL;
   return round->context + (size_t)round->context_step * (size_t)arm;
 }
 
-/* Are all arms on offer, in order? If this says no, they may be. */
+/* Are all arms on offer, in order? 0 also means that it is not known. */
 static inline int round_is_full(const round_t *round) { return round->offer == round->all; }
 
-/* Is it on offer, of k arms? Arms of an offer differ, so one of k arms is all of them. */
+/* Is this arm on offer, of k arms? The arms of an offer differ, so an offer of k arms is all of them. */
 static inline int on_offer(const round_t *round, int64_t k, int64_t arm) {
   if (round->n_offer == k) return arm >= 0 && arm < k;
   FOR_EACH_ARM(i, round) if (i == arm) return 1;
@@ -41,7 +44,7 @@ typedef dpts_best argmax_t;
 
 /* ---- before the indices ----------------------------------------------------------- */
 
-/* The arm on offer that was pulled least, the first of equals. */
+/* The arm on offer with the fewest pulls, the first one if there are several. */
 static inline int least_pulled(const round_t *round) {
   int choice = round->offer[0];
   FOR_EACH_ARM(i, round) {
@@ -50,10 +53,10 @@ static inline int least_pulled(const round_t *round) {
   return choice;
 }
 
-/* The opening of an index policy: an arm needs a pull, and its reward, before it has an index;
-   `waiting` arms have none. One on offer without a pull comes first, in order; while the
-   rewards of others are out, the arms are played in turn; -1: every arm on offer has its
-   index. n points to the first arm's count of rewards, `stride` bytes from the next arm's. */
+/* The first pulls of an index policy: an arm has an index once one of its rewards has come, and
+   `waiting` arms have none. An arm on offer without a pull comes first, in order. If all have pulls but
+   some rewards are outstanding, the least pulled arm is chosen. Returns -1 if every arm on offer has its
+   index. n points to the first arm's number of rewards; the next arm's is `stride` bytes further. */
 static inline int opening_choice(int64_t waiting, const round_t *round, const double *n,
                                  size_t stride) {
   int out = 0;

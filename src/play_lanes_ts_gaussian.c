@@ -1,56 +1,56 @@
 /* Gaussian Thompson sampling in lanes.
 
-   Which draw is the largest can nearly always be seen from a few of its digits. So lanes
-   draw, choose and update with 24 bits, sixteen runs to a vector of 512, and carry a bound
-   of the error along: where the largest draw is not the largest beyond doubt, settle()
-   takes up that lane's round again in full precision. Pulls and sums of Bernoulli rewards
-   are integers, others are summed in doubles. What happens is therefore what full
-   precision makes happen, to the last choice, whatever the vector unit; machines could
-   differ only by the last of the 16 digits of their log() and sin(). */
+   A few digits nearly always show which draw is the largest. So lanes draw, choose and update with 24
+   bits, sixteen runs to a vector of 512 bits, and track an error bound: if the largest draw is not
+   certain to be the largest, settle() computes that lane's round again in full precision. Pulls and sums
+   of Bernoulli rewards are integers; other sums are doubles. Every choice is therefore the one of full
+   precision, on every vector unit; machines could differ only by the last of the 16 digits of their
+   log() and sin(). */
 
-/* Else the loops over the four words of a stream would keep them in memory. */
+/* Otherwise GCC keeps the four words of a stream in memory. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
 
 #include <string.h>
-#include "skip_lanes.h"
+#include "play_lanes.h"
 #include "policy_ts_gaussian.h"
 #include "sample.h"
+#include "skip_arm_groups.h"
 
-#define RARE         __attribute__((noinline, cold)) /* calls that are not to cost the others */
+#define RARE \
+  __attribute__((noinline, cold)) /* slow paths that must not burden the fast one */
 #define FIRST_IS_LOW (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
 
-/* Bounds of the errors of a theta of 24 bits: so much of its standard deviation and so
-   much besides. A normal is off by less than 2e-5 (a test measures it), which leaves a
-   margin of 6; means, at most 1, and roundings by less than 4e-7. Normals with the upper
-   half of their word within ROUGH of 0 or 2^32 would be off by more: refine() draws them
-   in full precision. */
+/* Error bounds of a theta of 24 bits: NEAR times its standard deviation, plus FAR. A normal has an error
+   below 2e-5 (a test measures it), 1/6 of NEAR; means, which are at most 1, and roundings have one below
+   4e-7. Normals whose word has an upper half within ROUGH of 0 or 2^32 would have larger errors:
+   refine() draws them in full precision. */
 #define NEAR  0x1p-13f
 #define FAR   0x1p-19f
 #define ROUGH (1u << 14)
 
-/* A block: this header, then rows of one number of 4 bytes a lane. */
+/* A block: this header, then rows with one number of 4 bytes per lane. */
 typedef struct {
   int k, width, n; /* arms, lanes, lanes with a run */
   int bernoulli;
-  int exact; /* -1 if all rounds are to be settled in full precision, else 0 */
-  int used;  /* rounds used of the two whose normals are drawn ahead */
-  int drawn; /* which of the two copies of the streams has drawn them */
+  int exact; /* -1: compute all rounds in full precision; else 0 */
+  int used;  /* of the two rounds whose normals are drawn ahead, rounds played */
+  int drawn; /* the copy of the streams that has drawn them */
   double c, flip;
   const arms_t *arms;
 } block_t;
 
 #define HEADER 64
-/* Streams take two rows a word, and stand there twice: as they are, and as they were before
-   the normals at hand were drawn. */
+/* A stream takes two rows per word. There are two copies of it: the present state, and the state before
+   the current normals were drawn. */
 enum { RNG_ROWS = 8, POLICY_RNG = 0, REWARD_RNG = 16, STATE = 24 };
-/* State: mean, sd, n, sum and limit of every arm. */
+/* State: mean, sd, n, sum and limit of each arm. */
 enum { MEAN, SD, N, SUM, LIMIT, N_STATE };
 #define NORMALS(k) (STATE + N_STATE * (k))
 #define SUMS(k)    (NORMALS(k) + 2 * (k)) /* of rewards other than 0 and 1: two rows an arm */
-/* What was there before this life: pulls, two rows an arm, and all rewards. Of a policy that sees
-   random bits, all rewards to this day: its sums are of bits. */
+/* From before the policy was last restarted: pulls, two rows per arm, and the sum of rewards. For a
+   policy that sees random bits this is the sum of all rewards so far, since its own sums are of bits. */
 #define PULLED(k)  (SUMS(k) + 2 * (k))
 #define REWARDS(k) (PULLED(k) + 2 * (k))
 #define N_ROWS(k)  (REWARDS(k) + 2)
@@ -82,7 +82,7 @@ static size_t size(const spec_t *spec) {
   return HEADER + (size_t)N_ROWS(spec->k) * LANES * sizeof(float);
 }
 
-/* Where a lane's word is among a vector's words: even lanes first. */
+/* The column of a lane's 64-bit word: even lanes come first. */
 static inline int column(const block_t *b, int lane) {
   return lane / 2 + lane % 2 * (b->width / 2);
 }
@@ -95,11 +95,10 @@ static rng_t rng_of(block_t *b, int at, int lane) {
 
 /* ---- full precision ----------------------------------------------------------------- */
 
-/* The two normals of a word (Box and Muller 1958). Its upper half is the uniform of the
-   radius, its lower half the direction: bit 31 and bit 30 choose a half axis, the other 30
-   the place in the eighths of the circle on its sides, v in [-1/2, 1/2) standing for an
-   angle of v pi / 2. The 32 bits that follow in either number are a hash of the word and
-   matter in a near tie, and for normals beyond 6. */
+/* The two normals of a word (Box and Muller 1958). Its upper half is the uniform of the radius, its
+   lower half the direction: bits 31 and 30 choose a half axis, the other 30 the position within the
+   eighths of the circle at its sides; v in [-1/2, 1/2) stands for an angle of v pi / 2. Each number is
+   extended by 32 bits from a hash of the word, which matter in a near tie and for normals beyond 6. */
 static void lanes_normals(uint64_t word, double z[2]) {
   const uint64_t more = rng_hash(word);
   const uint32_t lower = (uint32_t)word;
@@ -114,7 +113,8 @@ static void lanes_normals(uint64_t word, double z[2]) {
   z[!swap] = across;
 }
 
-/* Normals whose words have too few digits for the radius, drawn again for some lanes. */
+/* Recomputes in full precision the normals whose words have too few digits for the radius, in some
+   lanes. */
 RARE static void refine(block_t *b, int from, int n) {
   for (int lane = from; lane < from + n; lane++) {
     rng_t rng = rng_of(b, POLICY_RNG + b->drawn * RNG_ROWS, lane);
@@ -149,24 +149,23 @@ RARE static int settle(block_t *b, int lane) {
   return choice;
 }
 
-/* Is an arm's reward 1, as arms_draw() tells it from a word? */
+/* Is an arm's reward 1? The same rule as in arms_draw(). */
 static int rewarded(const block_t *b, int arm, uint64_t word) {
   return rng_unit(word) < b->arms->mean[arm];
 }
 
-/* The upper half of the words that are 1 reward or not: all below it are, all above are
-   not. */
+/* The one upper half of a word that does not decide the reward: below it the reward is 1, above it 0. */
 static uint32_t limit(double mean) {
   const double share = floor(mean * 0x1p32);
   return share < 0x1p32 ? (uint32_t)share : UINT32_MAX;
 }
 
-/* ---- the kernel, for each vector unit that this machine may have ---------------------- */
+/* ---- the kernel, for each vector unit ------------------------------------------------- */
 
 #define EITHER(mask, a, b) \
   ((__typeof__(a))(((vi)(mask) & (vi)(a)) | (~(vi)(mask) & (vi)(b))))
 
-/* Windows is left out: its stack is not aligned as AVX needs it. */
+/* Not on Windows, whose stack is not aligned for AVX. */
 #if defined(__x86_64__) && !defined(_WIN32)
 #define SEVERAL_UNITS 1
 #include <immintrin.h>
@@ -177,7 +176,7 @@ static uint32_t limit(double mean) {
 #define ROOT(x)            ((vf)_mm512_sqrt_ps((__m512)(x)))
 #define SELECT(mask, a, b) EITHER(mask, a, b)
 #define ANY(mask)          (_mm512_test_epi32_mask((__m512i)(mask), (__m512i)(mask)) != 0)
-#include "skip_lanes_ts_gaussian_kernel.h"
+#include "play_lanes_ts_gaussian_kernel.h"
 
 #define UNIT(name) name##_avx2
 #define BYTES      32
@@ -186,7 +185,7 @@ static uint32_t limit(double mean) {
 #define SELECT(mask, a, b) \
   ((__typeof__(a))_mm256_blendv_ps((__m256)(b), (__m256)(a), (__m256)(mask)))
 #define ANY(mask) (_mm256_movemask_ps((__m256)(mask)) != 0)
-#include "skip_lanes_ts_gaussian_kernel.h"
+#include "play_lanes_ts_gaussian_kernel.h"
 #endif
 
 #define UNIT(name) name##_anywhere
@@ -195,10 +194,10 @@ static uint32_t limit(double mean) {
 #define ROOT(x)            ((vf){sqrtf((x)[0]), sqrtf((x)[1]), sqrtf((x)[2]), sqrtf((x)[3])})
 #define SELECT(mask, a, b) EITHER(mask, a, b)
 #define ANY(mask)          ((((vu)(mask))[0] | ((vu)(mask))[1]) != 0)
-#include "skip_lanes_ts_gaussian_kernel.h"
+#include "play_lanes_ts_gaussian_kernel.h"
 
-/* The widest unit to use, 0 to 2; -1 settles every round in full precision. All give the
-   same results, which a test checks. */
+/* The widest unit to use, 0 to 2; -1 computes every round in full precision. The results are the same,
+   which a test checks. */
 int lanes_widest = 2;
 
 #ifdef SEVERAL_UNITS
@@ -218,13 +217,13 @@ static int unit(void) {
 #define ON_UNIT(name, ...) name##_anywhere(__VA_ARGS__)
 #endif
 
-/* ---- what is around it ---------------------------------------------------------- */
+/* ---- the engine ----------------------------------------------------------------- */
 
 static void put_rng(block_t *b, int at, int lane, const rng_t *rng) {
   for (int i = 0; i < 4; i++) words(b, at)[i * b->width + column(b, lane)] = rng->s[i];
 }
 
-/* So many pulls of an arm at the start; returns what is seen of them. */
+/* The n pre-pulls of an arm; returns the sum that the policy sees. */
 static double prepull(const spec_t *spec, environment_t *env, draws_t *draws, int arm,
                       int64_t n) {
   player_t *player = &env->player;
@@ -239,7 +238,7 @@ static double prepull(const spec_t *spec, environment_t *env, draws_t *draws, in
   return sum;
 }
 
-/* Pre-pulls are drawn in blocks, and leave the environment where play() takes over. */
+/* Pre-pulls are played here, in stretches; play() continues after them. */
 static void begin(void *block, const spec_t *spec, environment_t *envs, draws_t *draws,
                   int n) {
   block_t *b = block;
@@ -277,8 +276,8 @@ static void begin(void *block, const spec_t *spec, environment_t *envs, draws_t 
   }
 }
 
-/* What lane w has done, passed on to its environment. */
-static void report(block_t *b, environment_t *env, int w) {
+/* Updates the environment of lane w. */
+static void update_environment(block_t *b, environment_t *env, int w) {
   env->reward_sum = rewards(b)[w];
   for (int i = 0; i < b->k; i++) {
     env->player.pulls[i] = (int64_t)(pulled(b, i)[w] + pulls_of(b, i, w));
@@ -286,8 +285,8 @@ static void report(block_t *b, environment_t *env, int w) {
   }
 }
 
-static void tell(void *block, environment_t *envs, int n) {
-  for (int w = 0; w < n; w++) report(block, &envs[w], w);
+static void update_environments(void *block, environment_t *envs, int n) {
+  for (int w = 0; w < n; w++) update_environment(block, &envs[w], w);
 }
 
 static tally_t seen(void *block, int lane, int arm) {
@@ -299,7 +298,7 @@ static void play_lanes(void *block, environment_t *envs, int n, int64_t rounds) 
   block_t *b = block;
   if (rounds > player_left(&envs->player)) rounds = player_left(&envs->player);
   while (rounds > 0) {
-    /* The observers of all lanes look at the same rounds. */
+    /* All lanes have the same observers. */
     int64_t m = envs->next - envs->player.t;
     if (m > rounds) m = rounds;
     ON_UNIT(play, b, envs, m);
@@ -309,17 +308,17 @@ static void play_lanes(void *block, environment_t *envs, int n, int64_t rounds) 
       player_t *player = &env->player;
       player->t += m;
       if (player->t < env->next && player->t < player->horizon) continue;
-      report(b, env, w);
+      update_environment(b, env, w);
       if (player->t == env->next) observers_see(env, -1, 0);
     }
   }
 }
 
-/* What a round costs that does not pull the best arm, with skipping, and what any costs in
-   lanes: so much, and so much more an arm. In nanoseconds, but only ratios count, and they
-   stand whatever the machine. The Thompson sampler pulls a worse arm about
-   2 c log(T gap^2 / c) / gap^2 times; of equal arms each its share. By groups of arms a pull costs so
-   much for each unit of log k. */
+/* Costs of a round that does not pull the best arm, with skipping, and of any round in lanes: a
+   constant, and a cost per arm. They were measured in nanoseconds, but only their ratios matter, and
+   they are fixed, so that the choice does not depend on the machine. Thompson sampling pulls a worse arm
+   about 2 c log(T gap^2 / c) / gap^2 times, and divides rounds evenly among equal arms. By groups of
+   arms, a pull costs COST_GROUPS times log k. */
 #define COST_PULL     200
 #define COST_PULL_ARM 8
 #define COST_GROUPS   130
@@ -330,7 +329,7 @@ static int pays(const spec_t *spec, const arms_t *arms) {
   const double c = spec->par[VARIANCE_SCALE], b = spec->par[PREPULLS];
   const double rounds = spec->horizon - b * spec->k;
   if (spec->k < 2 || rounds < 1) return 0;
-  /* Pre-pulls are played in begin(), in one go. */
+  /* begin() plays all pre-pulls in one call, which must stay short. */
   if (!arms->sums && b * spec->k > 1e4) return 0;
   double others = 0;
   int equals = -1;
@@ -348,15 +347,15 @@ static int pays(const spec_t *spec, const arms_t *arms) {
   return others * pull > rounds * (COST_LANE + COST_LANE_ARM * spec->k);
 }
 
-/* Pulls are counted in 31 bits. */
+/* Pulls are counted in 31 bits, and there is no privacy filter. */
 static int can(const spec_t *spec) {
   return spec->horizon < 0x1p31 && !(spec->par[FILTER] < INFINITY);
 }
 
-const lanes_t lanes_ts_gaussian = {can, pays, size, begin, play_lanes, tell, seen};
+const lanes_t lanes_ts_gaussian = {&policy_ts_gaussian, can, pays, size, begin, play_lanes,
+                                   update_environments, seen};
 
-/* Normals as lanes draw them, and those they stand for, for tests and benchmarks: 16 lanes,
-   16 at a time. */
+/* For tests and benchmarks: normals as lanes draw them, and in full precision, in 16 lanes. */
 void lanes_draw_normals(uint64_t seed, double *x, double *exact, int64_t n) {
   _Alignas(64) char memory[HEADER + N_ROWS(8) * 16 * sizeof(float)];
   block_t *b = (block_t *)memory;

@@ -1,8 +1,7 @@
-/* The kernel of skip_lanes_ts_gaussian.c, a template as skip_lanes_math.h is: each step is one line
-   of the plain policy, for as many lanes as a vector holds. Choices are masks, so that no
-   lane waits for another. */
+/* The kernel of play_lanes_ts_gaussian.c, a template like play_lanes_math.h: each step is one line of
+   the plain policy, for as many lanes as a vector holds. Choices are masks, so that lanes do not branch. */
 
-#include "skip_lanes_math.h"
+#include "play_lanes_math.h"
 
 #define PER_VECTOR (BYTES / 4)
 
@@ -18,7 +17,7 @@ INLINE void UNIT(store_rng)(uint64_t *at, int width, vu even[4], vu odd[4]) {
   }
 }
 
-/* Normals for two rounds, so that both of every pair are used. */
+/* Draws the normals of two rounds, so that both numbers of each pair are used. */
 TARGET static void UNIT(draw_normals)(block_t *b) {
   const uint64_t *from = words(b, POLICY_RNG + b->drawn * RNG_ROWS);
   uint64_t *to = words(b, POLICY_RNG + !b->drawn * RNG_ROWS);
@@ -46,18 +45,18 @@ TARGET static void UNIT(draw_normals)(block_t *b) {
   b->drawn = !b->drawn;
 }
 
-/* The arms that the lanes choose, and what is known of them. */
+/* The arms that the lanes choose, and their state. */
 typedef struct {
   vw choice, n, sum, limit;
 } UNIT(pick);
 
-/* What a round leaves for its second half. */
+/* The result of a round's first half. */
 typedef struct {
   vf mean[LANES / PER_VECTOR];
   vw choice[LANES / PER_VECTOR], sum[LANES / PER_VECTOR], n[LANES / PER_VECTOR];
 } UNIT(chosen);
 
-/* The rare cases stand apart, so that the others stay in registers. */
+/* Rare cases are separate functions, so that the others stay in registers. */
 TARGET RARE static void UNIT(settle)(block_t *b, int lane, vi doubt, UNIT(pick) * pick) {
   for (int w = 0; w < PER_VECTOR; w++) {
     if (!doubt[w]) continue;
@@ -77,7 +76,7 @@ TARGET RARE static void UNIT(reward)(const block_t *b, vi unclear, const vw *cho
   }
 }
 
-/* Rewards other than 0 and 1, or their bits: added to the sums, and the new means. */
+/* Draws rewards that are not Bernoulli, or their bits, adds them to the sums, and returns the new means. */
 TARGET RARE static vf UNIT(draw_rewards)(block_t *b, int lane, const UNIT(pick) * pick,
                                          environment_t *envs) {
   vf mean = {0};
@@ -105,7 +104,7 @@ INLINE void UNIT(choose)(block_t *b, int v, const float *z, environment_t *envs,
   const float *n = sd + k * width, *sum = n + k * width, *limit = sum + k * width;
   z += lane;
 
-  /* theta_i = mean + sd z, the largest, and the most that it and any other may be. */
+  /* The largest theta_i = mean + sd z, its upper error bound, and that of the others. */
   vf best = LOAD(vf, mean) + LOAD(vf, sd) * LOAD(vf, z);
   vf error = LOAD(vf, sd) * NEAR, most = best + error, rival = ALL(vf, -INFINITY);
   UNIT(pick) pick = {{0}, LOAD(vw, n), LOAD(vw, sum), LOAD(vw, limit)};
@@ -125,7 +124,7 @@ INLINE void UNIT(choose)(block_t *b, int v, const float *z, environment_t *envs,
     pick.sum = SELECT(more, LOAD(vw, sum + at), pick.sum);
     pick.limit = SELECT(more, LOAD(vw, limit + at), pick.limit);
   }
-  /* So written that a NaN is in doubt too. */
+  /* Written so that a NaN is in doubt, too. */
   const vi doubt = ~(vi)(best - error > rival + FAR) | b->exact;
   if (ANY(doubt)) {
     UNIT(pick) exact = pick;
@@ -140,7 +139,7 @@ INLINE void UNIT(choose)(block_t *b, int v, const float *z, environment_t *envs,
     UNIT(load_rng)(rng, width, even, odd);
     const vu p = UNIT(next)(even), q = UNIT(next)(odd);
     UNIT(store_rng)(rng, width, even, odd);
-    /* Half a word decides, as long as it differs from the limit's. */
+    /* The upper half of a word decides unless it equals the limit's. */
     const vw upper = UNIT(upper)(p, q);
     vi reward = (vi)(upper < pick.limit);
     const vi unclear = (vi)(upper == pick.limit);
@@ -184,7 +183,7 @@ TARGET static void UNIT(play)(block_t *b, environment_t *envs, int64_t rounds) {
   for (; rounds > 0; rounds--) {
     if (b->used == 2) UNIT(draw_normals)(b), b->used = 0;
     const float *z = row(b, NORMALS(b->k) + b->used * b->k);
-    /* Halves apart, so that the unit works on other lanes while it waits for a root. */
+    /* In two loops, so that the unit works on other lanes while it waits for a square root. */
     for (int v = 0; v < vectors; v++) UNIT(choose)(b, v, z, envs, &chosen);
     for (int v = 0; v < vectors; v++) UNIT(update)(b, v, &chosen);
     b->used++;

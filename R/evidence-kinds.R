@@ -1,0 +1,53 @@
+# Kinds of evidence: the stopping rules of src/policy_evidence.c, by name. Each entry is a list of
+#   fits(design)    NULL if the rule is proved for releases of this design, or why not, said of the policy
+#   bounds(design)  does it give intervals there?
+#   drifts          does it hold if means change?
+#   by_block        is a block evidence only if it is whole in all its arms?
+#   rates           is there evidence against a known rate?
+# A design is what release_design() returns. The first rule that fits gives a policy's verdicts: live, in
+# plans and from what was released.
+EVIDENCE <- list(
+  tosses = list(
+    fits = function(design) if (!design$tosses) "does not toss people to arms",
+    bounds = function(design) !design$permuted, drifts = TRUE, by_block = TRUE, rates = FALSE
+  ),
+  means = list(
+    fits = function(design) NULL, bounds = function(design) TRUE, drifts = FALSE, by_block = FALSE,
+    rates = TRUE
+  )
+)
+
+# The rule for releases of a design, or for intervals from them
+evidence_kind <- function(design, bounds = FALSE) {
+  for (kind in names(EVIDENCE)) {
+    rule <- EVIDENCE[[kind]]
+    if (is.null(rule$fits(design)) && (!bounds || rule$bounds(design))) return(kind)
+  }
+}
+
+# How a policy with k arms releases. `floor`: the least probability of either arm, given that it is one of a
+# pair; 0: people are not tossed. `correlation`: of an arm's next release with the last
+release_design <- function(policy, k) {
+  tosses <- tosses_people(policy)
+  list(tosses = tosses, permuted = tosses && core(policy)$params$permuted > 0,
+       floor = toss_least(policy, k), correlation = carry_of(policy))
+}
+
+# Evidence of one run by a rule, from columns of the release table
+# `threshold`: of a verdict, Inf: there is to be none; `interval`: of the lower bounds; `risk`: error
+#   probability that is given to correlated noise; `rate`: that each arm is compared with, NA: with each other
+# Returns list(pair, lower, estimate): see src/r_evidence.c
+weigh_releases <- function(k, table, kind, design, margin = 0, threshold = Inf, interval = Inf, risk = 0,
+                           rate = NA_real_) {
+  .Call(C_evidence, k, table, c(list(kind = kind, margin = margin, threshold = threshold, interval = interval,
+                                     risk = risk, rate = rate, steady = !EVIDENCE[[kind]]$drifts),
+                                design[c("floor", "permuted")]))
+}
+
+tosses_people <- function(policy) is_true_of(policy, "by_tosses")
+
+# The correlation of an arm's releases, 0 where each has noise of its own
+carry_of <- function(policy) {
+  policy <- core(policy)
+  if (inherits(policy, "dpts_policy_compiled")) 0 else policy$params$correlation %||% 0
+}

@@ -1,0 +1,76 @@
+# Confidence intervals for means of simulated runs and for shares. Whatever prints an interval of a mean
+# over runs computes it here: summary(), tidy(), autoplot(), dpts_compare(), dpts_recommend(), dpts_tune().
+
+# What is known of numbers in groups, in the order of the groups' numbers from 1.
+# Returns vectors, an element a group: `n`, `mean`, `sd` (NA for one number), `least`, `most`, and `alike`:
+# are more than half of the numbers equal, all but at most two?
+group_stats <- function(value, group) {
+  n <- tabulate(group)
+  total <- function(v) {
+    sums <- numeric(length(n))
+    sums[unique(group)] <- rowsum(v, group, reorder = FALSE)
+    sums
+  }
+  mean <- total(value) / n
+  mean <- mean + total(value - mean[group]) / n # of equal numbers, that number
+  sd <- sqrt(total((value - mean[group])^2) / (n - 1))
+  sd[n < 2] <- NA_real_
+  sorted <- value[order(group, value)]
+  first <- cumsum(n) - n + 1
+  at <- function(i) sorted[first + i]
+  # Equal numbers stand together among the sorted ones, from the first, second or third on.
+  need <- pmax(n - 2, n %/% 2 + 1)
+  alike <- rep(FALSE, length(n))
+  for (skip in 0:2) {
+    fits <- skip + need <= n
+    ends <- at(ifelse(fits, skip + need - 1, 0)) - at(ifelse(fits, skip, 0))
+    alike <- alike | fits & ends <= 1e-9 * abs(at(ifelse(fits, skip, 0)))
+  }
+  list(n = n, mean = mean, sd = sd, least = at(0), most = at(n - 1), alike = alike)
+}
+
+# The interval of a mean of runs
+#
+# Student's interval is too short where runs are skewed, and has no width where all runs are alike. A share
+# p of all possible runs is in none of n runs with chance (1 - p)^n. With p such that this is half of 1 -
+# level, 3.7 / n at 0.95, each side of the interval has two parts, added as squares: Student's half width,
+# and p times the distance at which unseen runs may lie. This distance is FAR times that of the farthest run
+# seen on this side of the mean. Where runs are alike (see group_stats()) they do not show a distance: then
+# unseen runs may lie anywhere between `low` and `high`. Where numbers are at least 0, as regrets are, the
+# sides are those of the logarithm of the mean.
+#
+# Of 24 policies and problems (horizons of 1,000 to 10,000, 20,000 runs as the truth) 95% intervals from 5,
+# 10, 20, 50 and 100 runs hold the mean in 92 to 100% of samples, with two exceptions: from 5 runs of
+# Lazy-DP-TS 89%, and of DP-IMED on five arms 84 to 92%, where one run in a hundred makes a fifth of the
+# mean. Student's on the logarithm: from 22%. For nearly normal runs the interval is 20 to 45% wider than
+# Student's.
+#
+# `stats`: of group_stats(). `low`, `high`: the least and the largest possible mean; infinite where that is
+# not known, and the interval of runs that are alike is then NA.
+mean_interval <- function(stats, level, low = 0, high = Inf) {
+  alpha <- (1 - level) / 2
+  n <- stats$n
+  mean <- stats$mean
+  high <- pmax(high, stats$most)
+  low <- pmin(low, stats$least)
+  unseen <- 1 - alpha^(1 / n)
+  student <- suppressWarnings(stats::qt(alpha, n - 1, lower.tail = FALSE)) * stats$sd / sqrt(n)
+  away <- function(seen, possible) unseen * ifelse(stats$alike, possible, pmin(FAR * seen, possible))
+  below <- sqrt(student^2 + away(mean - stats$least, mean - low)^2)
+  above <- sqrt(student^2 + away(stats$most - mean, high - mean)^2)
+  by_ratio <- low >= 0 & mean > 0 & !stats$alike
+  ratio <- function(half) exp(ifelse(by_ratio, half / mean, 0))
+  known <- is.finite(below) & is.finite(above)
+  list(lower = ifelse(known, pmax(low, ifelse(by_ratio, mean / ratio(below), mean - below)), NA_real_),
+       upper = ifelse(known, pmin(high, ifelse(by_ratio, mean * ratio(above), mean + above)), NA_real_))
+}
+
+FAR <- 1.75
+
+# Wilson's interval for a mean in [0, 1] of n numbers; [0, 1] where n is 0
+wilson <- function(p, n, level) {
+  z <- stats::qnorm((1 + level) / 2)
+  centre <- (n * p + z^2 / 2) / (n + z^2)
+  half <- z / (n + z^2) * sqrt(n * p * (1 - p) + z^2 / 4)
+  list(lower = pmax(0, centre - half), upper = pmin(1, centre + half))
+}

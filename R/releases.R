@@ -1,0 +1,569 @@
+# The release table: the noisy sums that a policy has published. Everything that is concluded from an
+# experiment, by evidence(), effects(), verdict() and estimates(), is computed from this table and from
+# nothing else. A result of any other class is turned into a table first.
+
+# The columns that C writes (src/play_observer_releases.c, src/r_session.c) and that agents store
+RELEASE <- c("arm", "t", "size", "sum", "chance", "terms", "whole")
+
+# What the observer "releases" wrote, without the memory that it did not use
+trim_releases <- function(kept) kept[seq_len(min(length(kept), 1 + length(RELEASE) * kept[1], na.rm = TRUE))]
+
+# The columns that tell apart the runs of one table
+KEYS <- c("problem", "policy", "delay", "run")
+
+# The columns that every table has, and those that only some need
+TABLE <- c("t", "block", "arm", "n", "sum", "squares", "noise", "scale", "terms", "correlation", "chance",
+           "floor", "whole", "low", "high")
+OPTIONAL <- c(flip = 0, permuted = FALSE, grid = 0, event = NA)
+
+# Columns that hold one value in all rows of a run
+OF_A_RUN <- c("correlation", "floor", "low", "high", "flip", "permuted")
+
+# The law of a row's noise, in the order of src/noise_law.h
+LAW <- c("noise", "scale", "grid", "correlation")
+
+# Laws of noise, with their numbers in enum noise_kind of src/noise.h
+LAWS <- c(none = 0, laplace = 1, gaussian = 2, geometric = 5)
+
+EVENTS <- c("begin", "added", "retired")
+
+#' The noisy sums that a policy has released
+#'
+#' Lists every noisy sum that a policy has published: of which arm, of how many rewards, and with which noise.
+#' `dpts_releases()` makes this table of a simulation, a replay or an agent. `as_releases()` makes one of sums
+#' that other software has released. [evidence()], [effects()][effects.dpts_simulation], [verdict()] and
+#' [estimates()] read this table and nothing else, so they cost no privacy beyond the releases.
+#'
+#' @section Columns:
+#' A row is one release of one arm. A row in which no reward was released has an `event`.
+#'
+#' * `problem`, `policy`, `delay`, `run`: which run the row belongs to, as in the result that the table was
+#'   made of. A table of one experiment has none of them.
+#' * `t`: the number of people so far when the sum was released.
+#' * `block`: the number of the release; arms whose sums were released together share it.
+#' * `arm`: the arm, a factor if arms have names, else a number.
+#' * `n`: how many rewards are in the sum.
+#' * `sum`: the sum of these rewards, scaled to \[0, 1\], plus noise.
+#' * `squares`: the sum of (reward - 1/2)^2 of the same rewards plus noise, `NA` if it was not released.
+#' * `noise`: the distribution of the noise: `"gaussian"`, `"laplace"`, `"geometric"` or `"none"`. Two-sided
+#'   geometric noise is Laplace noise on a grid: it is z steps with a probability in proportion to
+#'   exp(-|z| step / scale).
+#' * `scale`: of one variable of noise, in units of `sum`: the standard deviation of Gaussian noise, or the
+#'   scale of the others, which is sensitivity / epsilon.
+#' * `terms`: how many independent variables of noise are in the sum.
+#' * `correlation`: of Gaussian noise whose later releases take back a part of the noise of earlier ones, as
+#'   in [policy_gaussian_imed()]; 0 if all noise is independent.
+#' * `chance`: the probability with which each person of the block was tossed to the arm, `NA` without tosses.
+#' * `floor`: a lower bound, fixed before the experiment, of the probability of an arm among any two; `NA`
+#'   without tosses.
+#' * `whole`: `FALSE` if the sum was released while rewards that belong in it were out, and for randomised
+#'   bits that no block has gathered yet. It then counts for [estimates()] and proves nothing.
+#' * `low`, `high`: the range of rewards in their own units.
+#'
+#' These columns are there only if some row needs them:
+#'
+#' * `flip`: the probability with which each bit was flipped, of [policy_local()]. `sum` is then the sum of
+#'   the randomised bits.
+#' * `permuted`: `TRUE` if each block had fixed numbers of people for its arms, in random order.
+#' * `grid`: the step of geometric noise, and of the grid to which an agent rounds Gaussian noise.
+#' * `event`: `"begin"` in a first row for each arm if not all arms were released together at first, `"added"`
+#'   and `"retired"` for the arms of an agent that came or went at `t`. Such rows have `n` = 0.
+#'
+#' Numbers have at most 15 digits, as many as [write.csv()] writes: a table that was written to a file and
+#' read back gives the same results to the last bit. Rows up to a round, such as `x[x$t <= 100, ]`, give the
+#' results as of that round.
+#'
+#' @section Sums of other software:
+#' `as_releases()` takes sums from an aggregation service, from another package for differential privacy, or
+#' from your own script. [evidence()], [effects()][effects.dpts_simulation] and [verdict()] are valid if all
+#' of these conditions hold:
+#'
+#' * The size of each release, the time of each look and the next chances depended on earlier releases alone.
+#'   The noise of each row is independent of all else, but for the declared `correlation`.
+#' * `n` is the exact number of rewards. A noisy count is not: with a standard deviation of 10 around n = 20,
+#'   13% of claims at 5% were false.
+#' * Each reward was clipped to a range that was fixed before the data were seen.
+#' * Every row is there, whatever its sum. Where small counts or sums were suppressed, 29% to 95% of claims
+#'   at 5% were false.
+#' * No sum was clamped or adjusted after the noise was added (63% of claims false).
+#' * The noise has the stated distribution, and `scale` is its scale in the units of `sum`.
+#' * By means: the mean of an arm does not change, given all that happened before. A person with several
+#'   rewards violates this, because people differ.
+#' * By tosses: each person was tossed with the stated chances, independently of all else, and rewards are
+#'   final before the block is released.
+#'
+#' @param x A result of [dpts_simulate()] with `history = TRUE`, of [dpts_replay()], an agent, or a release
+#'   table.
+#' @param ... Must be empty.
+#' @returns A tibble of class `dpts_releases` with the columns below. It prints the distribution of the noise,
+#'   the number of people and releases, and the guarantees of the policies.
+#' @family evidence
+#' @examples
+#' arms <- arms_bernoulli(c(control = 0.5, new = 0.6))
+#' sim <- dpts_simulate(arms, policy_randomised(mu = 0.5), 4000, runs = 1, seed = 1, history = TRUE)
+#' released <- dpts_releases(sim)
+#' released
+#' identical(verdict(released), verdict(sim))
+#' effects(released[released$t <= 1000, ])
+#'
+#' # Through a file
+#' file <- tempfile(fileext = ".csv")
+#' write.csv(released, file)
+#' identical(verdict(as_releases(read.csv(file))), verdict(sim))
+#'
+#' # Weekly sums of two arms that another program has released with Laplace noise
+#' weekly <- data.frame(arm = c("old", "new"), n = 500,
+#'                      sum = c(248.2, 293.1, 252.7, 307.4, 251.9, 298.8))
+#' effects(as_releases(weekly, noise = "laplace", scale = 2))
+#' @name dpts_releases
+#' @export
+dpts_releases <- function(x, ...) UseMethod("dpts_releases")
+
+#' @export
+dpts_releases.default <- function(x, ...) {
+  abort_arg("x", paste("a result of `dpts_simulate(history = TRUE)` or `dpts_replay()`, an agent, or a",
+                       "release table"), x)
+}
+
+#' @export
+dpts_releases.dpts_releases <- function(x, ...) {
+  check_dots_empty(...)
+  check_releases(x, "x")
+}
+
+#' @rdname dpts_releases
+#' @param data A data frame with the columns `arm`, `n` and `sum`, a row for each release in the order of the
+#'   releases, and others of the columns above. Columns of other names are left out. By default each row is a
+#'   release of its own, `t` counts the people so far, there is one variable of noise in each sum, nobody was
+#'   tossed, all sums are `whole`, and the step of geometric noise is 1, as in counts.
+#' @param noise The distribution of the noise, if `data` has no column `noise`.
+#' @param scale The scale of the noise, if `data` has no column `scale`.
+#' @param range The lowest and the highest possible reward, if `data` has no columns `low` and `high`: `sum`
+#'   and `scale` are then in the units of the rewards, and are rescaled.
+#' @export
+as_releases <- function(data, noise, scale, range = c(0, 1)) {
+  if (!is.data.frame(data) || !nrow(data)) abort_arg("data", "a data frame with rows", data)
+  given <- list(noise = if (!missing(noise)) check_choice(noise, names(LAWS)),
+                scale = if (!missing(scale)) check_number(scale, 0))
+  ends <- check_range(range)
+  own <- c("low", "high") %in% names(data)
+  if (sum(own) == 1) column_error("data", c("high", "low")[own], "be there")
+  if (!missing(range) && any(own)) abort_input("range", "`range` must not be given: `data` has its columns.")
+  for (name in names(given)) {
+    if (is.null(given[[name]]) == name %in% names(data)) next
+    if (name == "scale" && identical(given$noise, "none") && is.null(given$scale)) given$scale <- 0
+    else abort_input(name, "`%s` must %s: `data` has %s column of this name.", name,
+                     if (is.null(given[[name]])) "be given" else "not be given",
+                     if (is.null(given[[name]])) "no" else "a")
+  }
+  x <- filled_in(data, c(given, list(low = ends[1], high = ends[2])))
+  if (!all(own)) {
+    width <- x$high - x$low
+    x$sum <- (x$sum - x$n * x$low) / width
+    for (name in intersect(c("scale", "grid"), names(x))) x[[name]] <- x[[name]] / width
+  }
+  check_releases(new_releases(x, attr(data, "guarantees")), "data")
+}
+
+# The columns of a release table, each of its type, with what `data` does not say filled in. `given`: columns
+# that are numbers
+filled_in <- function(data, given) {
+  x <- as.list(data)[intersect(c(KEYS, TABLE, names(OPTIONAL)), names(data))]
+  for (name in setdiff(c("arm", "n", "sum"), names(x))) column_error("data", name, "be there")
+  for (name in names(x)) x[[name]] <- typed_column(x[[name]], name)
+  idle <- if (is.factor(x$arm) && !inherits(data, "dpts_releases")) setdiff(levels(x$arm), x$arm)
+  if (length(idle)) {
+    column_error("data", "arm", sprintf(paste0(
+      "have a row for each of its levels, and %s has none (an arm without releases has a row with n = 0 and ",
+      "the `event` \"begin\")"), words_list(idle, most = 4)))
+  }
+  none <- list(squares = NA_real_, terms = 1, correlation = 0, chance = NA_real_, floor = NA_real_,
+               whole = TRUE)
+  x <- c(x, given[setdiff(names(given), names(x))])
+  x <- lapply(c(x, none[setdiff(names(none), names(x))]), rep_len, nrow(data))
+  if (is.null(x$grid)) x$grid <- ifelse(x$noise == "geometric", 1, 0)
+  run <- record_id(x)
+  if (is.null(x$block)) {
+    x$block <- if (is.null(x[["t"]])) stats::ave(seq_along(run), run, FUN = seq_along) else
+      number_in_run(joint_releases(run, match(x$arm, sort(unique(x$arm))), x$t), run)
+  }
+  if (is.null(x[["t"]])) {
+    people <- stats::ave(x$n, run, FUN = cumsum)
+    x$t <- stats::ave(people, run, x$block, FUN = max)
+  }
+  # Where chances never change, the least of an arm among two is known before the experiment.
+  open <- is.na(x$floor) & !is.na(x$chance)
+  for (own in split(which(open), run[open])) {
+    p <- unique(data.frame(x$arm[own], x$chance[own]))
+    if (anyDuplicated(p[[1]])) {
+      column_error("data", "floor", "be there, as chances change: a lower bound that was fixed before")
+    }
+    x$floor[run == run[own[1]]] <- min(p[[2]]) / (min(p[[2]]) + if (nrow(p) > 1) max(p[[2]]) else 0)
+  }
+  x
+}
+
+typed_column <- function(value, name) {
+  if (name %in% c("problem", "policy", "arm", "whole", "permuted") && anyNA(value)) {
+    column_error("data", name, "be known in all rows", which(is.na(value)))
+  }
+  if (name %in% c("noise", "event")) return(as.character(value))
+  if (name %in% c("whole", "permuted")) {
+    if (!is.logical(value)) column_error("data", name, "be TRUE or FALSE")
+    return(value)
+  }
+  if (name %in% c("problem", "policy") || name == "arm" && !is.numeric(value)) {
+    if (is_label(value)) return(plain_factor(value))
+    return(if (is.factor(value)) value else factor(value, unique(value)))
+  }
+  if (is.logical(value) && all(is.na(value))) value <- as.double(value)
+  if (!is.numeric(value) || is.object(value)) column_error("data", name, "hold numbers")
+  if (name %in% c("arm", "run")) whole(value) else as.double(value)
+}
+
+# A table of columns, in their order, the optional ones only where some row needs them
+new_releases <- function(columns, guarantees = NULL) {
+  for (name in intersect(AS_WRITTEN, names(columns))) columns[[name]] <- as_written(columns[[name]])
+  used <- vapply(names(OPTIONAL), function(name) any(!columns[[name]] %in% c(OPTIONAL[[name]], NA)), NA)
+  order <- c(intersect(KEYS, names(columns)), TABLE, names(OPTIONAL)[used])
+  out <- tibble::new_tibble(columns[order], nrow = length(columns$sum), class = "dpts_releases")
+  attr(out, "guarantees") <- guarantees
+  out
+}
+
+# Numbers with 15 digits, as read.csv() reads what write.csv() has written. Many are alike.
+as_written <- function(x) {
+  odd <- which(is.finite(x) & x != trunc(x))
+  if (!length(odd)) return(x)
+  own <- unique(x[odd])
+  text <- chartr(",", ".", sprintf("%.15g", own)) # some locales have a comma
+  x[odd] <- as.double(utils::type.convert(text, as.is = TRUE))[match(x[odd], own)]
+  x
+}
+
+AS_WRITTEN <- c("sum", "squares", "scale", "terms", "correlation", "chance", "floor", "low", "high", "flip",
+                "grid")
+
+# Which run each row belongs to, from 1 in the order in which they come
+record_id <- function(x) {
+  keys <- as.list(x)[intersect(KEYS, names(x))]
+  if (!length(keys)) return(rep(1L, length(x[[1]])))
+  as.integer(vctrs::vec_group_id(vctrs::new_data_frame(keys)))
+}
+
+# ---- from what runs have released -----------------------------------------------------------------
+
+# The release table of runs. `keys`, `arms`: as run_keys() gives them; `rows`: of each run a matrix with the
+# columns of RELEASE; `k`: how many arms each began with; `law`: the columns of OF_A_RUN and LAW, one element
+# for each run or for all, with numbers for `noise`; `more`: data frames of rows that C does not write: run,
+# t, arm, n, sum, event.
+release_table <- function(keys, arms, rows, k, law, more = NULL, guarantees = NULL) {
+  runs <- length(rows)
+  all <- do.call(rbind, rows)
+  colnames(all) <- RELEASE
+  run <- rep(seq_len(runs), vapply(rows, nrow, 0L))
+  law <- lapply(law, rep_len, runs)
+  law$noise <- names(LAWS)[match(law$noise * (law$scale > 0), LAWS)]
+  joint <- joint_releases(run, all[, "arm"], all[, "t"])
+  # Blocks of tosses that were released together at the end may look like one; but then some rewards are out.
+  early <- all[, "whole"] == 0
+  whole <- !early & !(!is.na(law$floor[run]) & joint %in% joint[early])
+  v <- list(run = run, t = all[, "t"], block = split_blocks(joint, run, all[, "chance"]), arm = all[, "arm"],
+            n = all[, "size"], sum = all[, "sum"], terms = all[, "terms"],
+            chance = replace(all[, "chance"], all[, "chance"] == 0, NA_real_), whole = whole,
+            event = rep(NA_character_, length(run)))
+  more <- do.call(rbind, more)
+  more <- rbind(more, first_rows(v, k, more))
+  if (length(more)) v <- add_rows(v, more)
+  columns <- c(lapply(keys, function(key) by_appearance(key[v$run])), v[setdiff(names(v), c("run", "arm"))],
+               list(arm = by_appearance(arms(v$run, v$arm)), squares = rep(NA_real_, length(v$run))),
+               lapply(law, `[`, v$run))
+  new_releases(columns, guarantees)
+}
+
+# Which rows were released together: those of one t, as long as their arms come in order. A number for each
+# row
+joint_releases <- function(run, arm, t) {
+  n <- length(run)
+  cumsum(c(TRUE, run[-1] != run[-n] | arm[-1] <= arm[-n] | t[-1] > t[-n])[seq_len(n)])
+}
+
+# The number of each row's block in its run. The chances of a block add up to 1.
+split_blocks <- function(joint, run, chance) {
+  new <- !duplicated(joint)
+  for (several in which(rowsum(chance, joint, reorder = FALSE) > 1 + 1e-9)) {
+    at <- which(joint == several)
+    before <- floor(cumsum(chance[at]) - chance[at] + 1e-12)
+    new[at] <- new[at] | c(FALSE, diff(before) > 0)
+  }
+  number_in_run(cumsum(new), run)
+}
+
+# Numbers that grow over all runs as numbers that begin with 1 in each
+number_in_run <- function(number, run) number - number[match(run, run)] + 1
+
+# Unless the first releases of a run are of all its arms together, in their order, it begins with a row for
+# each arm: a part of the table, or a file of it, would not tell how many arms there are and which comes
+# first.
+first_rows <- function(v, k, more) {
+  first <- match(seq_along(k), v$run)
+  # An arm that was added before the first release would come first.
+  early <- more$run[more$event %in% "added" & more$t < v$t[first[more$run]]]
+  named <- vapply(seq_along(k), function(i) {
+    at <- first[i] + seq_len(k[i]) - 1
+    !is.na(first[i]) && !i %in% early &&
+      all(v$run[at] %in% i & v$arm[at] %in% seq_len(k[i]) & v$t[at] == v$t[first[i]]) &&
+      !is.unsorted(v$arm[at])
+  }, NA)
+  begin <- which(!named)
+  if (length(begin)) {
+    data.frame(run = rep(begin, k[begin]), t = 0, arm = sequence(k[begin]), n = 0, sum = 0, event = "begin")
+  }
+}
+
+# Arms that begin come before a release of the same round, all other rows after it.
+add_rows <- function(v, more) {
+  old <- length(v$run)
+  none <- rep(NA_real_, nrow(more))
+  last <- tapply(v$block, factor(v$run, seq_len(max(v$run, more$run))), max, default = 0)[more$run]
+  open <- is.na(more$event) # each is a block of its own
+  new <- c(more, list(block = ifelse(open, last + stats::ave(none, more$run, FUN = seq_along), NA),
+                      terms = 0 * none %in% NA, chance = none, whole = !open))
+  v <- lapply(stats::setNames(nm = names(v)), function(name) c(v[[name]], new[[name]]))
+  place <- ifelse(v$event %in% "begin", 0, ifelse(seq_along(v$t) > old, 2, 1))
+  lapply(v, `[`, order(v$run, v$t, place))
+}
+
+# Bits that were published by time t and that no block has gathered yet. `n`, `sum`: of all bits of each arm
+open_bits <- function(run, rows, n, sum, t) {
+  of <- function(column) vapply(seq_along(n), function(arm) sum(rows[rows[, 1] == arm, column]), 0)
+  open <- which(n > of(3))
+  if (length(open)) {
+    data.frame(run, t, arm = open, n = (n - of(3))[open], sum = (sum - of(4))[open], event = NA_character_)
+  }
+}
+
+# A factor with its levels in the order in which they come, as as_releases() makes them
+by_appearance <- function(x) {
+  if (!is.factor(x)) return(x)
+  used <- unique(as.integer(x))
+  structure(match(as.integer(x), used), levels = levels(x)[used], class = "factor")
+}
+
+# ---- is it a release table? ----------------------------------------------------------------------
+
+column_error <- function(arg, column, must, rows = NULL) {
+  abort_input(arg, "Column `%s` of `%s` must %s%s.", column, arg, must,
+              if (length(rows)) sprintf("; row %d does not", rows[1]) else "", class = "dpts_error_releases")
+}
+
+# Any code may have changed the rows since they were made.
+check_releases <- function(x, arg) {
+  for (name in setdiff(TABLE, names(x))) column_error(arg, name, "be there")
+  v <- as.list(x)
+  need <- function(column, must, ok) {
+    if (!all(ok %in% TRUE)) column_error(arg, column, must, which(!ok %in% TRUE))
+  }
+  run <- record_id(v)
+  event <- v$event %||% rep(NA_character_, nrow(x))
+  need("event", sprintf("be one of %s, or NA", words_list(EVENTS, "or")), event %in% c(EVENTS, NA))
+  released <- is.na(event)
+  tossed <- released & !is.na(v$chance)
+  need("n", "hold whole numbers of rewards", is.finite(v$n) & v$n == trunc(v$n) & v$n >= 0)
+  need("n", "be positive in a release, unless nobody was tossed to the arm", v$n > 0 | !released | tossed)
+  need("n", "be 0 where an arm begins, is added or is retired", v$n == 0 | released)
+  need("sum", "hold finite numbers", is.finite(v$sum))
+  need("noise", sprintf("be one of %s", words_list(names(LAWS), "or")), v$noise %in% names(LAWS))
+  need("scale", "be positive and finite, and 0 without noise",
+       is.finite(v$scale) & v$scale >= 0 & (v$scale > 0) == (v$noise != "none"))
+  need("terms", "be positive where there is noise",
+       is.finite(v$terms) & (v$terms > 0 | v$terms == 0 & (!released | !v$whole | v$noise == "none")))
+  need("terms", "be 1 where people are tossed", v$terms == 1 | !tossed | !v$whole)
+  need("correlation", "be in [0, 1), and 0 but for gaussian noise without tosses",
+       v$correlation == 0 | v$correlation > 0 & v$correlation < 1 & v$noise == "gaussian" & is.na(v$floor))
+  need("whole", "be TRUE or FALSE", v$whole %in% c(TRUE, FALSE))
+  need("low", "be finite and below a finite `high`", is.finite(v$low) & is.finite(v$high) & v$low < v$high)
+  need("flip", "be in [0, 0.5)", is.null(v$flip) | v$flip >= 0 & v$flip < 0.5)
+  grid <- v$grid %||% rep(0, nrow(x))
+  need("grid", "be positive for geometric noise, and not negative",
+       is.finite(grid) & (grid > 0 | grid == 0 & v$noise != "geometric"))
+  need("floor", "be in (0, 1]", is.na(v$floor) | v$floor > 0 & v$floor <= 1)
+  first <- match(run, run)
+  for (name in intersect(OF_A_RUN, names(v))) {
+    own <- v[[name]]
+    need(name, "be the same in all rows of a run", own == own[first] | is.na(own) & is.na(own[first]))
+  }
+  need("scale", "be the same in all rows of a run with correlated noise",
+       v$correlation == 0 | v$scale == v$scale[first])
+  # The order of rows
+  start <- c(TRUE, run[-1] != run[-length(run)])[seq_along(run)]
+  if (anyDuplicated(run[start])) column_error(arg, "run", "have the rows of each run together")
+  need("t", "hold numbers of people so far that do not fall",
+       is.finite(v$t) & v$t >= 0 & (start | c(TRUE, diff(v$t) >= 0)[seq_along(run)]))
+  check_together(v, run, which(released), arg)
+  need("chance", "be known where `floor` is, and only there",
+       !released | !v$whole | is.na(v$floor) == is.na(v$chance))
+  x
+}
+
+# `at`: the rows that are releases
+check_together <- function(v, run, at, arg) {
+  block <- v$block[at]
+  t <- v$t[at]
+  if (anyNA(block) || is.unsorted(order(run[at], block))) {
+    column_error(arg, "block", "hold numbers of releases that do not fall within a run", at[is.na(block)])
+  }
+  own <- vctrs::vec_group_id(vctrs::new_data_frame(list(run = run[at], block = block)))
+  twice <- vctrs::vec_duplicate_id(vctrs::new_data_frame(list(own = own, arm = v$arm[at]))) < seq_along(at)
+  if (any(twice)) column_error(arg, "block", "hold an arm once", at[twice])
+  apart <- t != t[match(own, own)]
+  if (any(apart)) column_error(arg, "block", "have one `t`", at[apart])
+  p <- v$chance[at]
+  bad <- !is.na(p) & !(p > 0 & p <= 1)
+  if (any(bad)) column_error(arg, "chance", "be in (0, 1]", at[bad])
+  if (any(rowsum(replace(p, is.na(p), 0), own) > 1 + 1e-9)) {
+    column_error(arg, "chance", "add up to at most 1 in a block")
+  }
+}
+
+# ---- records: what evidence is computed from ------------------------------------------------------
+
+# Turns `x` into a release table, and that into list(keys, arms, records):
+#   keys      a named list of columns with an element for each run
+#   arms      a function of runs and of numbers of arms (vectors of one length): the arms as a column
+#   records   for each run a list:
+#     name      the policy's, for messages; NULL if it is not known
+#     ever      how many arms there have been; `arms`: which of them are not retired; `k`, `labels`: of these
+#     share     the part of the chance of an error that each of them has
+#     releases  a matrix with the columns of RELEASE, `block` and LAW: chance 0 without tosses, `noise` as a
+#               number
+#     tosses, permuted, floor, correlation: the design, as release_design() has it; flip, low, high
+#     grid      the largest step of a grid
+#     width     the range of rewards, of bits in units of their mean: effects are in it; `most`: of the range
+release_records <- function(x) {
+  x <- dpts_releases(x)
+  v <- as.list(x)
+  v$event <- v$event %||% rep(NA_character_, nrow(x))
+  for (name in c("flip", "grid")) v[[name]] <- v[[name]] %||% rep(0, nrow(x))
+  run <- record_id(v)
+  first <- which(!duplicated(run))
+  last <- c(first[-1] - 1L, length(run))[seq_along(first)]
+  arms <- arms_of(v, first)
+  of_run <- function(name) if (is.null(v[[name]])) FALSE else v[[name]][first]
+  range <- of_run("high") - of_run("low")
+  floor <- of_run("floor")
+  law <- list(low = of_run("low"), high = of_run("high"), flip = of_run("flip"),
+              width = range / (1 - 2 * of_run("flip")), most = range, tosses = !is.na(floor),
+              permuted = of_run("permuted") & !is.na(floor), floor = replace(floor, is.na(floor), 0),
+              correlation = of_run("correlation"))
+  rows <- cbind(arm = arms$code, t = v$t, size = v$n, sum = v$sum, terms = v$terms, whole = +v$whole,
+                chance = replace(v$chance, is.na(v$chance), 0), block = v$block, noise = LAWS[v$noise],
+                scale = v$scale, grid = v$grid, correlation = v$correlation)
+  name <- if (is.null(v$policy)) rep_len(names(attr(x, "guarantees")) %||% NA, length(first)) else
+    as.character(v$policy[first])
+  idle <- !is.na(v$event)
+  records <- lapply(seq_along(first), function(i) {
+    at <- first[i]:last[i]
+    labels <- arms$labels(i)
+    there <- every <- seq_along(labels)
+    added <- 0
+    if (any(idle[at])) {
+      event <- at[idle[at]]
+      there <- setdiff(every, arms$code[event[v$event[event] == "retired"]])
+      added <- sum(v$event[event] == "added")
+      at <- at[!idle[at]]
+    }
+    c(list(name = name[i], labels = labels[there], k = length(there), arms = there, ever = length(every),
+           share = error_shares(there, length(every), added),
+           share_of_one = if (added) error_parts(there, length(every) - added) else
+             0 * there + 1 / length(every),
+           grid = max(v$grid[at], 0), releases = rows[at, , drop = FALSE]),
+      lapply(law, `[`, i))
+  })
+  there <- lapply(records, `[[`, "arms")
+  before <- c(0, cumsum(lengths(there)))
+  there <- unlist(there, use.names = FALSE)
+  list(keys = lapply(v[intersect(KEYS, names(v))], `[`, first), records = records,
+       arms = function(i, arm) arms$column(i, there[before[i] + arm]))
+}
+
+# The arms of each run, in their order: those of which the rows of its problem speak. `code`, the number of
+# each row's arm; `labels`, a function of one run; and `column`, a function of runs and numbers
+arms_of <- function(v, first) {
+  code <- as.integer(v$arm)
+  problem <- if (is.null(v$problem)) rep(1L, length(code)) else match(v$problem, unique(v$problem))
+  own <- unname(lapply(split(code, problem), function(arm) sort(unique(arm))))
+  before <- c(0L, cumsum(lengths(own)))
+  number <- unlist(lapply(seq_along(own), function(i) match(code[problem == i], own[[i]])), use.names = FALSE)
+  number[order(problem)] <- number
+  problem <- problem[first]
+  labels <- lapply(own, function(arm) if (is.factor(v$arm)) levels(v$arm)[arm] else as.character(arm))
+  own <- unlist(own, use.names = FALSE)
+  list(code = number, labels = function(i) labels[[problem[i]]], column = function(i, arm) {
+    arm <- own[before[problem[i]] + arm]
+    if (is.factor(v$arm)) structure(arm, levels = levels(v$arm), class = "factor") else arm
+  })
+}
+
+# The part of an error probability that each arm has once arms were added. That of the j-th arm in all does
+# not depend on what comes later. The parts add up to 1 at most.
+error_parts <- function(there, born) ifelse(there <= born, 1 / (born + 1), 1 / (there * (there + 1)))
+
+# The part of the chance of a wrong verdict of each arm that is not retired: 1 / (k - 1), or as above. Which
+# arms are retired may follow what was released, so that all other arms ever then share it.
+error_shares <- function(there, ever, added) {
+  born <- ever - added
+  if (added == 0 && length(there) == ever) return(rep(1 / max(ever - 1, 1), ever))
+  share <- error_parts(there, born)
+  if (length(there) < ever) share / (ever - 1) else share
+}
+
+# Of each arm of a record, retired ones too, the totals of all that was released, in the terms of REPORT: what
+# estimates() needs. A moving average keeps the part 1 - correlation of each release's noise in the sum, and
+# the rest of the last one; its noise is larger by 2^-20 (src/noise_moving_average.c).
+release_totals <- function(record) {
+  rows <- record$releases
+  bounded <- rows[, "noise"] %in% LAWS[c("laplace", "geometric")]
+  gaussian <- !any(bounded)
+  if (!gaussian && LAWS[["gaussian"]] %in% rows[, "noise"]) {
+    column_error("x", "noise", "for estimates be gaussian in all rows, or laplace or geometric in all rows")
+  }
+  # In units of the widest noise: Gaussian variables have their parts of its variance, others count whole.
+  scale <- max(rows[, "scale"], 0)
+  terms <- rows[, "terms"] * if (gaussian && scale > 0) (rows[, "scale"] / scale)^2 else gaussian | bounded
+  total <- matrix(0, record$ever, 4)
+  found <- rowsum(cbind(rows[, c("size", "sum", "terms"), drop = FALSE], terms), rows[, "arm"])
+  total[as.integer(rownames(found)), ] <- found
+  r <- record$correlation
+  larger <- if (gaussian) 1 / (1 - 2^-20) else 1
+  each <- function(x) rep(x, record$ever)
+  list(rewards = total[, 1], sum = total[, 2], kind = each(if (gaussian) 2 else 1),
+       terms = total[, 4] * (1 - r) / (1 + r) * larger^2, scale = each(scale),
+       last_terms = each(+(r > 0)), last_scale = each(r * scale * larger / sqrt((1 - r) * (1 + r))),
+       looks = total[, 3], releases = if (record$flip > 0) total[, 1] else total[, 3])
+}
+
+# ---- print ------------------------------------------------------------------------------------------
+
+#' @export
+tbl_sum.dpts_releases <- function(x, ...) {
+  if (!all(TABLE %in% names(x)) || !nrow(x)) return(NextMethod())
+  span <- function(n, one, many) {
+    if (length(unique(n)) == 1) count_noun(n[1], one, many) else
+      sprintf("%s to %s %s", label_count(min(n)), label_count(max(n)), many)
+  }
+  run <- record_id(x)
+  released <- if (is.null(x[["event"]])) rep(TRUE, nrow(x)) else is.na(x$event)
+  first <- !duplicated(run)
+  noise <- unique(ifelse(x$noise == "none", "none",
+                         sprintf("%s of scale %s", x$noise, shorts(signif(x$scale, 4))))[first])
+  said <- Filter(Negate(promises_nothing), attr(x, "guarantees") %||% list())
+  if (!is.null(x[["policy"]])) said <- said[names(said) %in% x$policy]
+  c("Releases" = sprintf("%s%s, %s", if (sum(first) > 1) paste0(label_count(sum(first)), " runs, ") else "",
+                         span(rowsum(x$n, run)[, 1], "person", "people"),
+                         span(rowsum(+released, run)[, 1], "sum", "sums")),
+    "Noise" = words_list(noise, most = 4),
+    if (length(said) > 3) c("Guarantees" = "see dpts_privacy() of the policies") else if (length(said))
+      stats::setNames(vapply(said, format, ""), paste("Guarantee of", names(said))),
+    NextMethod())
+}

@@ -1,0 +1,39 @@
+#include <math.h>
+#include "noise_exact_release.h"
+#include "noise_law.h"
+
+/* With h = step / scale and a = e^-h, geometric noise has E e^(l noise) = (1 - a)^2 / ((1 - a e^(l
+   step)) (1 - a e^(-l step))) = 1 / (1 - (sinh(l step / 2) / sinh(h / 2))^2). */
+double noise_charge(const noise_law_t *noise, double l) {
+  if (noise->scale == 0) return 0;
+  double u = l * noise->scale;
+  if (!noise_is_bounded(noise)) return 0.5 * u * u + 0.5 * l * noise->step;
+  if (!(u < 1)) return INFINITY;
+  if (noise->kind == NOISE_GEOMETRIC) {
+    u = sinh(0.5 * l * noise->step) / sinh(0.5 * noise->step / noise->scale);
+  }
+  return -log1p(-u * u);
+}
+
+double noise_charge_slope(const noise_law_t *noise, double u) {
+  if (noise->kind == NOISE_LAPLACE) return 2 * u / (1 - u * u);
+  const double h = noise->step / noise->scale;
+  return h / expm1(h * (1 - u)) - h / expm1(h * (1 + u));
+}
+
+double noise_law_variance(const noise_law_t *noise) {
+  if (noise->kind != NOISE_GEOMETRIC) return noise_variance(noise->kind, noise->scale);
+  const double x =
+      noise->scale > 0 ? noise->step / sinh(0.5 * noise->step / noise->scale) : 0;
+  return 0.5 * x * x;
+}
+
+/* Exact noise has a rate that is rounded down to 24 bits, hence the larger scale. The discrete Laplace
+   distribution has a smaller ln E e^(l noise) than the continuous one. */
+noise_law_t noise_as_drawn(const noise_law_t *noise, const draws_t *draws) {
+  noise_law_t law = *noise;
+  if (!draws->live || law.scale == 0) return law;
+  law.scale *= 1 + 0x1p-20;
+  if (law.kind == NOISE_GAUSSIAN) law.step = 1 / EXACT_GRID;
+  return law;
+}

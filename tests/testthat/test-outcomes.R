@@ -1,0 +1,187 @@
+# Continuous outcomes: the sum of squares about 1/2 is released beside the sum.
+
+test_that("the squares cost no privacy for these weights, and would for larger ones", {
+  shift <- function(x, y, w) c(abs(x - y), w * abs((x - 0.5)^2 - (y - 0.5)^2))
+  at <- seq(0, 1, by = 0.01)
+  pairs <- expand.grid(x = at, y = at)
+  worst <- function(w, norm) max(mapply(function(x, y) norm(shift(x, y, w)), pairs$x, pairs$y))
+  expect_lte(worst(2, function(s) sqrt(sum(s^2))), 1)
+  expect_lte(worst(1, sum), 1 + 1e-12)
+  # The lemma's own limits: sqrt(11.09) = 3.33, and 1
+  limit <- sqrt(optimise(function(d) (1 + d) / (d^2 * (1 - d)), c(0.1, 0.9))$objective)
+  expect_equal(limit, 3.33, tolerance = 1e-3)
+  expect_gt(worst(limit * 1.01, function(s) sqrt(sum(s^2))), 1)
+  expect_gt(worst(1.1, sum), 1)
+})
+
+test_that("live, squares that are rounded up to the grid move by no more than the noise allows", {
+  step <- 2^-20
+  square <- function(x) ceiling((x - 0.5)^2 / step) * step
+  withr::local_seed(1)
+  near <- c(0, step * (1:50), 1 - step * (1:50), 1, 0.5 + step * (-5:5))
+  x <- c(round(runif(2e5) / step) * step, sample(near, 2e5, TRUE))
+  y <- c(sample(near, 1e5, TRUE), round(runif(1e5) / step) * step, sample(near, 2e5, TRUE))
+  sum <- abs(x - y)
+  squares <- abs(square(x) - square(y))
+  expect_lte(max(sum^2 + 4 * squares^2), 1)
+  expect_lte(max(sum + squares), 1 + step)
+})
+
+test_that("a randomised block releases two numbers of each arm, once, each with its noise", {
+  withr::local_seed(3)
+  rewards <- runif(40)
+  for (budget in list(list(mu = 0.5), list(epsilon = 0.5))) {
+    policy <- do.call(policy_randomised, c(budget, list(block = 10, outcome = "continuous")))
+    out <- run_script(policy, 2, rep(NA, 40), rewards)
+    rows <- seq_len(out$total)
+    block <- rep(1:4, each = 10)
+    sums <- function(values) as.vector(vapply(1:4, function(b) {
+      vapply(1:2, function(a) sum(values[block == b & out$arm == a]), 0)
+    }, numeric(2)))
+    expect_identical(out$release[rows], rep(1:8, each = 2) + 0)
+    expect_equal(out$exact[rows][c(TRUE, FALSE)], sums(rewards))
+    expect_equal(out$exact[rows][c(FALSE, TRUE)], sums((rewards - 0.5)^2))
+    weight <- if (is.null(budget$mu)) 1 else 2
+    expect_equal(out$scale[rows], rep(c(2, 2 / weight), 8))
+    expect_identical(anyDuplicated(out$noise[rows]), 0L)
+    # The report holds them, after the eight numbers of a binary policy.
+    value <- matrix(out$value[rows], 4)
+    expect_equal(out$report[9, ], rowSums(matrix(out$value[rows][c(FALSE, TRUE)], 2)))
+    expect_equal(out$report[10, ], rep(weight, 2))
+  }
+})
+
+test_that("beside a moving average the squares are released once, with noise of their own", {
+  withr::local_seed(4)
+  rewards <- runif(60)
+  out <- run_script(policy_gaussian_imed(0.5, first = 5, outcome = "continuous"), 2, rep(NA, 60), rewards)
+  rows <- seq_len(out$total)
+  first <- !duplicated(out$release[rows])
+  expect_equal(out$scale[rows], rep(c(2, 1), out$total / 2))
+  expect_identical(first, rep(c(TRUE, FALSE), out$total / 2))
+  expect_equal(out$gain[rows][!first], rep(1, sum(!first)))
+  expect_equal(out$correlation[rows][!first], rep(0, sum(!first)))
+  # Each square is in one release: those that are out, and no other, add up.
+  held <- vapply(1:2, function(a) out$report[1, a], 0)
+  expected <- sum(vapply(1:2, function(a) sum((utils::head(rewards[out$arm == a], held[a]) - 0.5)^2), 0))
+  expect_equal(sum(out$exact[rows][!first]), expected)
+})
+
+# The variance of a reward, from n of them with the noisy sums y and q, j releases with noise of this sd in
+# each, and that of the squares smaller by w: two standard deviations of the noise, and what sampling may hide
+safe_variance <- function(n, y, q, j, sd, w) {
+  x <- y / n - 0.5
+  noise <- sqrt(j) * sd / n
+  seen <- max(q / n - x^2, 0)
+  far <- max(min(abs(x), 0.5) - 2 * (noise + 0.5 / sqrt(n)), 0)
+  min(seen + 2 * noise * sqrt(1 / w^2 + 4 * x^2) + 0.35 * sqrt(seen / n) + 0.7 / n + 1e-4, 0.25 - far^2)
+}
+
+test_that("the chances of a randomised experiment follow the spread of the rewards", {
+  arms <- arms_custom(function(arm, n) if (arm == 1) rbeta(n, 2, 2) else rbeta(n, 30, 30), c(0.5, 0.5), range = c(0, 1))
+  policy <- policy_randomised(rule = "neyman", block = 100, floor = 0.05, outcome = "continuous")
+  rounds <- dpts_history(dpts_simulate(arms, policy, 300, runs = 1, seed = 1, history = TRUE))
+  for (b in 1:2) {
+    past <- rounds[rounds$t <= 100 * b, ]
+    v <- vapply(1:2, function(a) {
+      x <- past$reward[past$arm == a]
+      safe_variance(length(x), sum(x), sum((x - 0.5)^2), b, 0, 2)
+    }, 0)
+    now <- rounds[rounds$t == 100 * b + 1, ]
+    expect_equal(now$probability, (0.05 + 0.9 * sqrt(v) / sum(sqrt(v)))[now$arm], tolerance = 1e-9)
+  }
+})
+
+test_that("Gaussian IMED knows the spread of continuous outcomes, step by step", {
+  kl <- function(x, y) x * log(x / y) + (1 - x) * log((1 - x) / (1 - y))
+  rate <- function(x, y, m, sd) { # the infimum on a fine grid, then refined
+    if (y <= x) return(0)
+    f <- function(z) (z - x)^2 / (2 * sd^2) + m * kl(z, y)
+    optimise(f, c(max(x, 1e-12), y), tol = 1e-12)$objective
+  }
+  mu <- 2
+  safety <- 0.8 * mu / (1 + mu)
+  index <- function(a, top) {
+    x <- min(max(a$mean, 0), 1)
+    sd <- a$spread / mu
+    c <- 0
+    if (top > x) {
+      coin <- top * (1 - top)
+      drawn <- (a$n * x + 1) / (a$n + 2)
+      v <- min(a$v * max(1, coin / (drawn * (1 - drawn))), coin)
+      h <- top / (v + top^2)
+      r <- rate(h * x, h * top, a$m, h * sd)
+      c <- -log(2 * pnorm(-sqrt(2 * r)))
+    }
+    list(c = c, index = max(0, c - safety * log1p(c)) - log(1 / a$m + sd^2 / a$v))
+  }
+  for (seed in 1:3) {
+    withr::local_seed(seed)
+    steps <- 400
+    rewards <- vapply(c(12, 10, 8), function(a) rbeta(steps, a, 20 - a), numeric(steps))
+    out <- run_script(policy_gaussian_imed(mu, correlation = 0, first = 8, outcome = "continuous"), 3,
+                      rep(NA, steps), rewards)
+    value <- matrix(out$value[seq_len(out$total)], 2)
+    arms <- lapply(1:3, function(i) list(n = 0, y = 0, q = 0, j = 0, weight = 0, weighted = 0, load = 0, squares = 0))
+    assigned <- rep(0, 3)
+    released <- 0
+    t <- 0
+    while (t < steps) {
+      ready <- vapply(arms, function(a) a$n > 0, NA)
+      top <- if (any(ready)) max(vapply(arms[ready], function(a) min(max(a$mean, 0), 1), 0))
+      arm <- if (!all(ready)) which(!ready)[1] else which.min(vapply(arms, function(a) index(a, top)$index, 0))
+      size <- if (assigned[arm] == 0) 8 else max(1, ceiling(0.7 * assigned[arm] / (1 + index(arms[[arm]], top)$c) * (1 - 1e-12)))
+      rounds <- t + seq_len(min(size, steps - t))
+      expect_true(all(out$arm[rounds] == arm))
+      t <- t + size
+      if (t > steps) break
+      assigned[arm] <- assigned[arm] + size
+      released <- released + 1
+      expect_identical(out$released[t], as.integer(2 * released))
+      a <- arms[[arm]]
+      a[c("n", "y", "q", "j")] <- list(a$n + size, a$y + value[1, released], a$q + value[2, released], a$j + 1)
+      a$v <- safe_variance(a$n, a$y, a$q, a$j, 1 / mu, 2)
+      w <- size^2 / (size + 1 / mu^2 / a$v)
+      a$weight <- a$weight + w
+      a$weighted <- a$weighted + w / size * value[1, released]
+      a$load <- a$load + w^2 / size
+      a$squares <- a$squares + (w / size)^2
+      a$mean <- a$weighted / a$weight
+      a$m <- a$weight^2 / a$load
+      a$spread <- sqrt(a$squares) / a$weight
+      arms[[arm]] <- a
+    }
+    expect_gt(released, 15)
+  }
+})
+
+test_that("many arms by a tournament are played as by a look at every arm", {
+  arms <- arms_custom(function(arm, n) rbeta(n, 4 + arm / 20, 6), (4 + 1:60 / 20) / (10 + 1:60 / 20), range = c(0, 1))
+  play <- function(engine) {
+    withr::local_options(dpts.engine = engine)
+    dpts_simulate(arms, policy_gaussian_imed(1, outcome = "continuous"), 20000, runs = 2, seed = 1)$regret
+  }
+  expect_identical(play("auto"), play("scan"))
+  expect_identical(play("plain"), play("scan"))
+})
+
+test_that("coins are as good as with the outcome they have", {
+  arms <- arms_bernoulli(c(0.55, 0.5, 0.45, 0.4, 0.35))
+  sim <- dpts_simulate(arms, list(binary = policy_gaussian_imed(1), continuous = policy_gaussian_imed(1, outcome = "continuous")),
+                       20000, runs = 100, seed = 1, record = I(20000))
+  regret <- split(sim$regret, sim$policy)
+  se <- sqrt(sum(vapply(regret, var, 0) / 100))
+  expect_lt(mean(regret$continuous), 1.05 * mean(regret$binary) + 3 * se)
+  # And scores of sd 0.1 lose less than half.
+  scores <- arms_custom(function(arm, n) pmin(pmax(rnorm(n, 0.6 - 0.05 * arm, 0.1), 0), 1), 0.6 - 0.05 * 1:5, range = c(0, 1))
+  sim <- dpts_simulate(scores, list(binary = policy_gaussian_imed(1), continuous = policy_gaussian_imed(1, outcome = "continuous")),
+                       20000, runs = 10, seed = 1, record = I(20000))
+  expect_lt(mean(sim$regret[sim$policy == "continuous"]), mean(sim$regret[sim$policy == "binary"]) / 2)
+})
+
+test_that("one bit has no square", {
+  expect_error(policy_local(policy_gaussian_imed(1, outcome = "continuous"), 1), "`policy`", class = "dpts_error_input")
+  expect_error(policy_local(policy_restart(policy_randomised(1, outcome = "continuous"), 100), 1), "`policy`",
+               class = "dpts_error_input")
+  expect_error(policy_gaussian_imed(1, outcome = "score"), "`outcome`", class = "dpts_error_input")
+})

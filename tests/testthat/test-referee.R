@@ -1,0 +1,49 @@
+# The models of tests/referee play the package for about a minute; `make referee MINUTES=30 SEED=1` plays longer. Here
+# each has a fixed number of games, so that every machine plays the same.
+GAMES <- c(randomised = 150, accountants = 200, groups = 40, gaussian = 200, transcripts = 60, tosses = 12, means = 6,
+           plan_claims = 30, ope_intervals = 12, replay_intervals = 12, summary_bands = 10, audits = 4)
+
+compiler::enableJIT(3) # the models are loops in R; this file has a process of its own
+referee <- new.env(parent = globalenv())
+folder <- testthat::test_path("../referee")
+for (file in c(file.path(folder, "referee.R"), list.files(folder, "^model-.*\\.R$", full.names = TRUE))) {
+  if (file.exists(file)) sys.source(file, referee)
+}
+if (length(referee$models)) lapply(names(referee$models), function(name) {
+  test_that(sprintf("the referee's model %s finds nothing", name), {
+    skip_on_cran()
+    said <- capture.output(out <- referee$referee_play(name, seed = 1, seconds = Inf, games = GAMES[[name]]))
+    expect_identical(out$failed, 0, info = paste(said, collapse = "\n"))
+  })
+})
+
+test_that("the referee notices a wrong model, an error and too many false alarms", {
+  skip_on_cran()
+  skip_if_not(length(referee$models) > 0, "tests/referee is not there")
+  own <- new.env(parent = referee)
+  sys.source(file.path(folder, "referee.R"), own)
+  sys.source(file.path(folder, "model-randomised.R"), own)
+  chances <- own$block_chances
+  own$block_chances <- function(s, equal, ...) {
+    p <- chances(s, equal, ...)
+    if (equal) p else rev(p)
+  }
+  said <- capture.output(out <- own$referee_play("randomised", 1, Inf, games = 60))
+  expect_gt(out$failed, 1)
+  expect_match(said, "^FAILED MODEL=randomised SEED=[0-9]+ GAMES=1$", all = FALSE)
+
+  own$referee_model("broken", function() list(), function(s) stop("no"))
+  one <- function() list(runs = 50, seed = 1)
+  many <- function(chance) function(s) own$count_errors("p", stats::rbinom(1, s$runs, chance), s$runs, 0.05)
+  own$referee_model("false", one, many(0.1))
+  own$referee_model("seldom false", one, function(s) many(if (stats::runif(1) < 0.1) 0.3 else 0.01)(s))
+  own$referee_model("true", one, many(0.05))
+  play <- function(name, games) {
+    capture.output(out <- own$referee_play(name, 1, 60, games))
+    out$failed
+  }
+  expect_identical(play("broken", 3), 3)
+  expect_gt(play("false", 100), 0)
+  expect_gt(play("seldom false", 100), 0)
+  expect_identical(play("true", 500), 0)
+})

@@ -1,0 +1,275 @@
+# The release table: made of every class, from other people's sums, and through files; and that conclusions are
+# computed from it alone.
+
+skip_on_cran() # takes seconds
+
+through_csv <- function(table) {
+  file <- withr::local_tempfile(fileext = ".csv")
+  utils::write.csv(table, file)
+  as_releases(utils::read.csv(file))
+}
+
+through_rds <- function(table) {
+  file <- withr::local_tempfile(fileext = ".rds")
+  saveRDS(table, file)
+  readRDS(file)
+}
+
+verbs <- list(
+  means = function(x) evidence(x), tosses = function(x) evidence(x, "tosses"), effects = function(x) effects(x),
+  control = function(x) effects(x, control = 1, level = 0.8), verdict = function(x) verdict(x, 0.1),
+  margin = function(x) verdict(x, margin = 0.1), estimates = function(x) estimates(x)
+)
+
+# What is concluded is the same, to the bit, of a result, of its table, and of that after a trip through files
+expect_table_says_all <- function(x, verbs) {
+  table <- dpts_releases(x)
+  expect_identical(through_rds(table), table)
+  trips <- list(table = table, csv = through_csv(table))
+  for (verb in names(verbs)) {
+    said <- suppressMessages(verbs[[verb]](x))
+    for (trip in names(trips)) {
+      expect_identical(suppressMessages(verbs[[verb]](trips[[trip]])), said, info = paste(verb, trip))
+    }
+  }
+  invisible(table)
+}
+
+arms3 <- arms_bernoulli(c(control = 0.5, new = 0.65, third = 0.4))
+batches <- list(top = policy_top_two(mu = 1), correlated = policy_gaussian_imed(1), laplace = policy_dp_imed(1),
+                local = policy_local(policy_ucb1(), 2), gathered = policy_local(policy_top_two(margin = 0.1), 1))
+tosses <- list(open = policy_randomised(), private = policy_randomised(epsilon = 0.7, rule = "thompson", block = 90),
+               bits = policy_local(policy_randomised(block = 100), 1))
+
+test_that("a table says all that is concluded from simulations of many kinds", {
+  no_tosses <- verbs[names(verbs) != "tosses"]
+  sim <- dpts_simulate(arms3, c(batches, tosses), 700, runs = 2, seed = 1, history = TRUE, delay = 7)
+  expect_table_says_all(sim, no_tosses)
+  expect_table_says_all(sim[sim$policy %in% names(tosses)[1:2] & sim$run == 2, ], no_tosses)
+  expect_table_says_all(sim[sim$t <= 300, ], no_tosses)
+  # Several problems, with other arms, ranges and horizons; fixed numbers; an end while rewards are out
+  other <- arms_custom(function(arm, n) stats::runif(n, -2, 2 + arm), means = c(0.5, 1), range = c(-2, 4))
+  fixed <- list(fixed = policy_randomised(permuted = TRUE, block = 40), private = tosses$private)
+  both <- rbind(
+    easy = dpts_simulate(arms3, fixed, 600, runs = 2, seed = 2, history = TRUE, finish = TRUE, delay = 30),
+    plain = dpts_simulate(other, rev(fixed), 400, runs = 1, seed = 3, history = TRUE))
+  table <- expect_table_says_all(both, verbs)
+  expect_identical(unique(table[c("problem", "low", "high")])$low, c(0, -2))
+  expect_true(any(!table$whole))
+  # Silent arms: first batches of 334 people, of which one arm's is still open
+  early <- dpts_simulate(arms3, policy_top_two(mu = 0.1), 900, runs = 2, seed = 1, history = TRUE)
+  table <- expect_table_says_all(early, no_tosses)
+  expect_identical(as.character(table$arm[table$event %in% "begin" & table$run == 1]), c("control", "new", "third"))
+})
+
+test_that("a table says all that is concluded from replays", {
+  withr::local_seed(1)
+  arm <- sample(c("b", "a"), 3000, TRUE)
+  log <- data.frame(arm = arm, reward = stats::rbinom(3000, 1, ifelse(arm == "a", 0.75, 0.4)))
+  replay <- dpts_replay(log, c(batches["top"], tosses["private"]), runs = 2, seed = 1, delay = c(0, 10))
+  table <- expect_table_says_all(replay, verbs[names(verbs) != "tosses"])
+  expect_named(table[1:5], c("policy", "delay", "run", "t", "block"))
+})
+
+test_that("a table says all that is concluded from agents whose arms come and go", {
+  withr::local_seed(1)
+  policies <- list(policy_randomised(epsilon = 1, rule = "thompson", floor = 0.1, block = 40), policy_gaussian_imed(2),
+                   policy_local(policy_randomised(block = 30), 2))
+  for (policy in policies) {
+    agent <- dpts_agent(policy, c("z", "a"), use = "arrival", range = c(-1, 3))
+    people <- function(n) {
+      x <- agent_choose(agent, n)
+      agent_reward(agent, x$ticket, stats::runif(n, -1, 1 + as.integer(x$arm) / 2))
+    }
+    expect_table_says_all(agent, verbs[names(verbs) != "tosses"])
+    people(150)
+    agent_arms(agent, add = c("m", "b"))
+    before <- dpts_releases(agent)
+    people(200)
+    if (is_true_of(policy, "by_tosses") && flip_of(policy) == 0) {
+      # What the first arms have proved of each other is what it was.
+      shown <- lapply(list(before, agent), evidence, "tosses")
+      shown <- lapply(shown, function(e) e$evidence[e$t <= 150 & e$arm == "z" & e$rival == "a"])
+      expect_gt(length(shown[[1]]), 0)
+      expect_identical(shown[[2]], shown[[1]])
+    }
+    agent_arms(agent, retire = "a")
+    people(70)
+    table <- expect_table_says_all(agent, if (tosses_people(policy)) verbs else verbs[names(verbs) != "tosses"])
+    expect_identical(as.character(table$arm[table$event %in% "added"]), c("m", "b"))
+    expect_identical(table$t[table$event %in% c("added", "retired")], c(150, 150, 350))
+    # As of an earlier round
+    earlier <- suppressMessages(verdict(table[table$t <= 150, ]))
+    expect_identical(earlier, suppressMessages(verdict(before[before$t <= 150, ])))
+  }
+})
+
+test_that("rows of a table and of a simulation up to a round answer as of that round", {
+  skip_if_not_installed("dplyr", "1.1.0")
+  sim <- dpts_simulate(arms3, c(batches, tosses), 600, runs = 1, seed = 1, history = TRUE)
+  part <- sim[sim$t <= 400, ]
+  table <- dpts_releases(sim)
+  last <- max(sim$t[sim$t <= 400])
+  for (rows in list(table[table$t <= last, ], subset(table, t <= last), dplyr::filter(table, t <= last))) {
+    expect_s3_class(rows, "dpts_releases")
+    for (verb in c("means", "effects", "verdict")) {
+      expect_identical(suppressMessages(verbs[[verb]](rows)), suppressMessages(verbs[[verb]](part)), info = verb)
+    }
+  }
+  looks <- evidence(sim[sim$policy == "open", ], "tosses")
+  expect_identical(evidence(part[part$policy == "open", ], "tosses"), looks[looks$t <= last, ])
+  expect_true(all(estimates(part)$rewards <= last, na.rm = TRUE))
+  expect_identical(estimates(sim[sim$t == 600, ]), estimates(sim))
+  history <- dpts_history(sim)
+  counted <- table(history$arm[history$t <= last], history$policy[history$t <= last])
+  expect_equal(pulls(part)$pulls, as.vector(counted))
+  expect_error(pulls(dpts_simulate(arms3, policy_ucb1(), 100, runs = 2, seed = 1)[1:3, ]),
+               "rows of policy \"ucb1\" up to round 3 alone", class = "dpts_error_history")
+})
+
+test_that("numbers are those that a file keeps, and as near as that", {
+  withr::local_seed(1)
+  x <- c(stats::rnorm(2000) * 10^stats::runif(2000, -12, 12), 1 / 3, 0.1, 1e15 / 7, 2^-20, NA, 0, -5)
+  kept <- as_written(x)
+  expect_lte(max(abs(kept / x - 1), na.rm = TRUE), 5e-15)
+  file <- withr::local_tempfile()
+  utils::write.csv(data.frame(kept), file, row.names = FALSE)
+  expect_identical(utils::read.csv(file)$kept, kept)
+})
+
+test_that("rows, sums and laws of a table are those of the policy", {
+  sim <- dpts_simulate(arms3, list(a = policy_randomised(mu = 0.5, block = 100)), 1000, runs = 1, seed = 1, history = TRUE)
+  table <- dpts_releases(sim)
+  expect_named(table, c("policy", "run", TABLE))
+  expect_identical(table$t, rep(100 * 1:10, each = 3))
+  expect_identical(table$block, rep(1:10 + 0, each = 3))
+  expect_identical(unique(table[c("noise", "scale", "terms", "correlation", "whole", "low", "high")])[[2]], 2)
+  expect_identical(table$chance[1], 0.333333333333333)
+  expect_identical(table$floor[1], 0.5)
+  history <- dpts_history(sim)
+  block <- ceiling(history$t / 100)
+  expect_equal(table$n, as.vector(table(history$arm, block)))
+  # Six standard deviations
+  expect_lt(max(abs(table$sum - as.vector(tapply(history$reward, list(history$arm, block), sum)))), 12)
+  expect_identical(names(attr(table, "guarantees")), "a")
+  expect_lt(.row_names_info(table), 0) # or print marks them
+  expect_match(paste(format(table), collapse = "\n"), "1,000 people, 30 sums.*gaussian of scale 2.*Guarantee of a: 0.5-GDP")
+})
+
+test_that("sums of other software prove what they would by hand, in their own units", {
+  # Two arms in turn, of which the noise is that of another package; and with range [0, 10]
+  withr::local_seed(4)
+  n <- c(40, 60, 50, 70, 80, 80)
+  noise <- c(0, 1.5, -2.25)
+  sum <- stats::rbinom(6, n, c(0.3, 0.6)) + rep(noise, 2)
+  data <- data.frame(arm = c("a", "b"), n = n, sum = sum)
+  for (law in c("gaussian", "laplace", "geometric")) {
+    one <- as_releases(data, noise = law, scale = 1.5)
+    ten <- as_releases(transform(data, sum = 10 * sum, grid = 10 * (law == "geometric")), noise = law, scale = 15, range = c(0, 10))
+    shifted <- as_releases(transform(data, sum = sum - n), noise = law, scale = 1.5, range = c(-1, 0))
+    expect_identical(one$t, cumsum(n))
+    e <- suppressMessages(evidence(one))
+    expect_equal(evidence(ten), e, tolerance = 1e-12)
+    expect_equal(evidence(shifted), e, tolerance = 1e-12)
+    expect_equal(effects(ten)$upper, 10 * effects(one)$upper, tolerance = 1e-12)
+    expect_equal(estimates(ten)$lower, 10 * estimates(one)$lower, tolerance = 1e-12)
+    expect_equal(estimates(shifted)$lower, estimates(one)$lower - 1, tolerance = 1e-9)
+  }
+  # A release at a time
+  two <- as_releases(data[c(1, 2, 3, 4), ], noise = "laplace", scale = 1.5)
+  expect_identical(nrow(evidence(two)), 8L)
+  # On a fine grid geometric noise is Laplace noise.
+  fine <- evidence(as_releases(transform(data, grid = 1e-5), noise = "geometric", scale = 1.5))
+  expect_equal(fine, evidence(as_releases(data, noise = "laplace", scale = 1.5)), tolerance = 1e-6)
+  expect_gt(max(abs(evidence(as_releases(data, "geometric", 1.5))$evidence - fine$evidence)), 1e-3)
+  # Tossed
+  tossed <- data.frame(arm = rep(c("a", "b"), 3), block = rep(1:3, each = 2), n, sum, chance = c(0.4, 0.6))
+  table <- as_releases(tossed, noise = "none")
+  expect_identical(table$floor, rep(0.4, 6))
+  expect_identical(table$t, rep(cumsum(rowsum(n, rep(1:3, each = 2))), each = 2))
+  w <- evidence(table, "tosses")
+  least <- 0.4
+  kappa <- 0.02 * 2.2^(0:4)
+  log_f <- tosses_by_hand(c(0.4, 0.4), matrix(n[1:4]), matrix(sum[1:4]), c(2, 0, 0, 0), kappa)
+  expect_equal(w$evidence[w$t == sum(n[1:4]) & w$arm == "a"], log(mean(exp(log_f))), tolerance = 1e-12)
+})
+
+test_that("what is no release table is refused, with the column that is wrong", {
+  good <- data.frame(arm = c("a", "b", "a", "b"), n = 10, sum = c(1, 2, 3, 4), noise = "laplace", scale = 1,
+                     t = c(20, 20, 40, 40), block = c(1, 1, 2, 2))
+  expect_s3_class(as_releases(good), "dpts_releases")
+  bad <- function(what, ..., data = good) {
+    expect_error(as_releases(utils::modifyList(data, list(...))), what, class = "dpts_error_input")
+  }
+  bad("`n`.*whole", n = c(10, 10.5, 10, 10))
+  bad("`n`.*whole", n = -1)
+  bad("`n`.*positive in a release", n = 0)
+  bad("`n`.*be there", n = NULL)
+  bad("`sum`.*finite", sum = c(1, NaN, 2, 3))
+  bad("`sum`.*numbers", sum = letters[1:4])
+  bad("`scale`.*positive", scale = 0)
+  bad("`scale`.*positive", scale = Inf)
+  bad("`scale` must be given", scale = NULL)
+  bad("`noise` must be given", noise = NULL)
+  bad("`noise`.*one of", noise = "uniform")
+  bad("`terms`.*positive", terms = 0)
+  bad("`correlation`", correlation = 0.5)
+  bad("`terms`.*1 where people are tossed", terms = 2, chance = 0.5)
+  bad("`t`.*do not fall; row 3", t = c(20, 20, 19, 40))
+  bad("`block`.*arm once; row 2", arm = "a")
+  bad("`block`.*do not fall", block = c(2, 2, 1, 1))
+  bad("`block`.*one `t`; row 2", t = c(20, 30, 40, 40))
+  bad("`low`.*be there", high = 1)
+  bad("`low`.*below", low = 1, high = 0)
+  bad("`whole`", whole = NA)
+  bad("`whole`", whole = "yes")
+  bad("`event`", event = "gone")
+  bad("`flip`", flip = 0.5)
+  bad("`grid`", grid = -1)
+  bad("`grid`.*positive for geometric", noise = "geometric", grid = 0)
+  bad("`scale`.*same in all rows", noise = "gaussian", correlation = 0.5, scale = c(1, 1, 2, 2))
+  bad("`arm`.*known", arm = c("a", NA, "a", "b"))
+  bad("`arm`.*each of its levels, and c has none", arm = factor(good$arm, c("a", "b", "c")))
+  bad("`run`.*together", run = c(1, 2, 1, 2), block = 1)
+  bad("`chance`.*\\(0, 1\\]", chance = c(0.5, 0, 0.5, 0.5), floor = 0.1)
+  bad("`chance`.*at most 1", chance = 0.6)
+  bad("`chance`.*known where", chance = c(0.5, 0.5, NA, NA), floor = 0.5)
+  bad("`floor`.*fixed before", chance = c(0.5, 0.5, 0.4, 0.6))
+  bad("`floor`.*\\(0, 1\\]", chance = 0.5, floor = 0)
+  bad("`correlation`.*without tosses", noise = "gaussian", correlation = 0.5, chance = 0.5, floor = 0.5)
+  arg <- function(what, ...) expect_error(as_releases(good, ...), what, class = "dpts_error_input")
+  arg("`noise` must not be given", noise = "laplace")
+  arg("`scale` must not be given", scale = 2)
+  expect_error(as_releases(transform(good, low = 0, high = 1), range = c(0, 2)), "`range` must not", class = "dpts_error_input")
+  expect_error(as_releases(good[0, ]), "with rows", class = "dpts_error_input")
+  expect_error(as_releases(1), "`data`", class = "dpts_error_input")
+  expect_error(dpts_releases(1), "`x` must be a result", class = "dpts_error_input")
+  # A table whose rows were changed
+  table <- as_releases(good)
+  table$sum[2] <- Inf
+  expect_error(evidence(table), "`sum` of `x`.*row 2", class = "dpts_error_input")
+  expect_error(estimates(as_releases(good)[-2]), "`block` of `x` must be there", class = "dpts_error_input")
+  sim <- dpts_simulate(arms3, policy_ucb1(), 500, runs = 1, seed = 1, history = TRUE)
+  expect_error(dpts_releases(sim), "releases no sums of batches", class = "dpts_error_input")
+  expect_error(estimates(sim[sim$t < 100, ]), "up to round [0-9]+ alone", class = "dpts_error_history")
+})
+
+test_that("each row has the law of its own noise", {
+  given <- data.frame(arm = 1, n = c(100, 150, 80), sum = c(60, 100, 30), noise = "gaussian", scale = c(1, 2, 0))
+  given$noise[3] <- "none"
+  x <- as_releases(given)
+  # Variances add up. (The points of the mixture follow the widest noise.)
+  one <- as_releases(data.frame(arm = 1, n = 330, sum = 190), "gaussian", sqrt(5))
+  columns <- c("rewards", "mean", "lower", "upper")
+  expect_equal(estimates(x)[columns], estimates(one)[columns], tolerance = 1e-3)
+  # Laplace noise counts as the widest.
+  laplace <- as_releases(data.frame(given[1:2, 1:3], noise = c("laplace", "geometric"), scale = c(2, 1)))
+  wide <- as_releases(given[1:2, 1:3], "laplace", 2)
+  expect_equal(estimates(laplace)[columns], estimates(wide)[columns])
+  expect_gt(max(evidence(laplace, against = 0.5)$evidence), max(evidence(wide, against = 0.5)$evidence))
+  mixed <- as_releases(data.frame(given[1:2, 1:3], noise = c("laplace", "gaussian"), scale = 2))
+  hand <- weigh("means", 1, c(1, 1), 1:2, c(100, 150), c(60, 100), cbind(c(1, 2, 0, 0), c(2, 2, 0, 0)), rate = 0.5)$pair
+  expect_equal(evidence(mixed, against = 0.5)$evidence, as.vector(t(hand)))
+  expect_error(estimates(mixed), "`noise`.*gaussian in all rows", class = "dpts_error_releases")
+  expect_match(tbl_sum(mixed)[["Noise"]], "laplace of scale 2")
+})
