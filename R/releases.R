@@ -142,6 +142,7 @@ dpts_releases.dpts_releases <- function(x, ...) {
 #'   and `scale` are then in the units of the rewards, and are rescaled.
 #' @export
 as_releases <- function(data, noise, scale, range = c(0, 1)) {
+  check_given(data)
   if (!is.data.frame(data) || !nrow(data)) abort_arg("data", "a data frame with rows", data)
   given <- list(noise = if (!missing(noise)) check_choice(noise, names(LAWS)),
                 scale = if (!missing(scale)) check_number(scale, 0))

@@ -16,8 +16,7 @@ static inline double account_next_node(double n, double ratio) {
    node. */
 static inline long account_nodes(double start, double rounds, double ratio, double *last) {
   long count = 1;
-  for (*last = start; *last < start + rounds; *last = account_next_node(*last, ratio))
-    count++;
+  for (*last = start; *last < start + rounds; *last = account_next_node(*last, ratio)) count++;
   return count;
 }
 
@@ -45,8 +44,8 @@ typedef struct {
   double *value, *shift, *search; /* W, d and the maximisers at start, start + 1, ... */
 } sequence_exact;
 double sequence_exact_size(double rounds);
-void sequence_exact_begin(sequence_exact *run, double alpha, double rounds, double start,
-                          double scale, double *work);
+void sequence_exact_begin(sequence_exact *run, double alpha, double rounds, double start, double scale,
+                          double *work);
 int sequence_exact_step(sequence_exact *run);
 
 /* Certified grid. `work` holds sequence_grid_size(rounds, start, scale, coarse) doubles. Nodes and steps
@@ -70,8 +69,8 @@ typedef struct {
   double *value, *rate, *gamma, *charge_at;
 } sequence_grid;
 double sequence_grid_size(double rounds, double start, double scale, double coarse);
-void sequence_grid_begin(sequence_grid *run, double alpha, double rounds, double start,
-                         double scale, double coarse, double *work);
+void sequence_grid_begin(sequence_grid *run, double alpha, double rounds, double start, double scale,
+                         double coarse, double *work);
 void sequence_grid_column(sequence_grid *run, long i);
 void sequence_grid_cell(sequence_grid *run, long k);
 int sequence_grid_step(sequence_grid *run);
@@ -90,8 +89,8 @@ typedef struct {
   double *count, *shift, *value, *rate, *cut, *maximiser;
 } near_gdp;
 double near_gdp_size(double rounds, double start, double coarse);
-void near_gdp_begin(near_gdp *run, double rounds, double start, double scale, double nu,
-                    double coarse, double *work);
+void near_gdp_begin(near_gdp *run, double rounds, double start, double scale, double nu, double coarse,
+                    double *work);
 int near_gdp_step(near_gdp *run);
 double near_gdp_mu(const near_gdp *run);
 
@@ -102,9 +101,9 @@ double near_gdp_mu(const near_gdp *run);
 typedef struct {
   double rounds, start, scale, step;
   long nodes, below, points;
-  double tau;   /* rounds done */
-  double floor; /* values of U below this are raised to it */
-  double sure;  /* the largest probability of losses off the lattice that was omitted */
+  double tau;         /* rounds done */
+  double floor;       /* values of U below this are raised to it */
+  double sure;        /* the largest probability of losses off the lattice that was omitted */
   double *now, *next; /* U by node and point */
   double *fade;       /* e^(-step i) */
   /* by node: the number of corners, the point from which U is at the floor, the longest shift */
@@ -112,9 +111,8 @@ typedef struct {
   double *stencils; /* by node and corner */
 } sequence_lattice;
 double sequence_lattice_size(double nodes, double points);
-void sequence_lattice_begin(sequence_lattice *run, double rounds, double start,
-                            double scale, double nodes, double step, double below,
-                            double points, double *work);
+void sequence_lattice_begin(sequence_lattice *run, double rounds, double start, double scale, double nodes,
+                            double step, double below, double points, double *work);
 int sequence_lattice_step(sequence_lattice *run);
 const double *sequence_lattice_value(const sequence_lattice *run);
 
@@ -124,8 +122,7 @@ typedef struct {
   long n;
   const double *loss, *p, *q;
 } losses_t;
-void losses_add(const losses_t *x, const losses_t *y, const double *knot, long cells,
-                double *p, double *q);
+void losses_add(const losses_t *x, const losses_t *y, const double *knot, long cells, double *p, double *q);
 
 /* Explicit adversaries of order alpha (account_adversary.c). `work` holds adversary_size(rounds, start)
    doubles. Call begin, solve until it returns 0, then play transcripts by number, in any order: this
@@ -137,10 +134,9 @@ typedef struct {
   double *count, *value, *position, *time, *acts;
 } adversary;
 double adversary_size(double rounds, double start);
-void adversary_begin(adversary *run, double rounds, double start, double scale,
-                     double alpha, int bounded, double *work);
+void adversary_begin(adversary *run, double rounds, double start, double scale, double alpha, int bounded,
+                     double *work);
 int adversary_solve(adversary *run);
-void adversary_play(const adversary *run, uint64_t seed, uint64_t number, double *loss,
-                    double *weight);
+void adversary_play(const adversary *run, uint64_t seed, uint64_t number, double *loss, double *weight);
 
 #endif

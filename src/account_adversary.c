@@ -44,8 +44,8 @@ double adversary_size(double rounds, double start) {
   return 3 * nodes + times + nodes * times * ACT_DOUBLES;
 }
 
-void adversary_begin(adversary *run, double rounds, double start, double scale,
-                     double alpha, int bounded, double *work) {
+void adversary_begin(adversary *run, double rounds, double start, double scale, double alpha, int bounded,
+                     double *work) {
   run->rounds = rounds;
   run->scale = scale;
   run->alpha = alpha;
@@ -63,8 +63,7 @@ void adversary_begin(adversary *run, double rounds, double start, double scale,
     run->count[k] = n;
     run->value[k] = run->position[k] = 0;
   }
-  for (long j = 0; j < run->times; j++, tau = next_time(tau))
-    run->time[j] = fmin(tau, rounds);
+  for (long j = 0; j < run->times; j++, tau = next_time(tau)) run->time[j] = fmin(tau, rounds);
 }
 
 static act *act_at(const adversary *run, long j, long k) {
@@ -118,8 +117,7 @@ static act act_of(double alpha, const stand *at) {
 /* W after `dt` more rounds at node k: x = W + dt H(d, g), g = (x - above) / width. The
    left side less the right is concave in x, so Newton comes from the left; dH/dg is
    minus r. It starts from the `gain` of the next node, which is less. */
-static double advance(adversary *run, long k, double d, double dt, double width,
-                      double above, double gain) {
+static double advance(adversary *run, long k, double d, double dt, double width, double above, double gain) {
   double w = run->value[k], x = w + gain;
   for (int i = 0; i < 20; i++) {
     stand at = best_stand(run, k, d, fmax(0, (x - above) / width));
@@ -149,8 +147,7 @@ int adversary_solve(adversary *run) {
 }
 
 /* Samples a transcript: its loss and the logarithm of its weight. */
-void adversary_play(const adversary *run, uint64_t seed, uint64_t number, double *loss,
-                    double *weight) {
+void adversary_play(const adversary *run, uint64_t seed, uint64_t number, double *loss, double *weight) {
   rng_t rng;
   rng_seed(&rng, seed, number, RNG_ADVERSARY);
   double left = run->rounds, n = run->count[0], l = 0, w = 0;

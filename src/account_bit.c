@@ -80,11 +80,9 @@ static rise rise_of(const two_tails *from, const two_tails *to, int upper) {
     d4[i] = -d3[i] * a - 3 * d2[i] * (1 + d1[i]) - 3 * d1[i] * d2[i] - r * d3[i];
   }
   double s2 = s * s;
-  return (rise){
-      s * ((t[0]->r + t[1]->r) / 2 - s * (d1[1] - d1[0]) / 12 +
-           s * s2 * (d3[1] - d3[0]) / 720),
-      s * ((d1[0] + d1[1]) / 2 - s * (d2[1] - d2[0]) / 12 + s * s2 * (d4[1] - d4[0]) / 720),
-      s * (d2[0] + d2[1]) / 2};
+  return (rise){s * ((t[0]->r + t[1]->r) / 2 - s * (d1[1] - d1[0]) / 12 + s * s2 * (d3[1] - d3[0]) / 720),
+                s * ((d1[0] + d1[1]) / 2 - s * (d2[1] - d2[0]) / 12 + s * s2 * (d4[1] - d4[0]) / 720),
+                s * (d2[0] + d2[1]) / 2};
 }
 
 double bit_log_ratio(double x, double s) {
@@ -111,8 +109,7 @@ bit_point bit_at(double alpha, double s, double g, double x) {
     /* d total / dx with the common part phi(x + s) taken out, and its derivative */
     double odds = gain - loss, e_win = 1 + gain, e_lose = 1 + loss;
     double up_r = e_win * pull.r, down_r = e_lose * pass.r;
-    at.slope =
-        (p.density * odds + beta * (p.lower.cdf * up_r - p.upper.cdf * down_r)) / total;
+    at.slope = (p.density * odds + beta * (p.lower.cdf * up_r - p.upper.cdf * down_r)) / total;
     at.curve = (2 * beta * p.density * (up_r + down_r) - p.x * p.density * odds +
                 beta * (p.lower.cdf * (beta * up_r * pull.r + e_win * pull.slope) +
                         p.upper.cdf * (beta * down_r * pass.r + e_lose * pass.slope))) /
@@ -149,13 +146,11 @@ bit_point bit_at(double alpha, double s, double g, double x) {
    be brought close: each step is lengthened towards it by what Newton's error may be, or
    first away from it, while the other end is open. */
 double bit_climb(double alpha, double s, double g, double *x) {
-  double side =
-      s < 0 ? 1 : -1; /* direction of the end of the bracket that gives the bound */
+  double side = s < 0 ? 1 : -1; /* direction of the end of the bracket that gives the bound */
   double lower = -INFINITY, upper = INFINITY, best = -INFINITY, bound = INFINITY;
   double longest = 1 + 0.05 * alpha * fabs(s);
   bit_point tight = {0, 0, 0, 0, 0};
-  *x -=
-      side * 1e-3 / (1 + fabs(*x)); /* from a good guess to the other side of the maximum */
+  *x -= side * 1e-3 / (1 + fabs(*x)); /* from a good guess to the other side of the maximum */
   for (int i = 0; i < 200; i++) {
     bit_point at = bit_at(alpha, s, g, *x);
     best = fmax(best, at.value);

@@ -160,9 +160,7 @@ static double erf_inverse(double delta) {
 }
 
 /* a + mu at fixed epsilon, and mu itself without cancellation */
-static double right_threshold(double a, double epsilon) {
-  return hypot(a, SQRT_2 * sqrt(epsilon));
-}
+static double right_threshold(double a, double epsilon) { return hypot(a, SQRT_2 * sqrt(epsilon)); }
 static double mu_between(double a, double c, double epsilon) {
   return a > 0 ? 2 * (epsilon / (a + c)) : c - a;
 }

@@ -59,10 +59,8 @@ typedef struct {
    its inverse. Gauss-Legendre, 8 nodes (Abramowitz and Stegun 1964, table 25.4), in
    panels of at most 1/2, is exact to 1e-11. */
 static void tangents_meet(double a, double b, double d, double *p, double *q) {
-  static const double X[4] = {0.183434642495650, 0.525532409916329, 0.796666477413627,
-                              0.960289856497536};
-  static const double W[4] = {0.362683783378362, 0.313706645877887, 0.222381034453374,
-                              0.101228536290376};
+  static const double X[4] = {0.183434642495650, 0.525532409916329, 0.796666477413627, 0.960289856497536};
+  static const double W[4] = {0.362683783378362, 0.313706645877887, 0.222381034453374, 0.101228536290376};
   double sum_q = 0, sum_p = 0, all_q = 0, all_p = 0, middle = (a + b) / 2;
   int panels = (int)ceil(2 * (b - a));
   for (int i = 0; i < 8 * panels; i++) {
@@ -111,8 +109,7 @@ typedef struct {
 
 /* The share `p` of U at s - loss: the two points around it, or U = 1 where the loss
    leads off the lattice to the left. */
-static double shift_of(double p, double loss, double step, double guard, double *share,
-                       double *sure) {
+static double shift_of(double p, double loss, double step, double guard, double *share, double *sure) {
   share[0] = share[1] = 0;
   if (p == 0) return 0;
   double points = floor(loss / step);
@@ -143,13 +140,12 @@ __attribute__((target_clones("avx512f", "avx2", "default"))) /* up to four times
 #endif
 /* Two corners at a time, so that `out` is read and written half as often. */
 static void
-raise_to(double *restrict out, const double *restrict pulled, const double *restrict passed,
-         const stencil *s, const stencil *s2, long n) {
+raise_to(double *restrict out, const double *restrict pulled, const double *restrict passed, const stencil *s,
+         const stencil *s2, long n) {
   const double *a = pulled - (long)s->up, *b = passed - (long)s->down;
   const double *c = pulled - (long)s2->up, *d = passed - (long)s2->down;
   double sure = s->sure, a0 = s->pull[0], a1 = s->pull[1], b0 = s->pass[0], b1 = s->pass[1];
-  double sure2 = s2->sure, c0 = s2->pull[0], c1 = s2->pull[1], d0 = s2->pass[0],
-         d1 = s2->pass[1];
+  double sure2 = s2->sure, c0 = s2->pull[0], c1 = s2->pull[1], d0 = s2->pass[0], d1 = s2->pass[1];
   for (long j = 0; j < n; j++) {
     double u = sure + a0 * a[j] + a1 * a[j - 1] + b0 * b[j] + b1 * b[j - 1];
     double u2 = sure2 + c0 * c[j] + c1 * c[j - 1] + d0 * d[j] + d1 * d[j - 1];
@@ -203,9 +199,8 @@ static double fill_stencils(sequence_lattice *run, long k) {
   return sure;
 }
 
-void sequence_lattice_begin(sequence_lattice *run, double rounds, double start,
-                            double scale, double nodes, double step, double below,
-                            double points, double *work) {
+void sequence_lattice_begin(sequence_lattice *run, double rounds, double start, double scale, double nodes,
+                            double step, double below, double points, double *work) {
   long n = run->nodes = (long)nodes, size = row_size(points);
   run->rounds = rounds;
   run->start = start;
@@ -277,6 +272,4 @@ int sequence_lattice_step(sequence_lattice *run) {
   return 0;
 }
 
-const double *sequence_lattice_value(const sequence_lattice *run) {
-  return row(run, run->now, 0);
-}
+const double *sequence_lattice_value(const sequence_lattice *run) { return row(run, run->now, 0); }

@@ -3,8 +3,7 @@
    relative rounding error of a probability is at most its number of terms times 2^-53. */
 #include "account.h"
 
-void losses_add(const losses_t *x, const losses_t *y, const double *knot, long cells,
-                double *p, double *q) {
+void losses_add(const losses_t *x, const losses_t *y, const double *knot, long cells, double *p, double *q) {
   for (long c = 0; c < cells; c++) p[c] = q[c] = 0;
   long first = 0; /* the cell of the smallest sum with the next loss of x */
   for (long i = 0; i < x->n; i++) {

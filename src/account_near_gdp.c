@@ -53,8 +53,8 @@ double near_gdp_size(double rounds, double start, double coarse) {
   return count_nodes(rounds, start, coarse) * (5 + 2.0 * NEAR_ORDERS);
 }
 
-void near_gdp_begin(near_gdp *run, double rounds, double start, double scale, double nu,
-                    double coarse, double *work) {
+void near_gdp_begin(near_gdp *run, double rounds, double start, double scale, double nu, double coarse,
+                    double *work) {
   long n = run->nodes = count_nodes(rounds, start, coarse);
   run->rounds = rounds;
   run->coarse = coarse;
@@ -104,8 +104,7 @@ typedef struct {
 
 /* Where the orders lie between the least and the largest beta; dense where they
    bind. */
-static const double ORDER_AT[NEAR_ORDERS] = {0,    0.3,  0.5,  0.6,  0.68,
-                                             0.75, 0.81, 0.87, 0.93, 1};
+static const double ORDER_AT[NEAR_ORDERS] = {0, 0.3, 0.5, 0.6, 0.68, 0.75, 0.81, 0.87, 0.93, 1};
 #define LEAST_BETA 0.505
 
 /* The largest beta: beyond |s| = beta m, a whole draw, which is always enough, adds
@@ -222,8 +221,7 @@ typedef struct {
 
 static ticks ticks_of(double tau, double before, double dt) {
   double first = tau + before, last = first + dt - 1;
-  ticks t = {log1p(1 / first), log1p(1 / last), log1p((dt - 1) / first), log1p(dt / first),
-             dt > 1};
+  ticks t = {log1p(1 / first), log1p(1 / last), log1p((dt - 1) / first), log1p(dt / first), dt > 1};
   double bend = log(t.v_start / t.v_end), factor = exp(-bend * bend / 8);
   t.v_start *= factor;
   t.v_end *= factor;
@@ -249,8 +247,7 @@ static double ask_upper(near_gdp *run, cell *c, long k, const ticks *t) {
 /* The least R_k >= r for which R_k v_end covers what its cell needs of node k at the
    step's end. The need falls with R_k and is convex in it, so that the chord between
    two points x and need(x) meets the diagonal where the need is met. */
-static double meet_end(const cell *c, const ticks *t, double r, double guess, double upper,
-                       double g) {
+static double meet_end(const cell *c, const ticks *t, double r, double guess, double upper, double g) {
   double per = c->to_g * t->span;
   double x = fmax(r, guess), need = need_at(c, 0, g + per * (x - upper)) / t->v_end;
   if (x == r && need <= r) return r;
@@ -264,8 +261,7 @@ static double meet_end(const cell *c, const ticks *t, double r, double guess, do
 
 /* R_k, given R_(k+1) and what cell k - 1 asks. Negative if a long step would leave an
    inequality unmet. */
-static double solve_node(const near_gdp *run, const cell *c, long k, const ticks *t,
-                         double asked) {
+static double solve_node(const near_gdp *run, const cell *c, long k, const ticks *t, double asked) {
   double upper = run->rate[k + 1], d0 = c->d[0], d1 = c->d[1];
   double least = fmax(asked, upper), whole = d0 * d0 / t->v_end;
   if (c->whole) return fmax(least, whole);

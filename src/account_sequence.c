@@ -12,8 +12,8 @@
 
 double sequence_exact_size(double rounds) { return 3 * (rounds + 1); }
 
-void sequence_exact_begin(sequence_exact *run, double alpha, double rounds, double start,
-                          double scale, double *work) {
+void sequence_exact_begin(sequence_exact *run, double alpha, double rounds, double start, double scale,
+                          double *work) {
   long n = (long)rounds + 1;
   run->alpha = alpha;
   run->rounds = rounds;

@@ -49,9 +49,7 @@ double sequence_grid_size(double rounds, double start, double scale, double coar
   return shifts * (GRID_CHARGES + 1) + 2 * GRID_CHARGES + nodes * (GRID_CHARGES + 9);
 }
 
-static double shift_at(const sequence_grid *run, double n) {
-  return shift_of(run->scale, n);
-}
+static double shift_at(const sequence_grid *run, double n) { return shift_of(run->scale, n); }
 
 /* H(d, gamma d^2) / d^2, kept above 0 where it underflows. */
 static double loss_ratio(double alpha, double d, double gamma, bit_search *search) {
@@ -59,9 +57,7 @@ static double loss_ratio(double alpha, double d, double gamma, bit_search *searc
 }
 
 /* A loss that adds next to nothing to the first of its column, even over all rounds. */
-static double negligible(const sequence_grid *run, double first) {
-  return first * 1e-6 / run->rounds;
-}
+static double negligible(const sequence_grid *run, double first) { return first * 1e-6 / run->rounds; }
 
 /* The number of charges: after the last one, the loss of a round is either negligible or constant. */
 static long count_charges(const sequence_grid *run) {
@@ -81,8 +77,8 @@ static long count_charges(const sequence_grid *run) {
   return most;
 }
 
-void sequence_grid_begin(sequence_grid *run, double alpha, double rounds, double start,
-                         double scale, double coarse, double *work) {
+void sequence_grid_begin(sequence_grid *run, double alpha, double rounds, double start, double scale,
+                         double coarse, double *work) {
   double last;
   run->alpha = alpha;
   run->coarse = coarse;
@@ -102,17 +98,15 @@ void sequence_grid_begin(sequence_grid *run, double alpha, double rounds, double
   run->column = account_take(&work, GRID_CHARGES);
   run->table = account_take(&work, m * GRID_CHARGES);
   run->loss = account_take(&work, n * GRID_CHARGES);
-  double **const by_node[] = {&run->count, &run->to_gamma, &run->fall,
-                              &run->tilt,  &run->excess,   &run->value,
-                              &run->rate,  &run->gamma,    &run->charge_at};
+  double **const by_node[] = {&run->count, &run->to_gamma, &run->fall,  &run->tilt,     &run->excess,
+                              &run->value, &run->rate,     &run->gamma, &run->charge_at};
   for (int i = 0; i < 9; i++) *by_node[i] = account_take(&work, n);
   double node = start;
   for (long k = 0; k < n; k++, node = account_next_node(node, GRID_CELL_RATIO * coarse)) {
     run->count[k] = node;
     run->value[k] = run->rate[k] = run->gamma[k] = run->charge_at[k] = 0;
   }
-  for (long i = 0; i < m; i++)
-    run->shift[i] = shift_at(run, start) * exp(-GRID_SHIFT_STEP * coarse * i);
+  for (long i = 0; i < m; i++) run->shift[i] = shift_at(run, start) * exp(-GRID_SHIFT_STEP * coarse * i);
   /* Charges in units of alpha (alpha-1) / 2; half a unit makes H of a small shift decrease by a factor
      e. The far tail has wider steps. */
   double unit = alpha * (alpha - 1) / 2, step = 0.06;
@@ -180,8 +174,7 @@ static void raise_part(sequence_grid *run, double *loss, double ratio, double we
     double gamma = ratio * charge[j], need = column[last];
     if (gamma < charge[last]) {
       while (charge[m + 1] <= gamma) m++;
-      need = column[m] + (column[m + 1] - column[m]) * (gamma - charge[m]) /
-                             (charge[m + 1] - charge[m]);
+      need = column[m] + (column[m + 1] - column[m]) * (gamma - charge[m]) / (charge[m + 1] - charge[m]);
     }
     if (weight * need > loss[j]) loss[j] = weight * need;
   }

@@ -28,22 +28,20 @@
 
 /* The majorant at gamma, by linear interpolation. *at is the index of the last reading, near which the
    search starts, since slopes change little. */
-static double read_loss(const sequence_grid *run, const double *loss, double gamma,
-                        double *at) {
+static double read_loss(const sequence_grid *run, const double *loss, double gamma, double *at) {
   const double *charge = run->charge;
   long last = run->charges - 1, j = (long)*at;
   if (gamma >= charge[last]) return loss[last];
   while (charge[j] > gamma) j--;
   while (charge[j + 1] <= gamma) j++;
   *at = j;
-  return loss[j] +
-         (loss[j + 1] - loss[j]) * (gamma - charge[j]) / (charge[j + 1] - charge[j]);
+  return loss[j] + (loss[j + 1] - loss[j]) * (gamma - charge[j]) / (charge[j + 1] - charge[j]);
 }
 
 /* The gamma >= 0 with lead + gamma / a = r loss(gamma): the left side increases, the right side
    decreases, and both are linear between charges. */
-static double solve_slope(const sequence_grid *run, const double *loss, double lead,
-                          double a, double r, double *at) {
+static double solve_slope(const sequence_grid *run, const double *loss, double lead, double a, double r,
+                          double *at) {
   const double *charge = run->charge;
   long last = run->charges - 1, j = (long)*at;
   if (lead >= r * loss[0]) return 0;
@@ -56,8 +54,7 @@ static double solve_slope(const sequence_grid *run, const double *loss, double l
 }
 
 /* The smallest gamma at which the majorant is at most `level`; infinite if there is none. */
-static double slope_for(const sequence_grid *run, const double *loss, double level,
-                        double *at) {
+static double slope_for(const sequence_grid *run, const double *loss, double level, double *at) {
   const double *charge = run->charge;
   long last = run->charges - 1, j = (long)*at;
   if (level >= loss[0]) return 0;
@@ -65,8 +62,7 @@ static double slope_for(const sequence_grid *run, const double *loss, double lev
   while (loss[j] <= level) j--;
   while (loss[j + 1] > level) j++;
   *at = j;
-  return charge[j + 1] -
-         (charge[j + 1] - charge[j]) * (level - loss[j + 1]) / (loss[j] - loss[j + 1]);
+  return charge[j + 1] - (charge[j + 1] - charge[j]) * (level - loss[j + 1]) / (loss[j] - loss[j + 1]);
 }
 
 /* How many rounds before round 0 the clock starts. Any choice is valid; good is the
@@ -99,13 +95,12 @@ int sequence_grid_step(sequence_grid *run) {
   double *rate = run->rate, *gamma = run->gamma, *value = run->value;
   double largest = 0;
   /* The loss in the cell below, at the start of the step. */
-  double below = top > 0 ? read_loss(run, run->loss + (top - 1) * GRID_CHARGES,
-                                     gamma[top - 1], &run->charge_at[top - 1])
-                         : 0;
+  double below =
+      top > 0 ? read_loss(run, run->loss + (top - 1) * GRID_CHARGES, gamma[top - 1], &run->charge_at[top - 1])
+              : 0;
   rate[top] = run->loss[top * GRID_CHARGES] / v_end;
   if (top > 0) /* so much that the cell below needs no more of its upper end */
-    rate[top] =
-        fmax(rate[top], run->fall[top - 1] * run->loss[(top - 1) * GRID_CHARGES] / v_end);
+    rate[top] = fmax(rate[top], run->fall[top - 1] * run->loss[(top - 1) * GRID_CHARGES] / v_end);
 
   for (long k = top - 1; k >= 0; k--) {
     const double *loss = run->loss + k * GRID_CHARGES;
@@ -113,8 +108,8 @@ int sequence_grid_step(sequence_grid *run) {
     double now = below; /* this cell's loss at the start */
     double r = now / v_start;
     if (dt > 1) {
-      double after = solve_slope(run, loss, upper - start / (a * span), a * span, 1 / v_end,
-                                 &run->charge_at[k]);
+      double after =
+          solve_slope(run, loss, upper - start / (a * span), a * span, 1 / v_end, &run->charge_at[k]);
       r = fmax(r, upper + (after - start) / (a * span));
     }
     /* what the cell below needs of its upper end */
@@ -137,8 +132,7 @@ int sequence_grid_step(sequence_grid *run) {
     if (r > largest) largest = r;
     if (r > 0.01 * largest) {
       double at_end = fmax(0, start + a * (r - upper) * span);
-      double need =
-          fmax(now / v_start, read_loss(run, loss, at_end, &run->charge_at[k]) / v_end);
+      double need = fmax(now / v_start, read_loss(run, loss, at_end, &run->charge_at[k]) / v_end);
       double slack = run->excess[k] * r / need;
       if (slack > run->slack) run->slack = slack;
     }

@@ -64,8 +64,8 @@ double beta_log_bound(double a, double b, double x) {
 static double below(double a, double b, double x, double *front) {
   if (x * (a + b) > a) return 1 - below(b, a, 1 - x, front);
   const double n = a + b, gap = a - n * x + 1;
-  *front = exp(stirling_error(n) - stirling_error(a) - stirling_error(b) -
-               deviance(a, n * x) - deviance(b, n * (1 - x))) *
+  *front = exp(stirling_error(n) - stirling_error(a) - stirling_error(b) - deviance(a, n * x) -
+               deviance(b, n * (1 - x))) *
            sqrt(a * b / (2 * M_PI * n));
   double f = a * gap / (a + 1), c = f, d = 0;
   for (double m = 1; m < 1e7; m++) {

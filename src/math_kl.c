@@ -60,9 +60,7 @@ double d_epsilon_upper(double x, double bound, double epsilon) {
   return fmin(1, expm1(-bound - epsilon * x) / expm1(-epsilon));
 }
 
-double tail_of_rate(double rate) {
-  return fmax(0, rate + log(DPTS_SQRT_PI_2) - log(mills(sqrt(2 * rate))));
-}
+double tail_of_rate(double rate) { return fmax(0, rate + log(DPTS_SQRT_PI_2) - log(mills(sqrt(2 * rate)))); }
 
 double kl_noisy(double x, double y, double n, double sd) {
   if (!(y > x)) return 0;

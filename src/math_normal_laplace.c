@@ -42,8 +42,7 @@ static void add_batch(cost_t *sum, const batch_sum_t *batch, double t, double v,
   const double log_near = p > -20 ? log(near) : 0.5 * p * p + DPTS_LOG_SQRT_2PI;
   sum->cost += 0.5 * e * e - log_near - log1p(far);
   sum->slope -= copysign(size / b * (1 - far) / (1 + far), d);
-  sum->bend += size * size * 2 / (b * s) * (1 + far - 2 * s / b * m) /
-               (near * (1 + far) * (1 + far));
+  sum->bend += size * size * 2 / (b * s) * (1 + far - 2 * s / b * m) / (near * (1 + far) * (1 + far));
 }
 
 /* The sum over all batches. For fixed v it is convex in t, since the normal and the Laplace density are

@@ -6,13 +6,11 @@
 #include "sample.h"
 
 /* Adds a row to the ledger; returns the value to release. */
-static double enter(ledger_t *ledger, double exact, enum noise_kind kind, double scale,
-                    double value) {
+static double enter(ledger_t *ledger, double exact, enum noise_kind kind, double scale, double value) {
   if (ledger->silent) value = exact;
   if (ledger->n < ledger->n_forced) value = ledger->forced[ledger->n];
   const double row[LEDGER_COLUMNS] = {
-      exact, kind, scale, ledger->silent ? 0 : value - exact, value, ledger->releases,
-      1,     0};
+      exact, kind, scale, ledger->silent ? 0 : value - exact, value, ledger->releases, 1, 0};
   for (int i = 0; i < LEDGER_COLUMNS && ledger->n < ledger->max; i++) {
     ledger->column[i][ledger->n] = row[i];
   }
@@ -20,8 +18,7 @@ static double enter(ledger_t *ledger, double exact, enum noise_kind kind, double
   return value;
 }
 
-static inline double release(draws_t *draws, double exact, enum noise_kind kind,
-                             double scale, double value) {
+static inline double release(draws_t *draws, double exact, enum noise_kind kind, double scale, double value) {
   if (draws->ledger) value = enter(draws->ledger, exact, kind, scale, value);
   if (value != value) draws->failed = 1;
   draws->releases++;
@@ -37,16 +34,14 @@ static inline int usable(draws_t *draws, double scale) {
 }
 
 /* Exact noise, made from bits of the operating system. */
-static double release_live(draws_t *draws, double exact, enum noise_kind kind,
-                           double scale) {
+static double release_live(draws_t *draws, double exact, enum noise_kind kind, double scale) {
   double noisy = exact;
   if (scale > 0) {
     bits_t bits = bits_open(bits_from_system, NULL);
     const enum exact_status status =
-        kind == NOISE_RESPONSE
-            ? exact_release_bit(&bits, exact, scale, &noisy)
-            : exact_release(&bits, kind == NOISE_LAPLACE ? exact_laplace : exact_normal,
-                            exact, scale, &noisy);
+        kind == NOISE_RESPONSE ? exact_release_bit(&bits, exact, scale, &noisy)
+                               : exact_release(&bits, kind == NOISE_LAPLACE ? exact_laplace : exact_normal,
+                                               exact, scale, &noisy);
     bits_close(&bits);
     if (status != EXACT_OK) {
       draws->failed = 1;
@@ -69,8 +64,8 @@ double release_noisy(draws_t *draws, enum noise_kind kind, double exact, double 
   return usable(draws, scale) ? with_noise(draws, kind, exact, scale) : NAN;
 }
 
-double release_pair(draws_t *draws, enum noise_kind kind, double sum, double squares,
-                    double scale, double weight, double *noisy_squares) {
+double release_pair(draws_t *draws, enum noise_kind kind, double sum, double squares, double scale,
+                    double weight, double *noisy_squares) {
   const int laplace = kind == NOISE_LAPLACE;
   const double most = laplace ? WEIGHT_LAPLACE : WEIGHT_GAUSSIAN;
   *noisy_squares = NAN;

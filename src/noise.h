@@ -52,7 +52,7 @@ typedef struct dpts_draws {
   uint64_t run;     /* of this run */
   ledger_t *ledger; /* NULL outside tests */
   int failed;       /* a release had an invalid scale or sum, or the policy cannot go on */
-  int live; /* for an agent: exact integer noise, from bits of the operating system */
+  int live;         /* for an agent: exact integer noise, from bits of the operating system */
   int64_t releases; /* numbers released so far */
 } draws_t;
 
@@ -87,8 +87,8 @@ static inline double release_gaussian(draws_t *draws, double exact, double sd) {
    Laplace noise is at most 1 + g, and the scale is larger by this factor. */
 #define WEIGHT_GAUSSIAN 2.0
 #define WEIGHT_LAPLACE  1.0
-double release_pair(draws_t *draws, enum noise_kind kind, double sum, double squares,
-                    double scale, double weight, double *noisy_squares);
+double release_pair(draws_t *draws, enum noise_kind kind, double sum, double squares, double scale,
+                    double weight, double *noisy_squares);
 /* (reward - 1/2)^2, where `live` rounded up to the grid. The rounding is conservative for evidence. */
 double reward_square(const draws_t *draws, double reward);
 /* The sum of squares of a batch whose sum was just released in a moving average with Gaussian noise, as

@@ -4,9 +4,7 @@ static double *exact_node(gamma_tree_t *tree, int level) {
   return (double *)(tree + 1) + (size_t)level * (size_t)tree->p;
 }
 
-static double *noisy_node(gamma_tree_t *tree, int level) {
-  return exact_node(tree, tree->levels + level);
-}
+static double *noisy_node(gamma_tree_t *tree, int level) { return exact_node(tree, tree->levels + level); }
 
 void gamma_tree_init(gamma_tree_t *tree, int levels, int p, double scale) {
   *tree = (gamma_tree_t){.levels = levels, .p = p, .scale = scale};

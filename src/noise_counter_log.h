@@ -39,9 +39,7 @@ typedef struct {
 } hybrid_t;
 
 /* Bytes of a counter for streams of at most 2^levels items. */
-static inline size_t hybrid_size(int levels) {
-  return sizeof(hybrid_t) - sizeof(tree_t) + tree_size(levels);
-}
+static inline size_t hybrid_size(int levels) { return sizeof(hybrid_t) - sizeof(tree_t) + tree_size(levels); }
 static inline hybrid_t *hybrid_at(const void *counters, int levels, size_t i) {
   return (hybrid_t *)((char *)counters + hybrid_size(levels) * i);
 }

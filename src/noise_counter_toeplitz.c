@@ -63,8 +63,7 @@ static void remember(const toeplitz_t *t, const double *gap, double *b, double i
   for (int i = 0; i < t->nodes; i++) b[i] = (1 - gap[i]) * (b[i] + item);
 }
 
-void toeplitz_add(toeplitz_t *t, const double *item, const double *sd, double *sums,
-                  draws_t *draws) {
+void toeplitz_add(toeplitz_t *t, const double *item, const double *sd, double *sums, draws_t *draws) {
   const double *gap = gaps(t), *w = weights(t);
   const int open = (double)t->n < t->bound;
   if (open) {

@@ -49,9 +49,8 @@ typedef struct {
   double bound;  /* on the number of items; Inf: no bound */
   int32_t nodes; /* of the quadrature */
   int32_t numbers;
-  double norm; /* an upper bound on the norm of a column of R */
-  double
-      variance; /* of the noise in a sum, in units of sd^2: the squared norm of a row of L */
+  double norm;     /* an upper bound on the norm of a column of R */
+  double variance; /* of the noise in a sum, in units of sd^2: the squared norm of a row of L */
   double response; /* the entry of L's first column at item n */
 } toeplitz_t;      /* followed in memory by the nodes and the buffers of each number */
 
@@ -59,15 +58,13 @@ int toeplitz_nodes(double bound);
 
 static inline size_t toeplitz_size(double bound, int numbers) {
   const size_t nodes = (size_t)toeplitz_nodes(bound);
-  return sizeof(toeplitz_t) +
-         sizeof(double) * (3 * nodes + (size_t)numbers * (2 * nodes + 1));
+  return sizeof(toeplitz_t) + sizeof(double) * (3 * nodes + (size_t)numbers * (2 * nodes + 1));
 }
 
 void toeplitz_init(toeplitz_t *t, double bound, int numbers);
 
 /* Adds a vector of items, with noise of sd[i] on the release of number i, and writes the released sums.
    Items past the bound are ignored. */
-void toeplitz_add(toeplitz_t *t, const double *item, const double *sd, double *sums,
-                  draws_t *draws);
+void toeplitz_add(toeplitz_t *t, const double *item, const double *sd, double *sums, draws_t *draws);
 
 #endif

@@ -29,18 +29,14 @@ static inline double *tree_nodes(tree_t *tree) { return (double *)(tree + 1); }
    of partial sums that an item can be in. The stream may fill the last level. */
 int tree_levels(double bound);
 
-static inline size_t tree_size(int levels) {
-  return sizeof(tree_t) + 2 * sizeof(double) * (size_t)levels;
-}
+static inline size_t tree_size(int levels) { return sizeof(tree_t) + 2 * sizeof(double) * (size_t)levels; }
 
 /* The i-th counter in an array of counters of `levels` levels. */
 static inline tree_t *tree_at(const void *counters, int levels, size_t i) {
   return (tree_t *)((char *)counters + tree_size(levels) * i);
 }
 
-static inline int64_t tree_bound(const tree_t *tree) {
-  return ((int64_t)1 << tree->levels) - 1;
-}
+static inline int64_t tree_bound(const tree_t *tree) { return ((int64_t)1 << tree->levels) - 1; }
 
 void tree_init(tree_t *tree, int levels, enum noise_kind kind, double scale);
 

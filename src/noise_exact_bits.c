@@ -26,9 +26,7 @@ int bits_from_system(void *source, uint8_t *bytes, size_t n) {
 #endif
 }
 
-bits_t bits_open(bits_fill_t fill, void *source) {
-  return (bits_t){.fill = fill, .source = source};
-}
+bits_t bits_open(bits_fill_t fill, void *source) { return (bits_t){.fill = fill, .source = source}; }
 
 void bits_close(bits_t *bits) {
   /* Through a volatile pointer, which a compiler may not leave out. */

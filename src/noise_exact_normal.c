@@ -75,7 +75,7 @@ int exact_normal_once(bits_t *bits, rate_t rate, int64_t *z) {
   uint64_t first = 0;
   for (int i = 0; i <= rate.e; i++) first = 2 * first + (uint64_t)uniform_bit(&x, i, bits);
   const uint64_t one = (uint64_t)1 << (rate.e + 1), m = rate.m;
-  const uint64_t q = one / (2 * m), r = one % (2 * m); /* 2^(e + 1) = q 2 m + r */
+  const uint64_t q = one / (2 * m), r = one % (2 * m);                    /* 2^(e + 1) = q 2 m + r */
   *z = exact_clamp(bits_next(bits), q, k, (k * r + first + m) / (2 * m)); /* N5 */
   return 1;
 }

@@ -3,9 +3,7 @@
 
 /* Is m / 2^e <= numer / denom, without rounding? fma() rounds m denom - numer 2^e only once, which keeps
    its sign. */
-static int keeps(double m, int e, double numer, double denom) {
-  return fma(m, denom, -ldexp(numer, e)) <= 0;
-}
+static int keeps(double m, int e, double numer, double denom) { return fma(m, denom, -ldexp(numer, e)) <= 0; }
 
 int rate_below(double numer, double denom, rate_t *rate) {
   if (!(numer > 0 && denom > 0 && isfinite(numer) && isfinite(denom))) return 1;
@@ -19,8 +17,7 @@ int rate_below(double numer, double denom, rate_t *rate) {
     *rate = (rate_t){(1 << RATE_BITS) - 1, 0};
     return 0;
   }
-  int e = RATE_BITS - 1 -
-          ilogb(n / d); /* 24 bits before the binary point, or 25 after rounding */
+  int e = RATE_BITS - 1 - ilogb(n / d); /* 24 bits before the binary point, or 25 after rounding */
   if (e > RATE_MOST_E) e = RATE_MOST_E;
   if (e < 0) e = 0;
   double m = floor(ldexp(n / d, e));

@@ -3,8 +3,8 @@
 /* Below EXACT_MOST by more than any sum, so that the clamping of a draw cannot be seen in a release. */
 #define RELEASED_MOST ((int64_t)1 << 61)
 
-enum exact_status exact_release(bits_t *bits, exact_sampler_t sampler, double sum,
-                                double scale, double *noisy) {
+enum exact_status exact_release(bits_t *bits, exact_sampler_t sampler, double sum, double scale,
+                                double *noisy) {
   const double whole = sum * EXACT_GRID;
   if (!(fabs(whole) < 0x1p52) || whole != rint(whole)) return EXACT_OFF_GRID;
   rate_t rate; /* at most 1 / (scale grid): at least as private as `scale` */

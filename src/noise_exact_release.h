@@ -23,8 +23,8 @@ static inline double on_grid(double x, double steps) { return rint(x * steps) / 
 /* Sets *noisy to sum + noise of scale at least `scale` (the scale of Laplace noise or the sd of normal
    noise, for rewards in [0, 1]), a multiple of 1 / EXACT_GRID. Nothing is written unless the status is
    EXACT_OK. */
-enum exact_status exact_release(bits_t *bits, exact_sampler_t sampler, double sum,
-                                double scale, double *noisy);
+enum exact_status exact_release(bits_t *bits, exact_sampler_t sampler, double sum, double scale,
+                                double *noisy);
 
 /* Randomised response, with `flip` a multiple of 2^-53: see release_bit(). */
 enum exact_status exact_release_bit(bits_t *bits, double reward, double flip, double *bit);

@@ -23,8 +23,7 @@ double noise_charge_slope(const noise_law_t *noise, double u) {
 
 double noise_law_variance(const noise_law_t *noise) {
   if (noise->kind != NOISE_GEOMETRIC) return noise_variance(noise->kind, noise->scale);
-  const double x =
-      noise->scale > 0 ? noise->step / sinh(0.5 * noise->step / noise->scale) : 0;
+  const double x = noise->scale > 0 ? noise->step / sinh(0.5 * noise->step / noise->scale) : 0;
   return 0.5 * x * x;
 }
 

@@ -8,8 +8,8 @@
 
 typedef struct {
   enum noise_kind kind;
-  double scale; /* scale of Laplace or geometric noise, sd of Gaussian noise; 0: no noise */
-  double step;  /* of the lattice of geometric or rounded Gaussian noise; else 0 */
+  double scale;       /* scale of Laplace or geometric noise, sd of Gaussian noise; 0: no noise */
+  double step;        /* of the lattice of geometric or rounded Gaussian noise; else 0 */
   double correlation; /* with the noise of the arm's next release; 0: independent */
 } noise_law_t;
 
@@ -20,8 +20,7 @@ double noise_law_variance(const noise_law_t *noise);
 
 /* For Laplace and geometric noise E e^(l noise) exists only for l below 1 / scale. */
 static inline int noise_is_bounded(const noise_law_t *noise) {
-  return noise->scale > 0 &&
-         (noise->kind == NOISE_LAPLACE || noise->kind == NOISE_GEOMETRIC);
+  return noise->scale > 0 && (noise->kind == NOISE_LAPLACE || noise->kind == NOISE_GEOMETRIC);
 }
 
 /* For these two kinds, with u = l scale: the derivative of noise_charge() in u */

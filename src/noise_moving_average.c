@@ -5,11 +5,10 @@
    squared shifts above 1 (for batches of up to 2^29 rewards). */
 #define MARGIN 0x1p-20
 
-moving_row_t moving_average_release(moving_average_t *a, draws_t *draws, double size,
-                                    double sum, double correlation, double sd) {
+moving_row_t moving_average_release(moving_average_t *a, draws_t *draws, double size, double sum,
+                                    double correlation, double sd) {
   const double gain = sqrt((1 - correlation) * (1 + correlation)) * (1 - MARGIN);
-  const double before = a->correlation, noise_before = a->noise_variance,
-               seen_before = a->seen;
+  const double before = a->correlation, noise_before = a->noise_variance, seen_before = a->seen;
   a->held = sum + before * a->held;
   a->seen = release_average(draws, gain * a->held, sd) / gain;
   release_was_average(draws, gain, before);
@@ -19,10 +18,8 @@ moving_row_t moving_average_release(moving_average_t *a, draws_t *draws, double 
   /* The estimate of the batch's own sum subtracts `before` times the last release and its noise. In the
      total the remaining 1 - `before` of that noise stays; the noise of this release is new. */
   a->total += a->seen - before * seen_before;
-  if (sd > 0)
-    a->terms += (1 - correlation) * (1 - correlation) * a->noise_variance / (sd * sd);
-  return (moving_row_t){size, before * seen_before,
-                        a->noise_variance + before * before * noise_before,
+  if (sd > 0) a->terms += (1 - correlation) * (1 - correlation) * a->noise_variance / (sd * sd);
+  return (moving_row_t){size, before * seen_before, a->noise_variance + before * before * noise_before,
                         -before * noise_before};
 }
 
@@ -43,9 +40,7 @@ void moving_average_learn(moving_average_t *a, const moving_row_t *row, double v
   a->weighted += share * a->shown;
 }
 
-double moving_average_mean(const moving_average_t *a) {
-  return a->weighted / a->information;
-}
+double moving_average_mean(const moving_average_t *a) { return a->weighted / a->information; }
 
 /* With weights w the rewards contribute v w' diag(L) w / (w' L)^2 to the variance, and w' diag(L) w is
    the derivative of -L' (cov(u) / v)^-1 L with respect to a factor of diag(L). */
@@ -58,8 +53,7 @@ double moving_average_noise(const moving_average_t *a, double v) {
   return variance > 0 ? sqrt(variance) : 0;
 }
 
-report_t moving_average_report(const moving_average_t *a, double rewards, double releases,
-                               double sd) {
+report_t moving_average_report(const moving_average_t *a, double rewards, double releases, double sd) {
   return (report_t){.rewards = rewards,
                     .sum = a->total,
                     .kind = NOISE_GAUSSIAN,

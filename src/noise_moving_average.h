@@ -51,8 +51,8 @@ typedef struct {
    it is the same for all batches, since else batches with a mean near 0 or 1 would weigh more. With
    correlation = 0 throughout, these are independent releases weighted by their inverse variances. An
    empty moving_average_t is all zeros. */
-moving_row_t moving_average_release(moving_average_t *a, draws_t *draws, double size,
-                                    double sum, double correlation, double sd);
+moving_row_t moving_average_release(moving_average_t *a, draws_t *draws, double size, double sum,
+                                    double correlation, double sd);
 void moving_average_learn(moving_average_t *a, const moving_row_t *row, double v);
 
 /* The estimated mean: private, and not clipped to [0, 1]. */
@@ -63,7 +63,6 @@ double moving_average_rewards(const moving_average_t *a);
 double moving_average_noise(const moving_average_t *a, double v);
 
 /* The sum of all u_b. */
-report_t moving_average_report(const moving_average_t *a, double rewards, double releases,
-                               double sd);
+report_t moving_average_report(const moving_average_t *a, double rewards, double releases, double sd);
 
 #endif

@@ -11,10 +11,9 @@ typedef dpts_report report_t;
 /* Writes a report as numbers, in this order; the kind is that of enum noise_kind. */
 enum { N_REPORT = 10 };
 static inline void report_write(const report_t *report, double *out) {
-  const double numbers[N_REPORT] = {report->rewards,    report->sum,   (double)report->kind,
-                                    report->terms,      report->scale, report->last_terms,
-                                    report->last_scale, report->looks, report->squares,
-                                    report->weight};
+  const double numbers[N_REPORT] = {report->rewards, report->sum,        (double)report->kind, report->terms,
+                                    report->scale,   report->last_terms, report->last_scale,   report->looks,
+                                    report->squares, report->weight};
   for (int i = 0; i < N_REPORT; i++) out[i] = numbers[i];
 }
 

@@ -5,9 +5,7 @@
 #include "sample.h"
 #include "math_util.h"
 
-static double bernoulli_draw(const arms_t *arms, int arm, rng_t *rng) {
-  return arms_toss(arms, arm, rng);
-}
+static double bernoulli_draw(const arms_t *arms, int arm, rng_t *rng) { return arms_toss(arms, arm, rng); }
 
 static int bernoulli_sound(const double *par, int n, double mean) {
   (void)n;
@@ -94,8 +92,7 @@ const distribution_t *distribution_find(const char *name) {
   return NULL;
 }
 
-int distribution_is_sound(const distribution_t *distribution, const double *par, int n,
-                          double mean) {
+int distribution_is_sound(const distribution_t *distribution, const double *par, int n, double mean) {
   if (distribution->n_par == SOME ? n < 1 : n != distribution->n_par) return 0;
   for (int i = 0; i < n; i++) {
     if (!isfinite(par[i])) return 0;

@@ -42,21 +42,17 @@ struct arms_t {
   int n_contexts;
   const double *contexts; /* dim x n_contexts, one of which is drawn */
   double noise;           /* variance of a reward, divided by mean (1 - mean) */
-  int logit; /* is the mean 1 / (1 + exp(-theta . z)), in place of theta . z? */
+  int logit;              /* is the mean 1 / (1 + exp(-theta . z)), in place of theta . z? */
 };
 
 const distribution_t *distribution_find(const char *name); /* NULL if there is none */
 /* Are these valid parameters of the distribution? A user may have edited the arms. */
-int distribution_is_sound(const distribution_t *distribution, const double *par, int n,
-                          double mean);
+int distribution_is_sound(const distribution_t *distribution, const double *par, int n, double mean);
 
 /* Contextual arms: kinds of contexts, and the number of values in all contexts of a round. */
 enum context_kind { CONTEXT_GIVEN, CONTEXT_UNIFORM, CONTEXT_SIMPLEX };
-int context_kind_find(
-    const char *name); /* "given", "uniform", "simplex"; -1 for any other */
-static inline int arms_context_size(const arms_t *arms) {
-  return arms->dim * (arms->own ? arms->k : 1);
-}
+int context_kind_find(const char *name); /* "given", "uniform", "simplex"; -1 for any other */
+static inline int arms_context_size(const arms_t *arms) { return arms->dim * (arms->own ? arms->k : 1); }
 
 /* Draws a reward of a Bernoulli arm. */
 static inline double arms_toss(const arms_t *arms, int arm, rng_t *rng) {

@@ -82,8 +82,6 @@ static int pull(environment_t *env, const round_t *round, int arm, double *rewar
   return 1;
 }
 
-static size_t size(const world_t *world) {
-  return sizeof(double) * (size_t)arms_context_size(world->arms);
-}
+static size_t size(const world_t *world) { return sizeof(double) * (size_t)arms_context_size(world->arms); }
 
 WORLD(linear, .offer = offer, .pull = pull, .size = size, .changing = 1);

@@ -50,17 +50,16 @@ typedef struct {
 
 /* The part of at most 64 rewards that holds reward m. If `later` is given, the second halves that follow
    it are pushed onto this stack. */
-static part_t part_around(const environment_t *env, int64_t stretch, part_t part, int64_t m,
-                          part_t *later, int *n_later) {
+static part_t part_around(const environment_t *env, int64_t stretch, part_t part, int64_t m, part_t *later,
+                          int *n_later) {
   while (part.n > PART_MOST) {
     const int64_t half = part.n / 2;
     rng_t rng;
     rng_seed(&rng, env->bridge.s[0], (uint64_t)stretch, part.node);
-    const double share =
-        sample_hypergeometric(&rng, (double)part.n, part.sum, (double)half);
+    const double share = sample_hypergeometric(&rng, (double)part.n, part.sum, (double)half);
     const part_t first = {2 * part.node, part.at, half, part.before, share};
-    const part_t second = {2 * part.node + 1, part.at + half, part.n - half,
-                           part.before + share, part.sum - share};
+    const part_t second = {2 * part.node + 1, part.at + half, part.n - half, part.before + share,
+                           part.sum - share};
     if (later && m < second.at) later[(*n_later)++] = second;
     part = m < second.at ? first : second;
   }
@@ -68,8 +67,7 @@ static part_t part_around(const environment_t *env, int64_t stretch, part_t part
 }
 
 /* Draws the order of its rewards, as bits: all orders are equally likely. */
-static uint64_t part_rewards(const environment_t *env, int64_t stretch,
-                             const part_t *part) {
+static uint64_t part_rewards(const environment_t *env, int64_t stretch, const part_t *part) {
   rng_t rng;
   rng_seed(&rng, env->bridge.s[0], (uint64_t)stretch, part->node);
   uint64_t rewards = 0;
@@ -83,8 +81,7 @@ static uint64_t part_rewards(const environment_t *env, int64_t stretch,
 }
 
 /* The sum of the first m of n rewards that add up to `sum`. */
-static double sum_of_first(const environment_t *env, int64_t stretch, int64_t n, double sum,
-                           int64_t m) {
+static double sum_of_first(const environment_t *env, int64_t stretch, int64_t n, double sum, int64_t m) {
   if (m == 0 || m == n) return m == 0 ? 0 : sum;
   const part_t part = part_around(env, stretch, (part_t){1, 0, n, 0, sum}, m, NULL, NULL);
   uint64_t rewards = part_rewards(env, stretch, &part);
@@ -95,8 +92,8 @@ static double sum_of_first(const environment_t *env, int64_t stretch, int64_t n,
 
 /* Plays n arms in turn, `cycles` times, whose rewards add up to sums[]. Where every round is looked at,
    the rewards of each arm are drawn part by part. */
-static void play_cycles(environment_t *env, const int *arms, int n, int64_t cycles,
-                        const double *sums, uint64_t *rewards) {
+static void play_cycles(environment_t *env, const int *arms, int n, int64_t cycles, const double *sums,
+                        uint64_t *rewards) {
   player_t *player = &env->player;
   const int64_t begin = player->t, end = begin + n * cycles;
   const double before = env->reward_sum;
@@ -110,9 +107,8 @@ static void play_cycles(environment_t *env, const int *arms, int n, int64_t cycl
     if (b == a + 1) {
       const int64_t m = a / n;
       for (int i = 0; i < n; i++) {
-        part = n_later > 0 && part.at + part.n == m
-                   ? later[--n_later]
-                   : (n_later = 0, (part_t){1, 0, cycles, 0, sums[i]});
+        part = n_later > 0 && part.at + part.n == m ? later[--n_later]
+                                                    : (n_later = 0, (part_t){1, 0, cycles, 0, sums[i]});
         part = part_around(env, begin + i, part, m, n == 1 ? later : NULL, &n_later);
         rewards[i] = part_rewards(env, begin + i, &part) >> (m - part.at);
       }
@@ -136,9 +132,7 @@ static void play_cycles(environment_t *env, const int *arms, int n, int64_t cycl
   }
 }
 
-static double pull(player_t *player, int arm) {
-  return environment_draw(environment_of(player), arm);
-}
+static double pull(player_t *player, int arm) { return environment_draw(environment_of(player), arm); }
 
 static double pull_many(player_t *player, int arm, int64_t n) {
   environment_t *env = environment_of(player);
@@ -153,11 +147,10 @@ static double pull_many(player_t *player, int arm, int64_t n) {
   return sum;
 }
 
-static void pull_cycles(player_t *player, const int *arms, int n, int64_t cycles,
-                        double *sums, void *scratch) {
+static void pull_cycles(player_t *player, const int *arms, int n, int64_t cycles, double *sums,
+                        void *scratch) {
   environment_t *env = environment_of(player);
-  for (int i = 0; i < n; i++)
-    sums[i] = arms_draw_sum(env->arms, arms[i], (double)cycles, &env->reward);
+  for (int i = 0; i < n; i++) sums[i] = arms_draw_sum(env->arms, arms[i], (double)cycles, &env->reward);
   play_cycles(env, arms, n, cycles, sums, scratch);
 }
 

@@ -38,7 +38,7 @@ typedef struct {
   void (*begin)(environment_t *env, uint64_t seed, uint64_t run);
   /* Sets the means of the arms in a coming round; NULL: those of env->arms. */
   void (*means)(const environment_t *env, int64_t t, double *mean);
-  int changing; /* do gaps change from round to round? Then pull() sums the regret. */
+  int changing;                       /* do gaps change from round to round? Then pull() sums the regret. */
   const char *params[WORLD_MOST_PAR]; /* names of its parameters in R */
   /* If the caller supplies rewards (play_supply.h). wants(): does the environment wait for a block that
      begins with this arm? destination(): where the rewards of an arm go, or with mean = 1 its means.
@@ -50,8 +50,7 @@ typedef struct {
   const int *(*played)(const environment_t *env, int *n);
 } environment_kind_t;
 
-#define WORLD(NAME, ...) \
-  const environment_kind_t environment_##NAME = {.name = #NAME, __VA_ARGS__}
+#define WORLD(NAME, ...) const environment_kind_t environment_##NAME = {.name = #NAME, __VA_ARGS__}
 
 /* A simulated problem: its arms, and how they change. */
 struct world_t {
@@ -101,9 +100,7 @@ static inline int environment_is_done(const environment_t *env) {
   return env->ended || env->player.t == env->player.horizon;
 }
 
-static inline environment_t *environment_of(player_t *player) {
-  return (environment_t *)player;
-}
+static inline environment_t *environment_of(player_t *player) { return (environment_t *)player; }
 
 /* Records that one round was played. */
 static inline void environment_step(environment_t *env, int arm, double reward) {
@@ -125,8 +122,8 @@ static inline int64_t environment_unobserved(const environment_t *env, int64_t n
   return n < next ? n : next;
 }
 
-static inline void environment_record(environment_t *env, int64_t n, int arm, double reward,
-                                      double sum, const rng_t *rng) {
+static inline void environment_record(environment_t *env, int64_t n, int arm, double reward, double sum,
+                                      const rng_t *rng) {
   player_t *player = &env->player;
   player->t += n;
   env->reward_sum = sum;
@@ -141,8 +138,7 @@ static inline double environment_draw(environment_t *env, int arm) {
   return reward;
 }
 
-static inline int environment_pull(environment_t *env, const round_t *round, int arm,
-                                   double *reward) {
+static inline int environment_pull(environment_t *env, const round_t *round, int arm, double *reward) {
   if (env->kind->pull) return env->kind->pull(env, round, arm, reward);
   *reward = environment_draw(env, arm);
   return 1;

@@ -4,8 +4,7 @@
 
 uint64_t image_page_sum(const uint8_t *bytes, size_t page) {
   const uint64_t number = page;
-  return hash_on(hash_on(HASH_START, &number, sizeof number), bytes + page * IMAGE_PAGE,
-                 IMAGE_PAGE);
+  return hash_on(hash_on(HASH_START, &number, sizeof number), bytes + page * IMAGE_PAGE, IMAGE_PAGE);
 }
 
 void image_renew(image_t *image, const piece_t *pieces, int n, uint8_t *changed) {

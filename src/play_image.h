@@ -19,9 +19,7 @@ typedef struct {
   uint64_t sum; /* a checksum of all pages: it detects damage, but is no signature */
 } image_t;
 
-static inline size_t image_pages(size_t bytes) {
-  return (bytes + IMAGE_PAGE - 1) / IMAGE_PAGE;
-}
+static inline size_t image_pages(size_t bytes) { return (bytes + IMAGE_PAGE - 1) / IMAGE_PAGE; }
 
 /* The checksum of an image is the sum of these over its pages. */
 uint64_t image_page_sum(const uint8_t *bytes, size_t page);

@@ -23,13 +23,12 @@ int judge_hear(judge_t *judge, const survey_t *survey, const session_t *session)
     heard = 1;
     if (!survey->concludes || !news.whole) continue;
     const report_t report = session_report(session, i);
-    judge->rows[judge->n++] =
-        (release_t){.arm = i,
-                    .size = news.size,
-                    .sum = news.sum,
-                    .terms = news.terms,
-                    .chance = news.chance,
-                    .noise = {report.kind, report.scale, 0, survey->correlation}};
+    judge->rows[judge->n++] = (release_t){.arm = i,
+                                          .size = news.size,
+                                          .sum = news.sum,
+                                          .terms = news.terms,
+                                          .chance = news.chance,
+                                          .noise = {report.kind, report.scale, 0, survey->correlation}};
   }
   martingale_hear(survey->rule, judge->state, judge->rows, judge->n);
   return heard;
@@ -37,8 +36,7 @@ int judge_hear(judge_t *judge, const survey_t *survey, const session_t *session)
 
 int judge_proves(const judge_t *judge, const survey_t *survey, int a, int b) {
   const design_t *design = &survey->design;
-  return survey->rule->pair(judge->state, a, b, design->margin, design->threshold) >=
-         design->threshold;
+  return survey->rule->pair(judge->state, a, b, design->margin, design->threshold) >= design->threshold;
 }
 
 double judge_estimate(const judge_t *judge, const survey_t *survey, int a, int b) {

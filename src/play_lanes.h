@@ -22,8 +22,7 @@ typedef struct {
   size_t (*size)(const spec_t *spec); /* bytes of a block, on a multiple of 64 */
   /* Starts n runs, or the next segment of a restarted policy, from the present state of their
      environments. */
-  void (*begin)(void *block, const spec_t *spec, environment_t *envs, draws_t *draws,
-                int n);
+  void (*begin)(void *block, const spec_t *spec, environment_t *envs, draws_t *draws, int n);
   /* Plays at most this number of rounds of each run, with observers. */
   void (*play)(void *block, environment_t *envs, int n, int64_t rounds);
   /* Updates the environments' pulls and rewards. */

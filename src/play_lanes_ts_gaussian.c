@@ -18,8 +18,7 @@
 #include "sample.h"
 #include "skip_arm_groups.h"
 
-#define RARE \
-  __attribute__((noinline, cold)) /* slow paths that must not burden the fast one */
+#define RARE         __attribute__((noinline, cold)) /* slow paths that must not burden the fast one */
 #define FIRST_IS_LOW (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
 
 /* Error bounds of a theta of 24 bits: NEAR times its standard deviation, plus FAR. A normal has an error
@@ -59,33 +58,21 @@ static inline float *row(block_t *b, int i) {
   return (float *)((char *)b + HEADER) + (size_t)i * (size_t)b->width;
 }
 static inline uint64_t *words(block_t *b, int i) { return (uint64_t *)row(b, i); }
-static inline double *sums(block_t *b, int arm) {
-  return (double *)row(b, SUMS(b->k) + 2 * arm);
-}
-static inline double *pulled(block_t *b, int arm) {
-  return (double *)row(b, PULLED(b->k) + 2 * arm);
-}
+static inline double *sums(block_t *b, int arm) { return (double *)row(b, SUMS(b->k) + 2 * arm); }
+static inline double *pulled(block_t *b, int arm) { return (double *)row(b, PULLED(b->k) + 2 * arm); }
 static inline double *rewards(block_t *b) { return (double *)row(b, REWARDS(b->k)); }
-static inline float *state(block_t *b, int what, int arm) {
-  return row(b, STATE + what * b->k + arm);
-}
+static inline float *state(block_t *b, int what, int arm) { return row(b, STATE + what * b->k + arm); }
 
-static inline uint32_t *integers(block_t *b, int what, int arm) {
-  return (uint32_t *)state(b, what, arm);
-}
+static inline uint32_t *integers(block_t *b, int what, int arm) { return (uint32_t *)state(b, what, arm); }
 static double pulls_of(block_t *b, int arm, int lane) { return integers(b, N, arm)[lane]; }
 static double sum_of(block_t *b, int arm, int lane) {
   return b->bernoulli ? integers(b, SUM, arm)[lane] : sums(b, arm)[lane];
 }
 
-static size_t size(const spec_t *spec) {
-  return HEADER + (size_t)N_ROWS(spec->k) * LANES * sizeof(float);
-}
+static size_t size(const spec_t *spec) { return HEADER + (size_t)N_ROWS(spec->k) * LANES * sizeof(float); }
 
 /* The column of a lane's 64-bit word: even lanes come first. */
-static inline int column(const block_t *b, int lane) {
-  return lane / 2 + lane % 2 * (b->width / 2);
-}
+static inline int column(const block_t *b, int lane) { return lane / 2 + lane % 2 * (b->width / 2); }
 
 static rng_t rng_of(block_t *b, int at, int lane) {
   rng_t rng;
@@ -102,10 +89,8 @@ static rng_t rng_of(block_t *b, int at, int lane) {
 static void lanes_normals(uint64_t word, double z[2]) {
   const uint64_t more = rng_hash(word);
   const uint32_t lower = (uint32_t)word;
-  const double u =
-      ((double)(word >> 32) + ((double)(more >> 32) + 0.5) * 0x1p-32) * 0x1p-32;
-  const double v =
-      ((double)(int32_t)(lower << 2) + ((double)(uint32_t)more + 0.5) * 0x1p-30) * 0x1p-32;
+  const double u = ((double)(word >> 32) + ((double)(more >> 32) + 0.5) * 0x1p-32) * 0x1p-32;
+  const double v = ((double)(int32_t)(lower << 2) + ((double)(uint32_t)more + 0.5) * 0x1p-30) * 0x1p-32;
   const double r = sqrt(-2 * log(u)), across = r * sin(v * M_PI_2);
   const double along = lower >> 31 ? -r * cos(v * M_PI_2) : r * cos(v * M_PI_2);
   const int swap = lower >> 30 & 1;
@@ -150,9 +135,7 @@ RARE static int settle(block_t *b, int lane) {
 }
 
 /* Is an arm's reward 1? The same rule as in arms_draw(). */
-static int rewarded(const block_t *b, int arm, uint64_t word) {
-  return rng_unit(word) < b->arms->mean[arm];
-}
+static int rewarded(const block_t *b, int arm, uint64_t word) { return rng_unit(word) < b->arms->mean[arm]; }
 
 /* The one upper half of a word that does not decide the reward: below it the reward is 1, above it 0. */
 static uint32_t limit(double mean) {
@@ -162,8 +145,7 @@ static uint32_t limit(double mean) {
 
 /* ---- the kernel, for each vector unit ------------------------------------------------- */
 
-#define EITHER(mask, a, b) \
-  ((__typeof__(a))(((vi)(mask) & (vi)(a)) | (~(vi)(mask) & (vi)(b))))
+#define EITHER(mask, a, b) ((__typeof__(a))(((vi)(mask) & (vi)(a)) | (~(vi)(mask) & (vi)(b))))
 
 /* Not on Windows, whose stack is not aligned for AVX. */
 #if defined(__x86_64__) && !defined(_WIN32)
@@ -178,13 +160,12 @@ static uint32_t limit(double mean) {
 #define ANY(mask)          (_mm512_test_epi32_mask((__m512i)(mask), (__m512i)(mask)) != 0)
 #include "play_lanes_ts_gaussian_kernel.h"
 
-#define UNIT(name) name##_avx2
-#define BYTES      32
-#define TARGET     __attribute__((target("avx2,fma")))
-#define ROOT(x)    ((vf)_mm256_sqrt_ps((__m256)(x)))
-#define SELECT(mask, a, b) \
-  ((__typeof__(a))_mm256_blendv_ps((__m256)(b), (__m256)(a), (__m256)(mask)))
-#define ANY(mask) (_mm256_movemask_ps((__m256)(mask)) != 0)
+#define UNIT(name)         name##_avx2
+#define BYTES              32
+#define TARGET             __attribute__((target("avx2,fma")))
+#define ROOT(x)            ((vf)_mm256_sqrt_ps((__m256)(x)))
+#define SELECT(mask, a, b) ((__typeof__(a))_mm256_blendv_ps((__m256)(b), (__m256)(a), (__m256)(mask)))
+#define ANY(mask)          (_mm256_movemask_ps((__m256)(mask)) != 0)
 #include "play_lanes_ts_gaussian_kernel.h"
 #endif
 
@@ -202,11 +183,10 @@ int lanes_widest = 2;
 
 #ifdef SEVERAL_UNITS
 static int unit(void) {
-  if (lanes_widest >= 2 && __builtin_cpu_supports("avx512f") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+  if (lanes_widest >= 2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl"))
     return 2;
-  if (lanes_widest >= 1 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    return 1;
+  if (lanes_widest >= 1 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return 1;
   return 0;
 }
 #define ON_UNIT(name, ...)                    \
@@ -224,8 +204,7 @@ static void put_rng(block_t *b, int at, int lane, const rng_t *rng) {
 }
 
 /* The n pre-pulls of an arm; returns the sum that the policy sees. */
-static double prepull(const spec_t *spec, environment_t *env, draws_t *draws, int arm,
-                      int64_t n) {
+static double prepull(const spec_t *spec, environment_t *env, draws_t *draws, int arm, int64_t n) {
   player_t *player = &env->player;
   if (spec->flip == 0) return player_pull_many(player, arm, n);
   if (player->sums) {
@@ -239,8 +218,7 @@ static double prepull(const spec_t *spec, environment_t *env, draws_t *draws, in
 }
 
 /* Pre-pulls are played here, in stretches; play() continues after them. */
-static void begin(void *block, const spec_t *spec, environment_t *envs, draws_t *draws,
-                  int n) {
+static void begin(void *block, const spec_t *spec, environment_t *envs, draws_t *draws, int n) {
   block_t *b = block;
   memset(block, 0, size(spec));
   *b = (block_t){.k = spec->k,
@@ -342,15 +320,13 @@ static int pays(const spec_t *spec, const arms_t *arms) {
     }
   }
   if (equals > 0) others += rounds * equals / (equals + 1);
-  const double pull = spec->k < ARM_GROUPS_FROM ? COST_PULL + COST_PULL_ARM * spec->k
-                                                : COST_GROUPS * log(spec->k);
+  const double pull =
+      spec->k < ARM_GROUPS_FROM ? COST_PULL + COST_PULL_ARM * spec->k : COST_GROUPS * log(spec->k);
   return others * pull > rounds * (COST_LANE + COST_LANE_ARM * spec->k);
 }
 
 /* Pulls are counted in 31 bits, and there is no privacy filter. */
-static int can(const spec_t *spec) {
-  return spec->horizon < 0x1p31 && !(spec->par[FILTER] < INFINITY);
-}
+static int can(const spec_t *spec) { return spec->horizon < 0x1p31 && !(spec->par[FILTER] < INFINITY); }
 
 const lanes_t lanes_ts_gaussian = {&policy_ts_gaussian, can, pays, size, begin, play_lanes,
                                    update_environments, seen};

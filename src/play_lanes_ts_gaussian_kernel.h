@@ -68,8 +68,8 @@ TARGET RARE static void UNIT(settle)(block_t *b, int lane, vi doubt, UNIT(pick) 
   }
 }
 
-TARGET RARE static void UNIT(reward)(const block_t *b, vi unclear, const vw *choice,
-                                     vu even, vu odd, vi *reward) {
+TARGET RARE static void UNIT(reward)(const block_t *b, vi unclear, const vw *choice, vu even, vu odd,
+                                     vi *reward) {
   for (int w = 0; w < PER_VECTOR; w++) {
     const uint64_t word = w % 2 ? odd[w / 2] : even[w / 2];
     if (unclear[w]) (*reward)[w] = -rewarded(b, (int)(*choice)[w], word);
@@ -77,8 +77,7 @@ TARGET RARE static void UNIT(reward)(const block_t *b, vi unclear, const vw *cho
 }
 
 /* Draws rewards that are not Bernoulli, or their bits, adds them to the sums, and returns the new means. */
-TARGET RARE static vf UNIT(draw_rewards)(block_t *b, int lane, const UNIT(pick) * pick,
-                                         environment_t *envs) {
+TARGET RARE static vf UNIT(draw_rewards)(block_t *b, int lane, const UNIT(pick) * pick, environment_t *envs) {
   vf mean = {0};
   for (int w = 0; w < PER_VECTOR && lane + w < b->n; w++) {
     const int arm = (int)pick->choice[w];
@@ -97,8 +96,7 @@ TARGET RARE static vf UNIT(draw_rewards)(block_t *b, int lane, const UNIT(pick) 
 
 /* The first half of a round, for vector v of the lanes, with the normals z: choose, and
    observe the reward. */
-INLINE void UNIT(choose)(block_t *b, int v, const float *z, environment_t *envs,
-                         UNIT(chosen) * chosen) {
+INLINE void UNIT(choose)(block_t *b, int v, const float *z, environment_t *envs, UNIT(chosen) * chosen) {
   const int k = b->k, width = b->width, lane = v * PER_VECTOR;
   const float *mean = row(b, STATE) + lane, *sd = mean + k * width;
   const float *n = sd + k * width, *sum = n + k * width, *limit = sum + k * width;

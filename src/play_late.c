@@ -20,8 +20,7 @@ void late_on(late_t *late, void *block, int64_t longest, int dim) {
 void late_begin(late_t *late) {
   for (int64_t i = 0; i <= late->mask; i++) late->first[i] = late->last[i] = -1;
   late->free = late->capacity > 0 ? 0 : -1;
-  for (int i = 0; i < late->capacity; i++)
-    late->pending[i].next = i + 1 < late->capacity ? i + 1 : -1;
+  for (int i = 0; i < late->capacity; i++) late->pending[i].next = i + 1 < late->capacity ? i + 1 : -1;
 }
 
 /* The round at whose end the reward of round t is learned. */
@@ -38,8 +37,7 @@ int late_add(late_t *late, const round_t *round, int arm, int64_t batch, double 
   late->free = late->pending[at].next;
   late->pending[at] = (pending_t){round->t, batch, reward, arm, -1};
   if (late->dim) {
-    memcpy(late_context(late, at), round_context(round, arm),
-           sizeof(double) * (size_t)late->dim);
+    memcpy(late_context(late, at), round_context(round, arm), sizeof(double) * (size_t)late->dim);
   }
   const int64_t due = learned(late, round->t) & late->mask;
   if (late->last[due] < 0) late->first[due] = at;

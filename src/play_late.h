@@ -24,8 +24,7 @@ typedef struct {
   rng_t rng;         /* to draw delays */
   int64_t group;     /* rounds in a group; 0 or 1: no groups */
   int64_t mask;      /* mask + 1 is a power of 2 above the longest wait */
-  int *first,
-      *last; /* first and last pull that is learned after round t, at t & mask; -1: none */
+  int *first, *last; /* first and last pull that is learned after round t, at t & mask; -1: none */
   int capacity;
   int free; /* the first free entry, or -1 */
   pending_t *pending;
@@ -72,8 +71,7 @@ static inline int late_next(const late_t *late, int64_t t, feedback_t *feedback)
   const int at = late->first[t & late->mask];
   if (at < 0) return 0;
   const pending_t *pending = &late->pending[at];
-  *feedback = (feedback_t){pending->t, pending->arm, pending->reward, pending->batch,
-                           late_context(late, at)};
+  *feedback = (feedback_t){pending->t, pending->arm, pending->reward, pending->batch, late_context(late, at)};
   return 1;
 }
 

@@ -53,14 +53,12 @@ void observation_begin(const observation_t *all, environment_t *env, void *block
   for (int i = 0; i < all->n; i++) {
     const observer_kind_t *kind = all->of[i].kind;
     observer_t *observer = &env->observers[i];
-    *observer = (observer_t){
-        .kind = kind, .survey = &all->survey, .next = INT64_MAX, .space = space};
+    *observer = (observer_t){.kind = kind, .survey = &all->survey, .next = INT64_MAX, .space = space};
     if (kind->size) space += aligned(kind->size(&all->survey));
     for (int j = 0; j < OBSERVER_OUTPUTS && kind->output[j].name; j++) {
       const output_t *output = &kind->output[j];
       const size_t size = output->whole ? sizeof(int) : sizeof(double);
-      observer->out[j] =
-          (char *)all->of[i].out[j] + (size_t)run * output->rows(&all->survey) * size;
+      observer->out[j] = (char *)all->of[i].out[j] + (size_t)run * output->rows(&all->survey) * size;
     }
     if (kind->begin) kind->begin(observer);
     env->followed |= kind->chosen && all->survey.tosses;
@@ -78,8 +76,7 @@ void observers_see(environment_t *env, int arm, double reward) {
   find_next(env);
 }
 
-int observers_chosen(environment_t *env, const session_t *session, const round_t *round,
-                     int arm) {
+int observers_chosen(environment_t *env, const session_t *session, const round_t *round, int arm) {
   int status = 0;
   for (int i = 0; i < env->n_observers && !status; i++) {
     observer_t *observer = &env->observers[i];
@@ -95,9 +92,7 @@ void observers_released(environment_t *env, const session_t *session) {
   const policy_t *policy = session->spec->policy;
   const int64_t before = env->releases, now = session->draws.releases;
   env->releases = now;
-  if (now > 0 && now == before && releases_batches(policy) && !policy->verdict &&
-      !session->finished)
-    return;
+  if (now > 0 && now == before && releases_batches(policy) && !policy->verdict && !session->finished) return;
   for (int i = 0; i < env->n_observers; i++) {
     observer_t *observer = &env->observers[i];
     if (!observer->kind->released || !observer->kind->released(observer, session)) continue;

@@ -63,16 +63,14 @@ typedef struct {
   void (*see)(observer_t *observer, const environment_t *env, int arm, double reward);
   /* For policies that report their choice probabilities: called when an arm was chosen and is played,
      before the policy learns from it. Rounds are then played one by one. Returns a session_status_t. */
-  int (*chosen)(observer_t *observer, const session_t *session, const round_t *round,
-                int arm);
+  int (*chosen)(observer_t *observer, const session_t *session, const round_t *round, int arm);
   /* Called when the policy may have released something: after each reward that it learned, after each
      stretch that it skipped, and after its end. Returns whether the run ends here. */
   int (*released)(observer_t *observer, const session_t *session);
   void (*finish)(observer_t *observer, const environment_t *env, const reports_t *reports);
 } observer_kind_t;
 
-#define OBSERVER(NAME, ...) \
-  const observer_kind_t observer_##NAME = {.name = #NAME, __VA_ARGS__}
+#define OBSERVER(NAME, ...) const observer_kind_t observer_##NAME = {.name = #NAME, __VA_ARGS__}
 
 /* An observer of one run. */
 struct observer_t {
@@ -103,8 +101,7 @@ void observation_begin(const observation_t *all, environment_t *env, void *block
 
 /* To be called after a round that an observer looks at. */
 void observers_see(environment_t *env, int arm, double reward);
-int observers_chosen(environment_t *env, const session_t *session, const round_t *round,
-                     int arm);
+int observers_chosen(environment_t *env, const session_t *session, const round_t *round, int arm);
 void observers_released(environment_t *env, const session_t *session);
 void observers_finish(environment_t *env, const reports_t *reports);
 

@@ -5,8 +5,7 @@
 
 static size_t rows_pulls(const survey_t *survey) { return (size_t)survey->k; }
 
-static void finish_pulls(observer_t *observer, const environment_t *env,
-                         const reports_t *reports) {
+static void finish_pulls(observer_t *observer, const environment_t *env, const reports_t *reports) {
   (void)reports;
   double *out = observer->out[0];
   for (int i = 0; i < observer->survey->k; i++) out[i] = (double)env->player.pulls[i];
@@ -14,12 +13,9 @@ static void finish_pulls(observer_t *observer, const environment_t *env,
 
 OBSERVER(pulls, .output = {{"pulls", 0, rows_pulls}}, .finish = finish_pulls);
 
-static size_t rows_estimates(const survey_t *survey) {
-  return N_REPORT * (size_t)survey->k;
-}
+static size_t rows_estimates(const survey_t *survey) { return N_REPORT * (size_t)survey->k; }
 
-static void finish_estimates(observer_t *observer, const environment_t *env,
-                             const reports_t *reports) {
+static void finish_estimates(observer_t *observer, const environment_t *env, const reports_t *reports) {
   (void)env;
   double *out = observer->out[0];
   for (int i = 0; i < observer->survey->k; i++) {
@@ -36,8 +32,7 @@ static size_t rows_earned(const survey_t *survey) {
   return 2;
 }
 
-static void finish_earned(observer_t *observer, const environment_t *env,
-                          const reports_t *reports) {
+static void finish_earned(observer_t *observer, const environment_t *env, const reports_t *reports) {
   (void)reports;
   double *out = observer->out[0];
   out[0] = env->reward_sum - env->expected;

@@ -6,9 +6,7 @@ static size_t rows(const survey_t *survey) { return (size_t)survey->n_rounds; }
 
 static void look_next(observer_t *observer) {
   const survey_t *survey = observer->survey;
-  observer->next = observer->kept < survey->n_rounds
-                       ? (int64_t)survey->rounds[observer->kept]
-                       : INT64_MAX;
+  observer->next = observer->kept < survey->n_rounds ? (int64_t)survey->rounds[observer->kept] : INT64_MAX;
 }
 
 static void keep(observer_t *observer, double value) {
@@ -18,8 +16,7 @@ static void keep(observer_t *observer, double value) {
 
 /* If gaps are constant, regret is computed at the recorded rounds as the sum over arms of pulls times
    gap: exact, and at no cost in the rounds between. */
-static void see_regret(observer_t *observer, const environment_t *env, int arm,
-                       double reward) {
+static void see_regret(observer_t *observer, const environment_t *env, int arm, double reward) {
   (void)arm, (void)reward;
   double regret = env->regret_sum;
   if (!env->kind->changing) {
@@ -30,8 +27,7 @@ static void see_regret(observer_t *observer, const environment_t *env, int arm,
   keep(observer, regret);
 }
 
-static void see_reward(observer_t *observer, const environment_t *env, int arm,
-                       double reward) {
+static void see_reward(observer_t *observer, const environment_t *env, int arm, double reward) {
   (void)arm, (void)reward;
   keep(observer, env->reward_sum);
 }

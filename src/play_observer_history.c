@@ -11,9 +11,7 @@ typedef struct {
   int64_t pulls[]; /* of each arm */
 } known_t;
 
-static size_t size(const survey_t *survey) {
-  return sizeof(known_t) + sizeof(int64_t) * (size_t)survey->k;
-}
+static size_t size(const survey_t *survey) { return sizeof(known_t) + sizeof(int64_t) * (size_t)survey->k; }
 
 static void begin(observer_t *observer) {
   memset(observer->space, 0, size(observer->survey));
@@ -34,5 +32,5 @@ static void see(observer_t *observer, const environment_t *env, int arm, double 
   observer->next++;
 }
 
-OBSERVER(history, .output = {{"arms", 1, rows}, {"rewards", 0, rows}}, .size = size,
-         .begin = begin, .see = see);
+OBSERVER(history, .output = {{"arms", 1, rows}, {"rewards", 0, rows}}, .size = size, .begin = begin,
+         .see = see);

@@ -11,9 +11,7 @@ static size_t rows(const survey_t *survey) {
   return survey->concludes ? NUMBERS * (size_t)(most < MOST ? most : MOST) + 1 : 0;
 }
 
-static size_t size(const survey_t *survey) {
-  return sizeof(release_mark_t) * (size_t)survey->k;
-}
+static size_t size(const survey_t *survey) { return sizeof(release_mark_t) * (size_t)survey->k; }
 
 static void begin(observer_t *observer) {
   release_mark_t *known = observer->space;
@@ -36,11 +34,10 @@ static int released(observer_t *observer, const session_t *session) {
 }
 
 /* Writes their number. */
-static void finish(observer_t *observer, const environment_t *env,
-                   const reports_t *reports) {
+static void finish(observer_t *observer, const environment_t *env, const reports_t *reports) {
   (void)env, (void)reports;
   if (observer->survey->concludes) *(double *)observer->out[0] = (double)observer->kept;
 }
 
-OBSERVER(releases, .output = {{"releases", 0, rows}}, .size = size, .begin = begin,
-         .released = released, .finish = finish);
+OBSERVER(releases, .output = {{"releases", 0, rows}}, .size = size, .begin = begin, .released = released,
+         .finish = finish);

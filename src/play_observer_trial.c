@@ -19,8 +19,7 @@
 enum { REWARD, LONGEST, NAMED, FIRST, BY_ARM = 3, BY_PAIR = 3 };
 
 typedef struct {
-  double scaled,
-      weight; /* sum of sqrt(n_j) D_j / sqrt(V_j), and of sqrt(n_j) / sqrt(V_j) */
+  double scaled, weight; /* sum of sqrt(n_j) D_j / sqrt(V_j), and of sqrt(n_j) / sqrt(V_j) */
   double people;
 } combined_t;
 
@@ -48,8 +47,7 @@ static size_t rows(const survey_t *survey) {
 
 static size_t size(const survey_t *survey) {
   const size_t k = (size_t)survey->k;
-  return sizeof(trial_t) + judge_size(survey) +
-         k * (sizeof(int64_t) + 2 * sizeof(double) + sizeof(part_t)) +
+  return sizeof(trial_t) + judge_size(survey) + k * (sizeof(int64_t) + 2 * sizeof(double) + sizeof(part_t)) +
          k * k * sizeof(combined_t);
 }
 
@@ -159,18 +157,16 @@ static void write_pairs(const trial_t *trial, const survey_t *survey, double *lo
     for (int j = 0; j < k; j++) {
       const int at = i + k * j;
       const combined_t *pair = &trial->pairs[at];
-      const int asked = i != j && (!(survey->control > 0) || i == survey->control - 1 ||
-                                   j == survey->control - 1);
-      lower[at] =
-          asked && survey->concludes ? judge_lower(&trial->judge, survey, i, j) : NAN;
+      const int asked =
+          i != j && (!(survey->control > 0) || i == survey->control - 1 || j == survey->control - 1);
+      lower[at] = asked && survey->concludes ? judge_lower(&trial->judge, survey, i, j) : NAN;
       estimate[at] = pair->weight > 0 ? pair->scaled / pair->weight : NAN;
       error[at] = pair->weight > 0 ? sqrt(pair->people) / pair->weight : NAN;
     }
   }
 }
 
-static void finish(observer_t *observer, const environment_t *env,
-                   const reports_t *reports) {
+static void finish(observer_t *observer, const environment_t *env, const reports_t *reports) {
   trial_t *trial = observer->space;
   const survey_t *survey = observer->survey;
   const int k = survey->k;
@@ -188,8 +184,7 @@ static void finish(observer_t *observer, const environment_t *env,
   for (int i = 0; i < k; i++) {
     const report_t report = reports->of(reports->policy, i);
     pulls[i] = (double)trial->pulls[i];
-    mean[i] = report.rewards > 0 ? report.sum / report.rewards
-                                 : trial->sums[i] / (double)trial->pulls[i];
+    mean[i] = report.rewards > 0 ? report.sum / report.rewards : trial->sums[i] / (double)trial->pulls[i];
     proved[i] = trial->proved[i];
   }
   write_pairs(trial, survey, proved + k);

@@ -51,8 +51,7 @@ static int released(observer_t *observer, const session_t *session) {
   return 1;
 }
 
-static void finish(observer_t *observer, const environment_t *env,
-                   const reports_t *reports) {
+static void finish(observer_t *observer, const environment_t *env, const reports_t *reports) {
   (void)env, (void)reports;
   const watch_t *watch = observer->space;
   double *out = observer->out[0];
@@ -60,5 +59,5 @@ static void finish(observer_t *observer, const environment_t *env,
   out[ARM] = watch->arm;
 }
 
-OBSERVER(verdict, .output = {{"verdict", 0, rows}}, .size = size, .begin = begin,
-         .released = released, .finish = finish);
+OBSERVER(verdict, .output = {{"verdict", 0, rows}}, .size = size, .begin = begin, .released = released,
+         .finish = finish);

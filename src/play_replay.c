@@ -60,8 +60,7 @@ static void offer(environment_t *env, round_t *round) {
     round->offer = log->pool_arms + start;
     round->n_offer = log->pool_start[pool + 1] - start;
   }
-  const double *context =
-      log->dim ? log->context + (size_t)log->dim * (size_t)replay->at : NULL;
+  const double *context = log->dim ? log->context + (size_t)log->dim * (size_t)replay->at : NULL;
   round->context = context;
   if (!replay->own) return;
   const int dim = replay->session.spec->dim;

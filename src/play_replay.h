@@ -10,9 +10,8 @@ typedef struct {
   int k;
   const int *arm; /* from 0 */
   const double *reward;
-  const int *pool; /* the pool of each event, or NULL: all arms */
-  const int
-      *pool_start; /* members of pool p: pool_arms[pool_start[p] .. pool_start[p + 1]) */
+  const int *pool;       /* the pool of each event, or NULL: all arms */
+  const int *pool_start; /* members of pool p: pool_arms[pool_start[p] .. pool_start[p + 1]) */
   const int *pool_arms;
   /* If propensities are not uniform, else NULL: the probability that a match is kept, and its weight. */
   const double *keep, *weight;

@@ -6,8 +6,7 @@
 /* ---- one round ---------------------------------------------------------------------- */
 
 size_t session_counts_size(const spec_t *spec) {
-  return (sizeof(int64_t) * (spec_is_viewed(spec) ? 2 : 1) +
-          (spec->flip > 0 ? sizeof(tally_t) : 0)) *
+  return (sizeof(int64_t) * (spec_is_viewed(spec) ? 2 : 1) + (spec->flip > 0 ? sizeof(tally_t) : 0)) *
          (size_t)spec->k;
 }
 
@@ -21,9 +20,8 @@ static size_t chances_size(const spec_t *spec) {
 
 /* The state, the guard, counts, chances, arms */
 size_t session_size(const spec_t *spec) {
-  return whole_words(spec->policy->size(spec)) + sizeof(uint64_t) +
-         whole_words(session_counts_size(spec)) + chances_size(spec) +
-         sizeof(int) * (size_t)spec->k;
+  return whole_words(spec->policy->size(spec)) + sizeof(uint64_t) + whole_words(session_counts_size(spec)) +
+         chances_size(spec) + sizeof(int) * (size_t)spec->k;
 }
 
 static const uint64_t GUARD = 0x6470747364707473u; /* nothing that a policy would write */
@@ -73,9 +71,8 @@ void session_restart(session_t *session) {
 
 /* In these three functions `viewed` is session_is_viewed(), or 0 if the caller knows that it is. */
 
-static ALWAYS_INLINE session_status_t choose(session_t *session, const policy_t *policy,
-                                             const round_t *round, int k, int *arm,
-                                             int viewed) {
+static ALWAYS_INLINE session_status_t choose(session_t *session, const policy_t *policy, const round_t *round,
+                                             int k, int *arm, int viewed) {
   round_t space;
   const round_t *seen = viewed ? view_round(session, round, &space) : round;
   *arm = policy->choose(session->state, seen, &session->draws);
@@ -84,8 +81,8 @@ static ALWAYS_INLINE session_status_t choose(session_t *session, const policy_t 
 }
 
 /* Returns the batch. */
-static ALWAYS_INLINE int64_t commit(session_t *session, const policy_t *policy,
-                                    const round_t *round, int arm, int viewed) {
+static ALWAYS_INLINE int64_t commit(session_t *session, const policy_t *policy, const round_t *round, int arm,
+                                    int viewed) {
   int64_t batch = 0;
   if (policy->commit) {
     round_t space;
@@ -98,8 +95,8 @@ static ALWAYS_INLINE int64_t commit(session_t *session, const policy_t *policy,
   return batch;
 }
 
-static ALWAYS_INLINE session_status_t update(session_t *session, const policy_t *policy,
-                                             feedback_t *feedback, int viewed) {
+static ALWAYS_INLINE session_status_t update(session_t *session, const policy_t *policy, feedback_t *feedback,
+                                             int viewed) {
   if (feedback->reward != feedback->reward) return SESSION_NO_REWARD;
   if ((!viewed || view_feedback(session, feedback)) && policy->update) {
     policy->update(session->state, feedback, &session->draws);
@@ -108,8 +105,8 @@ static ALWAYS_INLINE session_status_t update(session_t *session, const policy_t 
 }
 
 /* commit() and update() in one. */
-static ALWAYS_INLINE session_status_t learn(session_t *session, const policy_t *policy,
-                                            const round_t *round, int arm, double reward) {
+static ALWAYS_INLINE session_status_t learn(session_t *session, const policy_t *policy, const round_t *round,
+                                            int arm, double reward) {
   if (reward != reward) return SESSION_NO_REWARD;
   session->t++;
   session->pulls[arm]++;
@@ -118,24 +115,21 @@ static ALWAYS_INLINE session_status_t learn(session_t *session, const policy_t *
 }
 
 session_status_t session_choose(session_t *session, const round_t *round, int *arm) {
-  return choose(session, session->spec->policy, round, session->spec->k, arm,
-                session_is_viewed(session));
+  return choose(session, session->spec->policy, round, session->spec->k, arm, session_is_viewed(session));
 }
 
-session_status_t session_commit(session_t *session, const round_t *round, int arm,
-                                int64_t *batch) {
+session_status_t session_commit(session_t *session, const round_t *round, int arm, int64_t *batch) {
   if (!on_offer(round, session->spec->k, arm)) return SESSION_NOT_OFFERED;
   *batch = commit(session, session->spec->policy, round, arm, session_is_viewed(session));
   return whole(session, SESSION_OK);
 }
 
 session_status_t session_update(session_t *session, const feedback_t *feedback) {
-  const int known = feedback->arm >= 0 && feedback->arm < session->spec->k &&
-                    feedback->t >= 1 && feedback->t <= session->t;
+  const int known =
+      feedback->arm >= 0 && feedback->arm < session->spec->k && feedback->t >= 1 && feedback->t <= session->t;
   feedback_t seen = *feedback;
   if (!known) return SESSION_NOT_OUT;
-  return whole(session,
-               update(session, session->spec->policy, &seen, session_is_viewed(session)));
+  return whole(session, update(session, session->spec->policy, &seen, session_is_viewed(session)));
 }
 
 static int is_distribution(const double *p, const round_t *round, int k) {
@@ -148,23 +142,20 @@ static int is_distribution(const double *p, const round_t *round, int k) {
   return fabs(on_offer - 1) < 1e-9 && fabs(all - on_offer) < 1e-9;
 }
 
-session_status_t session_probability(const session_t *session, const round_t *round,
-                                     double *p) {
+session_status_t session_probability(const session_t *session, const round_t *round, double *p) {
   const policy_t *policy = session->spec->policy;
   const int k = session->spec->k;
   for (int i = 0; i < k; i++) p[i] = policy->probability ? 0 : NAN;
   if (!policy->probability) return SESSION_OK;
   round_t space;
   const int viewed = session_is_viewed(session);
-  policy->probability(session->state, viewed ? view_round(session, round, &space) : round,
-                      p);
+  policy->probability(session->state, viewed ? view_round(session, round, &space) : round, p);
   return is_distribution(p, round, k) ? SESSION_OK : SESSION_NO_CHANCES;
 }
 
 int session_release_next(session_t *session) {
   const policy_t *policy = session->spec->policy;
-  return !session->finished && policy->release_next &&
-         policy->release_next(session->state, &session->draws);
+  return !session->finished && policy->release_next && policy->release_next(session->state, &session->draws);
 }
 
 session_status_t session_finish(session_t *session) {
@@ -179,8 +170,7 @@ int session_grow(session_t *session, const session_t *old) {
   const policy_t *policy = session->spec->policy;
   const size_t k = (size_t)old->spec->k;
   const spec_t *inner = session->spec->inner;
-  if (!policy->grow || (inner && !inner->policy->grow) || session->spec->k < old->spec->k)
-    return 0;
+  if (!policy->grow || (inner && !inner->policy->grow) || session->spec->k < old->spec->k) return 0;
   policy->grow(session->state, old->state, old->spec->k);
   session->t = old->t;
   session->start = old->start;
@@ -215,26 +205,19 @@ report_t session_report(const session_t *session, int arm) {
   return policy->report ? policy->report(session->state, arm) : (report_t){0};
 }
 
-static report_t report_of(const void *session, int arm) {
-  return session_report(session, arm);
-}
+static report_t report_of(const void *session, int arm) { return session_report(session, arm); }
 
-reports_t session_reports(const session_t *session) {
-  return (reports_t){report_of, session};
-}
+reports_t session_reports(const session_t *session) { return (reports_t){report_of, session}; }
 
 /* After the end, a release is whole if no pull of its arm has an outstanding reward (rewards in skipped
    rounds, which are not counted here, are never outstanding). Several blocks of people in one release,
    or several sums with correlated noise, look the same. If the policy does not batch the random bits
    that it sees, they count as released whenever there are a tenth more of them. */
-int session_new_release(const session_t *session, int arm, release_mark_t *known,
-                        release_row_t *row) {
+int session_new_release(const session_t *session, int arm, release_mark_t *known, release_row_t *row) {
   const policy_t *policy = session->spec->policy;
   const int gathers = releases_batches(policy);
-  const report_t report =
-      gathers ? policy->report(session->state, arm) : session_report(session, arm);
-  const release_mark_t now = {report.rewards, report.sum, report.terms, report.looks,
-                              report.squares};
+  const report_t report = gathers ? policy->report(session->state, arm) : session_report(session, arm);
+  const release_mark_t now = {report.rewards, report.sum, report.terms, report.looks, report.squares};
   const release_mark_t was = *known;
   if (now.rewards == was.rewards && now.terms == was.terms) return 0;
   if (!gathers && !session->finished && now.rewards < 1.1 * was.rewards + 10) return 0;
@@ -253,9 +236,8 @@ int session_new_release(const session_t *session, int arm, release_mark_t *known
 /* ---- the loop ---------------------------------------------------------------------- */
 
 /* The end of round t. */
-static ALWAYS_INLINE session_status_t deliver(session_t *session, const policy_t *policy,
-                                              environment_t *env, late_t *late, int64_t t,
-                                              int viewed, int watched) {
+static ALWAYS_INLINE session_status_t deliver(session_t *session, const policy_t *policy, environment_t *env,
+                                              late_t *late, int64_t t, int viewed, int watched) {
   session_status_t status = SESSION_OK;
   feedback_t feedback;
   while (status == SESSION_OK && late_next(late, t, &feedback)) {
@@ -271,13 +253,11 @@ static ALWAYS_INLINE session_status_t deliver(session_t *session, const policy_t
    looks, and recorded at the end of a stretch. With `coins` all rewards are Bernoulli. These flags and
    `late` (NULL: rewards come at once) are constants at each call, so that the compiler makes a copy of
    the loop for each case. */
-static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *env,
-                                           late_t *late, int64_t steps, const int plain,
-                                           const int coins) {
+static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *env, late_t *late,
+                                           int64_t steps, const int plain, const int coins) {
   const environment_kind_t *kind = env->kind;
   const int viewed = !plain && session_is_viewed(session);
-  const policy_t policy =
-      *session->spec->policy; /* a copy, which the compiler knows that no call changes */
+  const policy_t policy = *session->spec->policy; /* a copy, which the compiler knows that no call changes */
   const arms_t *arms = env->arms;
   const int k = session->spec->k;
   int64_t *pulls = env->player.pulls;
@@ -317,8 +297,7 @@ static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *en
       feedback.batch = commit(session, &policy, &round, arm, viewed);
       if (late) {
         status = late_add(late, &round, arm, feedback.batch, reward)
-                     ? deliver(session, &policy, env, late, round.t, viewed,
-                               !plain && env->watched)
+                     ? deliver(session, &policy, env, late, round.t, viewed, !plain && env->watched)
                      : SESSION_FULL;
       } else {
         feedback.t = round.t;
@@ -339,11 +318,10 @@ static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *en
   return status;
 }
 
-session_status_t session_play(session_t *session, environment_t *env, late_t *late,
-                              int64_t steps) {
+session_status_t session_play(session_t *session, environment_t *env, late_t *late, int64_t steps) {
   const environment_kind_t *kind = env->kind;
-  const int plain = !(kind->offer || kind->force || kind->pull || env->followed ||
-                      env->watched || session->chances || session_is_viewed(session));
+  const int plain = !(kind->offer || kind->force || kind->pull || env->followed || env->watched ||
+                      session->chances || session_is_viewed(session));
   return whole(session, !plain                 ? play(session, env, late, steps, 0, 0)
                         : late                 ? play(session, env, late, steps, 1, 0)
                         : env->arms->bernoulli ? play(session, env, NULL, steps, 1, 1)
@@ -353,8 +331,8 @@ session_status_t session_play(session_t *session, environment_t *env, late_t *la
 session_status_t session_follow(session_t *session, environment_t *env, late_t *late) {
   session_status_t status = SESSION_OK;
   for (int64_t i = 1; i <= late->mask + 1 && status == SESSION_OK; i++) {
-    status = deliver(session, session->spec->policy, env, late, session->t + i,
-                     session_is_viewed(session), env->watched);
+    status = deliver(session, session->spec->policy, env, late, session->t + i, session_is_viewed(session),
+                     env->watched);
   }
   return status;
 }

@@ -18,12 +18,12 @@ typedef enum {
   SESSION_NO_REWARD,   /* a reward is NaN */
   SESSION_NOT_OUT,     /* feedback on a pull that is not outstanding */
   SESSION_FULL,        /* too many rewards are outstanding */
-  SESSION_NO_CHANCES, /* its choice probabilities are no distribution over the arms on offer */
-  SESSION_PAST,       /* the policy wrote past the end of its state */
-  SESSION_NO_VERDICT, /* its verdict names no arm that there is */
-  SESSION_FINISHED,   /* it was finished before */
-  SESSION_OTHER,      /* a saved session of another policy, problem or version */
-  SESSION_DAMAGED     /* a saved session that was truncated or changed */
+  SESSION_NO_CHANCES,  /* its choice probabilities are no distribution over the arms on offer */
+  SESSION_PAST,        /* the policy wrote past the end of its state */
+  SESSION_NO_VERDICT,  /* its verdict names no arm that there is */
+  SESSION_FINISHED,    /* it was finished before */
+  SESSION_OTHER,       /* a saved session of another policy, problem or version */
+  SESSION_DAMAGED      /* a saved session that was truncated or changed */
 } session_status_t;
 
 struct session_t {
@@ -34,10 +34,9 @@ struct session_t {
   int64_t finished; /* were open batches released at the end? */
   uint64_t *guard;  /* a word behind the state, to notice what writes past its end */
   int64_t *pulls;   /* of each arm, in a block of session_counts_size() */
-  double
-      *chances; /* of the arms in a round, of a policy from outside that tosses; or NULL */
-  const int *arms; /* 0 .. k - 1 */
-  int scans; /* must the policy look at every arm? The reference for policy_tournament.h */
+  double *chances;  /* of the arms in a round, of a policy from outside that tosses; or NULL */
+  const int *arms;  /* 0 .. k - 1 */
+  int scans;        /* must the policy look at every arm? The reference for policy_tournament.h */
   /* The rounds and rewards that the policy sees, which differ if it is restarted or sees random bits. */
   int64_t start, end; /* its present segment: after round `start`, up to round `end` */
   double charged;     /* the most that a filter charged in an earlier segment */
@@ -46,10 +45,9 @@ struct session_t {
 };
 
 /* The round in which a session stopped: the coming one if it was to choose, else the last one. */
-static inline int64_t session_stopped_at(const session_t *session,
-                                         session_status_t status) {
-  return session->t + (status == SESSION_NO_ARM || status == SESSION_NOT_OFFERED ||
-                       status == SESSION_NO_CHANCES);
+static inline int64_t session_stopped_at(const session_t *session, session_status_t status) {
+  return session->t +
+         (status == SESSION_NO_ARM || status == SESSION_NOT_OFFERED || status == SESSION_NO_CHANCES);
 }
 
 /* The memory of a session is one zeroed block of session_size() bytes, aligned for doubles. The caller
@@ -79,8 +77,7 @@ static inline round_t session_round(session_t *session) {
 session_status_t session_choose(session_t *session, const round_t *round, int *arm);
 
 /* The choice is played; *batch is set to the batch that its reward belongs to. */
-session_status_t session_commit(session_t *session, const round_t *round, int arm,
-                                int64_t *batch);
+session_status_t session_commit(session_t *session, const round_t *round, int arm, int64_t *batch);
 
 /* The reward of a pull, at once or much later, in any order. The caller keeps the pulls with outstanding
    rewards (a simulation in a queue, an agent in its database) and must pass each reward once, with the
@@ -89,8 +86,7 @@ session_status_t session_update(session_t *session, const feedback_t *feedback);
 
 /* The choice probabilities in a round: k numbers, 0 for arms that are not on offer. All are NaN if the
    policy does not randomise or does not report them. */
-session_status_t session_probability(const session_t *session, const round_t *round,
-                                     double *p);
+session_status_t session_probability(const session_t *session, const round_t *round, double *p);
 
 /* Before session_finish(): releases the next sum that is complete and waits for its turn; returns
    whether there was one. */
@@ -119,26 +115,23 @@ reports_t session_reports(const session_t *session);
 /* A row of the release table (R/releases.R): what was released of an arm since the last look. */
 typedef struct {
   double size, sum; /* number of rewards, and their noisy sum */
-  double
-      chance; /* with which each person of the block was randomised to the arm; 0: not randomised */
-  double terms;   /* number of noise variables in the sum, one per batch; 0: bits */
-  double squares; /* noisy sum of (reward - 1/2)^2; NaN: not released */
-  int whole;      /* 0: rewards were outstanding at the end, so it is no evidence */
+  double chance;    /* with which each person of the block was randomised to the arm; 0: not randomised */
+  double terms;     /* number of noise variables in the sum, one per batch; 0: bits */
+  double squares;   /* noisy sum of (reward - 1/2)^2; NaN: not released */
+  int whole;        /* 0: rewards were outstanding at the end, so it is no evidence */
 } release_row_t;
 /* What had been released of an arm at the last look. Zeros: nothing */
 typedef struct {
   double rewards, sum, terms, looks, squares;
 } release_mark_t;
 /* Was something released of the arm since the last look? Updates `known` and sets `row`. */
-int session_new_release(const session_t *session, int arm, release_mark_t *known,
-                        release_row_t *row);
+int session_new_release(const session_t *session, int arm, release_mark_t *known, release_row_t *row);
 
 /* ---- the loop ---------------------------------------------------------------------- */
 
 /* The bandit loop: plays at most this number of steps, until the environment is over. Rewards come at
    once, or late. A step whose choice is discarded has no effect. */
-session_status_t session_play(session_t *session, environment_t *env, late_t *late,
-                              int64_t steps);
+session_status_t session_play(session_t *session, environment_t *env, late_t *late, int64_t steps);
 
 /* The end of a run: sums that wait are released one by one, then open batches, while observers look. */
 session_status_t session_end(session_t *session, environment_t *env);
@@ -166,8 +159,7 @@ typedef struct {
 } touched_t;
 void touch(touched_t *touched, int arm);
 size_t session_front_size(void);
-int session_pieces(const session_t *session, const touched_t *touched, void *front,
-                   piece_t *pieces);
+int session_pieces(const session_t *session, const touched_t *touched, void *front, piece_t *pieces);
 void session_seal(void *bytes, size_t size);
 /* Restores a session that was made for the same policy and problem. */
 session_status_t session_restore(session_t *session, const void *from, size_t size);

@@ -30,8 +30,7 @@ static uint64_t problem_hash(const spec_t *spec) {
   h = hash_on(h, spec->policy->name, strlen(spec->policy->name));
   for (int i = 0; spec->policy->params[i].name; i++) {
     const double par = spec->par[i];
-    h = par == par ? hash_on(h, &par, sizeof par)
-                   : hash_on(h, "NaN", 3); /* all NaN count as the same */
+    h = par == par ? hash_on(h, &par, sizeof par) : hash_on(h, "NaN", 3); /* all NaN count as the same */
   }
   h = hash_on(h, &spec->every, sizeof spec->every);
   h = hash_on(h, &spec->flip, sizeof spec->flip);
@@ -42,8 +41,7 @@ static uint64_t problem_hash(const spec_t *spec) {
 
 size_t session_save_size(const session_t *session) {
   const spec_t *spec = session->spec;
-  return sizeof(head_t) + sizeof(saved_clock_t) + session_counts_size(spec) +
-         spec->policy->size(spec);
+  return sizeof(head_t) + sizeof(saved_clock_t) + session_counts_size(spec) + spec->policy->size(spec);
 }
 
 static char *put(char *to, const void *from, size_t n) {
@@ -71,8 +69,8 @@ void touch(touched_t *touched, int arm) {
 }
 
 /* The state from byte `at` to `size` */
-static int state_pieces(const session_t *session, const touched_t *touched, size_t at,
-                        size_t size, piece_t *pieces) {
+static int state_pieces(const session_t *session, const touched_t *touched, size_t at, size_t size,
+                        piece_t *pieces) {
   const policy_t *policy = session->spec->policy;
   const char *state = session->state;
   int n = 0;
@@ -95,12 +93,10 @@ static int state_pieces(const session_t *session, const touched_t *touched, size
   return n;
 }
 
-int session_pieces(const session_t *session, const touched_t *touched, void *front,
-                   piece_t *pieces) {
+int session_pieces(const session_t *session, const touched_t *touched, void *front, piece_t *pieces) {
   static const char no_pointer[sizeof(void *)];
   const spec_t *spec = session->spec;
-  const size_t size = spec->policy->size(spec),
-               hidden = spec->host || spec->inner ? sizeof(void *) : 0;
+  const size_t size = spec->policy->size(spec), hidden = spec->host || spec->inner ? sizeof(void *) : 0;
   const saved_clock_t clock = {session->t,          session->start,   session->end,
                                session->finished,   session->charged, session->draws.policy,
                                session->draws.noise};
@@ -121,8 +117,7 @@ void session_seal(void *bytes, size_t size) {
   head_t head;
   if (size < sizeof head) return;
   memcpy(&head, bytes, sizeof head);
-  head.checksum =
-      hash_on(HASH_START, (const char *)bytes + sizeof head, size - sizeof head);
+  head.checksum = hash_on(HASH_START, (const char *)bytes + sizeof head, size - sizeof head);
   memcpy(bytes, &head, sizeof head);
 }
 
@@ -139,10 +134,9 @@ void session_save(const session_t *session, void *to) {
 static int read_head(const void *from, size_t size, head_t *head) {
   if (size < sizeof *head + sizeof(saved_clock_t)) return 0;
   memcpy(head, from, sizeof *head);
-  return memcmp(head->magic, MAGIC, sizeof MAGIC) == 0 &&
-         head->byte_order == BYTE_ORDER_MARK && head->size == size &&
-         head->checksum ==
-             hash_on(HASH_START, (const char *)from + sizeof *head, size - sizeof *head);
+  return memcmp(head->magic, MAGIC, sizeof MAGIC) == 0 && head->byte_order == BYTE_ORDER_MARK &&
+         head->size == size &&
+         head->checksum == hash_on(HASH_START, (const char *)from + sizeof *head, size - sizeof *head);
 }
 
 session_status_t session_restore(session_t *session, const void *from, size_t size) {

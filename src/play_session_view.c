@@ -17,8 +17,8 @@ static double show(view_t *view, int arm, int64_t n, double sum) {
   view->player.pulls[arm] += n;
   if (!session->shown) return sum;
   const double flip = session->spec->flip;
-  const double seen = n == 1 ? release_bit(&session->draws, sum, flip)
-                             : release_bits(&session->draws, sum, (double)n, flip);
+  const double seen =
+      n == 1 ? release_bit(&session->draws, sum, flip) : release_bits(&session->draws, sum, (double)n, flip);
   session->shown[arm].n += (double)n;
   session->shown[arm].sum += seen;
   return seen;
@@ -39,8 +39,8 @@ static double pull_many(player_t *player, int arm, int64_t n) {
   return sum;
 }
 
-static void pull_cycles(player_t *player, const int *arms, int n, int64_t cycles,
-                        double *sums, void *scratch) {
+static void pull_cycles(player_t *player, const int *arms, int n, int64_t cycles, double *sums,
+                        void *scratch) {
   view_t *view = view_of(player);
   player_pull_cycles(view->world, arms, n, cycles, sums, scratch);
   for (int i = 0; i < n; i++) sums[i] = show(view, arms[i], cycles, sums[i]);

@@ -7,17 +7,12 @@
 
 #include "play_session.h"
 
-static inline int spec_is_viewed(const spec_t *spec) {
-  return spec->every > 0 || spec->flip > 0;
-}
+static inline int spec_is_viewed(const spec_t *spec) { return spec->every > 0 || spec->flip > 0; }
 
-static inline int session_is_viewed(const session_t *session) {
-  return session->own != session->pulls;
-}
+static inline int session_is_viewed(const session_t *session) { return session->own != session->pulls; }
 
 /* The round as the policy sees it; `space` is memory for it. */
-static inline const round_t *view_round(const session_t *session, const round_t *round,
-                                        round_t *space) {
+static inline const round_t *view_round(const session_t *session, const round_t *round, round_t *space) {
   *space = *round;
   space->t -= session->start;
   space->pulls = session->own;

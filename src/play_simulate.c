@@ -7,13 +7,11 @@ engine_t engine_find(const char *name) {
   return at < 0 ? ENGINE_AUTO : (engine_t)at;
 }
 
-engine_t simulation_engine(engine_t asked, const spec_t *spec, const world_t *world,
-                           const delays_t *delays) {
+engine_t simulation_engine(engine_t asked, const spec_t *spec, const world_t *world, const delays_t *delays) {
   const policy_t *policy = spec->policy;
   const arms_t *arms = world->arms;
   /* Skipping and lanes need rewards that are drawn here, are stationary, lie in [0, 1] and come at once. */
-  if (world->kind != &environment_stationary || !arms->unit || delays->late ||
-      asked == ENGINE_SCAN) {
+  if (world->kind != &environment_stationary || !arms->unit || delays->late || asked == ENGINE_SCAN) {
     return ENGINE_PLAIN;
   }
   /* Policies that report the probabilities of each round are played plainly, so that the results do not
@@ -44,8 +42,8 @@ static void begin_environment(const simulation_t *sim, const slot_t *slot, int i
   env->player.offer = slot->session.arms;
   env->player.pulls = slot->pulls + (size_t)i * (size_t)arms->k;
   environment_begin(env, sim->seed, (uint64_t)sim->runs[run]);
-  observation_begin(&sim->observation, env,
-                    slot->watch + (size_t)i * observation_size(&sim->observation), run);
+  observation_begin(&sim->observation, env, slot->watch + (size_t)i * observation_size(&sim->observation),
+                    run);
 }
 
 static void begin_late(const simulation_t *sim, slot_t *slot) {
@@ -60,8 +58,7 @@ static void begin(const simulation_t *sim, slot_t *slot) {
     slot->draws[i] = draws_of(sim->seed, (uint64_t)sim->runs[slot->run + i], NULL);
   }
   if (sim->engine == ENGINE_LANES) {
-    lanes_of(sim->spec->policy)
-        ->begin(slot->lanes, sim->spec, slot->envs, slot->draws, slot->n);
+    lanes_of(sim->spec->policy)->begin(slot->lanes, sim->spec, slot->envs, slot->draws, slot->n);
   } else {
     slot->session.draws = *slot->draws;
     session_begin(&slot->session);
@@ -105,8 +102,7 @@ int simulation_waits(const slot_t *slot) {
 
 static session_status_t play_skip(slot_t *slot, int64_t steps) {
   session_status_t status = SESSION_OK;
-  for (; steps > 0 && status == SESSION_OK && player_left(&slot->envs->player) > 0;
-       steps--) {
+  for (; steps > 0 && status == SESSION_OK && player_left(&slot->envs->player) > 0; steps--) {
     status = session_skip(&slot->session, &slot->envs->player);
     if (slot->envs->watched && status == SESSION_OK) {
       observers_released(slot->envs, &slot->session);
@@ -139,8 +135,7 @@ typedef struct {
 static report_t report_of_lane(const void *policy, int arm) {
   const in_lane_t *in = policy;
   if (in->sim->spec->flip == 0) return (report_t){0};
-  const tally_t seen =
-      lanes_of(in->sim->spec->policy)->seen(in->slot->lanes, in->lane, arm);
+  const tally_t seen = lanes_of(in->sim->spec->policy)->seen(in->slot->lanes, in->lane, arm);
   return report_plain(seen.n, seen.sum);
 }
 
@@ -148,9 +143,8 @@ static report_t report_of_lane(const void *policy, int arm) {
 static void finish(const simulation_t *sim, slot_t *slot) {
   for (int i = 0; i < slot->n; i++) {
     const in_lane_t lane = {sim, slot, i};
-    const reports_t reports = sim->engine == ENGINE_LANES
-                                  ? (reports_t){report_of_lane, &lane}
-                                  : session_reports(&slot->session);
+    const reports_t reports =
+        sim->engine == ENGINE_LANES ? (reports_t){report_of_lane, &lane} : session_reports(&slot->session);
     observers_finish(&slot->envs[i], &reports);
   }
 }
@@ -197,8 +191,7 @@ static void advance_slot(simulation_t *sim, slot_t *slot, double deadline) {
 #ifdef _OPENMP
 #pragma omp critical
 #endif
-      sim->failure = (failure_t){status, sim->runs[slot->run],
-                                 session_stopped_at(&slot->session, status)};
+      sim->failure = (failure_t){status, sim->runs[slot->run], session_stopped_at(&slot->session, status)};
       return;
     }
     if (environment_is_done(slot->envs)) {

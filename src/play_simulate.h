@@ -48,7 +48,7 @@ typedef struct {
   engine_t engine; /* PLAIN, SKIP or LANES */
   int scans;       /* was SCAN asked for? */
   int64_t horizon;
-  int finish; /* release open batches after the last round? 2: after the outstanding rewards */
+  int finish;         /* release open batches after the last round? 2: after the outstanding rewards */
   const double *runs; /* run numbers */
   int n_runs;
   observation_t observation;
@@ -63,8 +63,7 @@ typedef struct {
 engine_t engine_find(const char *name);
 
 /* The engine to use: the one asked for if the policy has it, else the plain loop. */
-engine_t simulation_engine(engine_t asked, const spec_t *spec, const world_t *world,
-                           const delays_t *delays);
+engine_t simulation_engine(engine_t asked, const spec_t *spec, const world_t *world, const delays_t *delays);
 
 /* Plays every slot for about this time in seconds. */
 void simulation_advance(simulation_t *sim, double seconds);

@@ -3,8 +3,7 @@
 
 /* ---- a log's rewards, in its order ---------------------------------------------------- */
 
-static int pull_recorded(environment_t *env, const round_t *round, int arm,
-                         double *reward) {
+static int pull_recorded(environment_t *env, const round_t *round, int arm, double *reward) {
   (void)round;
   const source_t *source = &env->arms->source[arm];
   const int64_t at = env->player.pulls[arm];
@@ -37,9 +36,7 @@ static int block_size(int k, int64_t block) {
 static int is_wanted(const environment_t *env, int i, want_t *want) {
   const supplied_t *s = &supplied(env)[i];
   if (environment_is_done(env) || s->used < s->n) return 0;
-  *want = (want_t){.block = s->blocks,
-                   .first = env->player.t + 1,
-                   .n = block_size(env->arms->k, s->blocks)};
+  *want = (want_t){.block = s->blocks, .first = env->player.t + 1, .n = block_size(env->arms->k, s->blocks)};
   return 1;
 }
 
@@ -74,8 +71,7 @@ static void begin_supplied(environment_t *env, uint64_t seed, uint64_t run) {
   env->over = 1;
 }
 
-static int pull_supplied(environment_t *env, const round_t *round, int arm,
-                         double *reward) {
+static int pull_supplied(environment_t *env, const round_t *round, int arm, double *reward) {
   (void)round;
   if (!is_supplied(env, arm)) {
     *reward = arms_draw(env->arms, arm, &env->reward);
@@ -151,9 +147,8 @@ static size_t size_table(const world_t *world) {
   return sizeof(supplied_t) + 2 * k * sizeof(double) * (size_t)supply_most(world->arms->k);
 }
 
-WORLD(table, .pull = pull_table, .size = size_table, .begin = begin_table,
-      .wants = wants_table, .destination = destination_table, .arrived = arrived,
-      .changing = 1);
+WORLD(table, .pull = pull_table, .size = size_table, .begin = begin_table, .wants = wants_table,
+      .destination = destination_table, .arrived = arrived, .changing = 1);
 
 /* ---- rewards of all arms, by an adversary who sees the pulls ------------------------------------- */
 
@@ -165,9 +160,7 @@ static double *destination_adversary(const environment_t *env, int arm, int mean
   return sums_of(env) + env->arms->k + (size_t)supply_most(env->arms->k) * (size_t)arm;
 }
 
-static int *played_at(const environment_t *env) {
-  return (int *)destination_adversary(env, env->arms->k, 0);
-}
+static int *played_at(const environment_t *env) { return (int *)destination_adversary(env, env->arms->k, 0); }
 
 static const int *played_adversary(const environment_t *env, int *n) {
   *n = supplied(env)->used;
@@ -179,8 +172,7 @@ static void begin_adversary(environment_t *env, uint64_t seed, uint64_t run) {
   memset(sums_of(env), 0, sizeof(double) * (size_t)env->arms->k);
 }
 
-static int pull_adversary(environment_t *env, const round_t *round, int arm,
-                          double *reward) {
+static int pull_adversary(environment_t *env, const round_t *round, int arm, double *reward) {
   (void)round;
   supplied_t *s = supplied(env);
   const int at = s->used++;

@@ -69,9 +69,7 @@ static int pull_drift(environment_t *env, const round_t *round, int arm, double 
   return play_means(env, env->space, arm, *reward);
 }
 
-static size_t size_means(const world_t *world) {
-  return sizeof(double) * (size_t)world->arms->k;
-}
+static size_t size_means(const world_t *world) { return sizeof(double) * (size_t)world->arms->k; }
 
 WORLD(drift, .pull = pull_drift, .size = size_means, .means = means_drift, .changing = 1,
       .params = {"period", "sine"});
@@ -119,5 +117,5 @@ static size_t size_walk(const world_t *world) {
   return sizeof(walk_t) + sizeof(double) * (size_t)world->arms->k;
 }
 
-WORLD(walk, .pull = pull_walk, .size = size_walk, .begin = begin_walk, .means = means_walk,
-      .changing = 1, .params = {"sd", "reflect"});
+WORLD(walk, .pull = pull_walk, .size = size_walk, .begin = begin_walk, .means = means_walk, .changing = 1,
+      .params = {"sd", "reflect"});

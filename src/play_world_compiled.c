@@ -13,9 +13,7 @@ static dpts_problem problem_of(const world_t *world) {
 }
 
 /* Its random stream; the sums of the arms, and their next rewards; its state, and the guard bytes */
-static double *sums_of(const environment_t *env) {
-  return (double *)((draws_t *)env->space + 1);
-}
+static double *sums_of(const environment_t *env) { return (double *)((draws_t *)env->space + 1); }
 static void *state_of(const environment_t *env) { return sums_of(env) + 2 * env->arms->k; }
 static char *guard_of(const environment_t *env) {
   const dpts_problem problem = problem_of(env->world);
@@ -24,8 +22,8 @@ static char *guard_of(const environment_t *env) {
 
 static size_t size(const world_t *world) {
   const dpts_problem problem = problem_of(world);
-  return sizeof(draws_t) + 2 * sizeof(double) * (size_t)problem.k +
-         world->adversary->size(&problem) + sizeof GUARD;
+  return sizeof(draws_t) + 2 * sizeof(double) * (size_t)problem.k + world->adversary->size(&problem) +
+         sizeof GUARD;
 }
 
 /* If it has written past its state, rewards become infinite. */
@@ -33,8 +31,7 @@ static void ask(environment_t *env) {
   const dpts_problem problem = problem_of(env->world);
   double *given = sums_of(env) + problem.k;
   for (int i = 0; i < problem.k; i++) given[i] = NAN;
-  env->world->adversary->offer(state_of(env), &problem, env->player.t + 1, given,
-                               env->space);
+  env->world->adversary->offer(state_of(env), &problem, env->player.t + 1, given, env->space);
   if (!memcmp(guard_of(env), GUARD, sizeof GUARD)) return;
   for (int i = 0; i < problem.k; i++) given[i] = INFINITY;
 }

@@ -46,9 +46,7 @@ POLICIES(DECLARE)
 #define ENTRY(name) &policy_##name,
 static const policy_t *const TABLE[] = {POLICIES(ENTRY)};
 
-const policy_t *policy_at(size_t i) {
-  return i < sizeof TABLE / sizeof *TABLE ? TABLE[i] : NULL;
-}
+const policy_t *policy_at(size_t i) { return i < sizeof TABLE / sizeof *TABLE ? TABLE[i] : NULL; }
 
 const policy_t *policy_find(const char *name) {
   const policy_t *policy;

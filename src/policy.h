@@ -28,16 +28,14 @@ typedef dpts_param param_t;
    `flip` it sees rewards as random bits: a session sees to both (play_session_view.h). */
 struct spec_t {
   const policy_t *policy;
-  int k;          /* arms */
-  int dim;        /* numbers in a context, 0 without contexts */
-  double horizon; /* of one life of the policy; Inf: not known */
-  int64_t every;  /* 0: it has one life */
-  double flip;    /* the chance that a bit is turned; 0: it sees rewards as they are */
+  int k;                      /* arms */
+  int dim;                    /* numbers in a context, 0 without contexts */
+  double horizon;             /* of one life of the policy; Inf: not known */
+  int64_t every;              /* 0: it has one life */
+  double flip;                /* the chance that a bit is turned; 0: it sees rewards as they are */
   double par[POLICY_MAX_PAR]; /* in the order of policy->params */
-  void
-      *host; /* of a policy whose code is the caller's, which knows what it is; else NULL */
-  const spec_t
-      *inner; /* of a policy around another one, which is played by it; else NULL */
+  void *host;                 /* of a policy whose code is the caller's, which knows what it is; else NULL */
+  const spec_t *inner;        /* of a policy around another one, which is played by it; else NULL */
   /* The state then begins with this pointer, host or inner, which is not saved. */
 };
 
@@ -51,20 +49,20 @@ struct policy_t {
   const param_t *params; /* a parameter without a name at the end */
   uint32_t state_version;
   /* What it is. R reads these, and has no list of policies (policy_properties() in R). */
-  int tosses;   /* its choices depend on random numbers of its own */
-  int releases; /* it learns from noisy sums that it releases, and from nothing else */
-  int batches; /* the reward that completes a batch of an arm releases its sum, once, with fresh
+  int tosses;        /* its choices depend on random numbers of its own */
+  int releases;      /* it learns from noisy sums that it releases, and from nothing else */
+  int batches;       /* the reward that completes a batch of an arm releases its sum, once, with fresh
                         noise, and nothing else is released: so many batches of an arm may be open.
                         0: not so */
-  int each_once; /* each reward is in one released sum at most, with noise of its own unless a parameter
+  int each_once;     /* each reward is in one released sum at most, with noise of its own unless a parameter
                     "correlation" says otherwise */
-  int by_tosses; /* these sums weigh a reward by the chance of its arm: evidence holds under any drift */
+  int by_tosses;     /* these sums weigh a reward by the chance of its arm: evidence holds under any drift */
   int needs_horizon; /* it cannot play when the horizon is not known */
   int needs_context; /* it cannot play without contexts */
-  int fails_rarely; /* in a few runs of a thousand or hundred it stays with a wrong arm so long that these
+  int fails_rarely;  /* in a few runs of a thousand or hundred it stays with a wrong arm so long that these
                         runs make much of its mean regret */
-  int from_outside; /* its code is a user's: its chances are looked at in every round */
-  int tosses_coins; /* for a reward between 0 and 1, and these are not published */
+  int from_outside;  /* its code is a user's: its chances are looked at in every round */
+  int tosses_coins;  /* for a reward between 0 and 1, and these are not published */
   size_t (*size)(const spec_t *spec);
   void (*init)(void *state, const spec_t *spec);
   /* An arm on offer. It leaves the state alone, but for a tournament (policy_tournament.h), which is a
@@ -121,12 +119,10 @@ struct policy_t {
                                   __VA_ARGS__}
 
 const policy_t *policy_find(const char *name); /* NULL if there is none */
-const policy_t *policy_at(size_t i); /* the i-th, from 0; NULL: there are no more */
+const policy_t *policy_at(size_t i);           /* the i-th, from 0; NULL: there are no more */
 
 /* Are there sums of batches, each reward in one of them? */
-static inline int releases_batches(const policy_t *policy) {
-  return policy->each_once && policy->report;
-}
+static inline int releases_batches(const policy_t *policy) { return policy->each_once && policy->report; }
 
 /* Are there sums to conclude from: of batches, or of bits that are random already? */
 static inline int spec_concludes(const spec_t *spec) {

@@ -11,9 +11,8 @@ PARAMETERS(PARAMS, NEEDS("epsilon"), NEEDS("alpha"));
 
 static plan_t plan(const spec_t *spec) {
   const double *par = spec->par;
-  return (plan_t){.first = 1,
-                  .ratio = 2,
-                  .how = {.kind = NOISE_LAPLACE, .scale = 1 / par[EPSILON], .forget = 1}};
+  return (plan_t){
+      .first = 1, .ratio = 2, .how = {.kind = NOISE_LAPLACE, .scale = 1 / par[EPSILON], .forget = 1}};
 }
 
 static double index_of(const void *state, int arm, double confidence) {
@@ -23,8 +22,7 @@ static double index_of(const void *state, int arm, double confidence) {
   return kl_upper(shifted, confidence / a->m);
 }
 
-static const index_t ORDER = {
-    .index = index_of, .alike = batches_alike, .rank = batches_rewards, .most = 1};
+static const index_t ORDER = {.index = index_of, .alike = batches_alike, .rank = batches_rewards, .most = 1};
 
 static int best_arm(const batches_t *s, const round_t *round) {
   return batches_best(s, round, &ORDER, s->par[ALPHA] * log((double)round->t));

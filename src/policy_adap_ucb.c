@@ -13,9 +13,8 @@ PARAMETERS(PARAMS, NEEDS("epsilon"), NEEDS("alpha"));
 
 static plan_t plan(const spec_t *spec) {
   const double *par = spec->par;
-  return (plan_t){.first = 1,
-                  .ratio = 2,
-                  .how = {.kind = NOISE_LAPLACE, .scale = 1 / par[EPSILON], .forget = 1}};
+  return (plan_t){
+      .first = 1, .ratio = 2, .how = {.kind = NOISE_LAPLACE, .scale = 1 / par[EPSILON], .forget = 1}};
 }
 
 static double index_of(const void *state, int arm, double ln_t) {
@@ -23,8 +22,7 @@ static double index_of(const void *state, int arm, double ln_t) {
   const released_t *a = &s->arms[arm];
   const double alpha = s->par[ALPHA];
   const double ln_2t = 0.69314718055994531 + ln_t;
-  return a->mean + sqrt(alpha * ln_2t / (2 * a->m)) +
-         alpha * ln_t / (s->par[EPSILON] * a->m);
+  return a->mean + sqrt(alpha * ln_2t / (2 * a->m)) + alpha * ln_t / (s->par[EPSILON] * a->m);
 }
 
 /* |sqrt(1 / m_a) - sqrt(1 / m_b)| is at most |1 / m_a - 1 / m_b| / sqrt(1 / m_a + 1 / m_b). */
@@ -34,8 +32,7 @@ static double closing(const void *state, int a, int b, double ln_t) {
   const double m_a = arms[a].m, m_b = arms[b].m, alpha = s->par[ALPHA];
   const double both = m_a * m_b, differ = fabs(m_a - m_b);
   const double ln_2t = 0.69314718055994531 + ln_t;
-  return differ * (sqrt(alpha / (8 * ln_2t * both * (m_a + m_b))) +
-                   alpha / (s->par[EPSILON] * both)) +
+  return differ * (sqrt(alpha / (8 * ln_2t * both * (m_a + m_b))) + alpha / (s->par[EPSILON] * both)) +
          apart(arms[a].mean, arms[b].mean);
 }
 

@@ -7,14 +7,10 @@ static char *after_arms(const batches_t *s) {
   return (char *)(batches_likelihood(s, 0) + (s->plan.likelihood ? s->k : 0));
 }
 
-static tournament_t *tournament_of(const batches_t *s) {
-  return tournament_at(after_arms(s), s->k);
-}
+static tournament_t *tournament_of(const batches_t *s) { return tournament_at(after_arms(s), s->k); }
 
 /* -Inf before an arm's first release */
-static double *means_of(const batches_t *s) {
-  return (double *)(after_arms(s) + tournament_size(s->k));
-}
+static double *means_of(const batches_t *s) { return (double *)(after_arms(s) + tournament_size(s->k)); }
 
 double batches_first(const spec_t *spec, double asked, double wanted) {
   if (asked == asked) return asked;
@@ -23,10 +19,8 @@ double batches_first(const spec_t *spec, double asked, double wanted) {
 }
 
 size_t batches_size(const spec_t *spec, const plan_t *plan) {
-  const size_t each =
-      sizeof(released_t) + sizeof(gather_t) + (plan->likelihood ? sizeof(likelihood_t) : 0);
-  return sizeof(batches_t) + each * (size_t)spec->k + tournament_size(spec->k) +
-         highest_size(spec->k);
+  const size_t each = sizeof(released_t) + sizeof(gather_t) + (plan->likelihood ? sizeof(likelihood_t) : 0);
+  return sizeof(batches_t) + each * (size_t)spec->k + tournament_size(spec->k) + highest_size(spec->k);
 }
 
 void batches_init(batches_t *s, const spec_t *spec, plan_t plan) {
@@ -77,8 +71,7 @@ tournament_t *batches_tournament(const batches_t *s, const round_t *round) {
   return tournament_for(round, tournament_of(s));
 }
 
-int batches_best(const batches_t *s, const round_t *round, const index_t *index,
-                 double clock) {
+int batches_best(const batches_t *s, const round_t *round, const index_t *index, double clock) {
   tournament_t *t = batches_tournament(s, round);
   return t ? tournament_best(index, s, t, clock) : index_scan(index, s, round, clock);
 }
@@ -86,13 +79,11 @@ int batches_best(const batches_t *s, const round_t *round, const index_t *index,
 int batches_alike(const void *state, int arm_a, int arm_b) {
   const batches_t *s = state;
   const released_t *a = &s->arms[arm_a], *b = &s->arms[arm_b];
-  return a->mean == b->mean && a->m == b->m && a->n == b->n && a->spread == b->spread &&
-         a->v == b->v && !s->plan.likelihood;
+  return a->mean == b->mean && a->m == b->m && a->n == b->n && a->spread == b->spread && a->v == b->v &&
+         !s->plan.likelihood;
 }
 
-double batches_rewards(const void *state, int arm) {
-  return ((const batches_t *)state)->arms[arm].n;
-}
+double batches_rewards(const void *state, int arm) { return ((const batches_t *)state)->arms[arm].n; }
 
 double batches_error(const void *state, int arm, double value) {
   return 1e-9 * (1 + fabs(value)) + 1e-13 * ((const batches_t *)state)->arms[arm].m;
@@ -150,16 +141,16 @@ int64_t batches_assign(batches_t *s, int arm, int64_t n, growth_t growth) {
   return gather_commit(&gathers(s)[arm], n, arm, &s->open);
 }
 
-void batches_add(batches_t *s, int arm, int64_t number, int64_t n, double sum,
-                 double squares, draws_t *draws) {
+void batches_add(batches_t *s, int arm, int64_t number, int64_t n, double sum, double squares,
+                 draws_t *draws) {
   gather_batch_t batch;
   if (s->plan.how.weight > 0) gather_square(&gathers(s)[arm], number, squares);
   if (gather_add(&gathers(s)[arm], number, n, sum, &batch)) release(s, arm, &batch, draws);
 }
 
 void batches_update(batches_t *s, const feedback_t *feedback, draws_t *draws) {
-  batches_add(s, feedback->arm, feedback->batch, 1, feedback->reward,
-              reward_square(draws, feedback->reward), draws);
+  batches_add(s, feedback->arm, feedback->batch, 1, feedback->reward, reward_square(draws, feedback->reward),
+              draws);
 }
 
 void batches_grow(void *state, const void *of_old, int k) {
@@ -171,8 +162,7 @@ void batches_grow(void *state, const void *of_old, int k) {
   memcpy(s->arms, old->arms, sizeof *s->arms * (size_t)k);
   memcpy(gathers(s), gathers(old), sizeof(gather_t) * (size_t)k);
   if (s->plan.likelihood) {
-    memcpy(batches_likelihood(s, 0), batches_likelihood(old, 0),
-           sizeof(likelihood_t) * (size_t)k);
+    memcpy(batches_likelihood(s, 0), batches_likelihood(old, 0), sizeof(likelihood_t) * (size_t)k);
   }
   for (int i = 0; i < k; i++) {
     if (s->arms[i].n > 0) highest_set(means_of(s), now, i, s->arms[i].mean);
@@ -181,8 +171,7 @@ void batches_grow(void *state, const void *of_old, int k) {
 
 int batches_own(const void *state, int i, size_t *from, size_t *each) {
   const batches_t *s = state;
-  *from =
-      (size_t)((i ? (const char *)gathers(s) : (const char *)s->arms) - (const char *)s);
+  *from = (size_t)((i ? (const char *)gathers(s) : (const char *)s->arms) - (const char *)s);
   *each = i ? sizeof(gather_t) : sizeof(released_t);
   return i < 2;
 }
@@ -199,12 +188,10 @@ void batches_finish(void *state, draws_t *draws) {
 void batches_learn(batches_t *s, int arm, double reward, growth_t growth, draws_t *draws) {
   gather_t *g = &gathers(s)[arm];
   if (s->open == arm && s->plan.how.weight == 0 && gather_take(g, reward)) return;
-  batches_add(s, arm, batches_assign(s, arm, 1, growth), 1, reward,
-              reward_square(draws, reward), draws);
+  batches_add(s, arm, batches_assign(s, arm, 1, growth), 1, reward, reward_square(draws, reward), draws);
 }
 
-void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth,
-                  draws_t *draws) {
+void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth, draws_t *draws) {
   const round_t round = player_round(player);
   const int arm = batches_choose(s, &round, best);
   if (arm < 0) {

@@ -22,7 +22,7 @@ typedef struct {
   double first, ratio; /* size of the first batch; each next batch is (ratio - 1) times what
                           the arm was assigned before, rounded up */
   mechanism_t how;     /* batches are released */
-  int likelihood; /* for Laplace: the mean of maximum likelihood (math_normal_laplace.h) */
+  int likelihood;      /* for Laplace: the mean of maximum likelihood (math_normal_laplace.h) */
 } plan_t;
 
 typedef struct {
@@ -30,7 +30,7 @@ typedef struct {
   double par[BATCH_PAR]; /* the policy's parameters */
   int64_t k, open;       /* open: the arm it is committed to, or -1 */
   int64_t waiting;       /* arms without a released batch */
-  released_t arms[]; /* k of them, then k gather_t: exact sums, at which no index looks; and
+  released_t arms[];     /* k of them, then k gather_t: exact sums, at which no index looks; and
                          k likelihood_t if the plan asks for them; then the tournament and a
                          tree for the highest mean */
 } batches_t;
@@ -44,8 +44,7 @@ static inline likelihood_t *batches_likelihood(const batches_t *s, int arm) {
 tournament_t *batches_tournament(const batches_t *s, const round_t *round);
 /* The arm of the best index among those on offer, by the tournament or by a scan; every arm on
    offer has a batch. */
-int batches_best(const batches_t *s, const round_t *round, const index_t *index,
-                 double clock);
+int batches_best(const batches_t *s, const round_t *round, const index_t *index, double clock);
 /* For an index_t: was the same released of both arms? */
 int batches_alike(const void *state, int a, int b);
 /* And a rank: the rewards released; and the error of an index that is m times a divergence. */
@@ -74,8 +73,8 @@ int batches_choose(const batches_t *s, const round_t *round, best_t best);
    be NULL. And n of its rewards, which add up to `sum`, and their squares about 1/2 to `squares`, have
    come. */
 int64_t batches_assign(batches_t *s, int arm, int64_t n, growth_t growth);
-void batches_add(batches_t *s, int arm, int64_t number, int64_t n, double sum,
-                 double squares, draws_t *draws);
+void batches_add(batches_t *s, int arm, int64_t number, int64_t n, double sum, double squares,
+                 draws_t *draws);
 /* One reward has come. */
 void batches_update(batches_t *s, const feedback_t *feedback, draws_t *draws);
 /* The two in one, for a reward that comes at once. */
@@ -86,43 +85,40 @@ void batches_finish(void *state, draws_t *draws);
 void batches_grow(void *state, const void *old, int k);
 int batches_own(const void *state, int i, size_t *from, size_t *each);
 /* A whole batch, or what the horizon leaves of it. */
-void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth,
-                  draws_t *draws);
+void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth, draws_t *draws);
 
 /* The functions of a policy from its parameters, its plan(), its best_arm(), a growth_t or NULL, and
    whether it `fails_rarely` (policy.h). */
-#define BATCH_POLICY(NAME, GROWTH, FAILS_RARELY)                                          \
-  static size_t size(const spec_t *spec) {                                                \
-    const plan_t p = plan(spec);                                                          \
-    return batches_size(spec, &p);                                                        \
-  }                                                                                       \
-  static void init(void *state, const spec_t *spec) {                                     \
-    batches_t *s = state;                                                                 \
-    batches_init(s, spec, plan(spec));                                                    \
-    for (int i = 0; i < BATCH_PAR; i++) s->par[i] = spec->par[i];                         \
-  }                                                                                       \
-  static int choose(const void *state, const round_t *round, draws_t *draws) {            \
-    (void)draws;                                                                          \
-    return batches_choose(state, round, best_arm);                                        \
-  }                                                                                       \
-  static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws) {     \
-    (void)round, (void)draws;                                                             \
-    return batches_assign(state, arm, 1, GROWTH);                                         \
-  }                                                                                       \
-  static void update(void *state, const feedback_t *feedback, draws_t *draws) {           \
-    batches_update(state, feedback, draws);                                               \
-  }                                                                                       \
-  static void learn(void *state, const round_t *round, int arm, double reward,            \
-                    draws_t *draws) {                                                     \
-    (void)round;                                                                          \
-    batches_learn(state, arm, reward, GROWTH, draws);                                     \
-  }                                                                                       \
-  static void skip(void *state, player_t *player, draws_t *draws) {                       \
-    batches_skip(state, player, best_arm, GROWTH, draws);                                 \
-  }                                                                                       \
-  POLICY(NAME, .state_version = 6, .releases = 1, .batches = GATHER_ROOM, .each_once = 1, \
-         .commit = commit, .update = update, .learn = learn, .skip = skip,                \
-         .report = batches_report, .finish = batches_finish, .grow = batches_grow,        \
-         .own = batches_own, .fails_rarely = FAILS_RARELY);
+#define BATCH_POLICY(NAME, GROWTH, FAILS_RARELY)                                                             \
+  static size_t size(const spec_t *spec) {                                                                   \
+    const plan_t p = plan(spec);                                                                             \
+    return batches_size(spec, &p);                                                                           \
+  }                                                                                                          \
+  static void init(void *state, const spec_t *spec) {                                                        \
+    batches_t *s = state;                                                                                    \
+    batches_init(s, spec, plan(spec));                                                                       \
+    for (int i = 0; i < BATCH_PAR; i++) s->par[i] = spec->par[i];                                            \
+  }                                                                                                          \
+  static int choose(const void *state, const round_t *round, draws_t *draws) {                               \
+    (void)draws;                                                                                             \
+    return batches_choose(state, round, best_arm);                                                           \
+  }                                                                                                          \
+  static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws) {                        \
+    (void)round, (void)draws;                                                                                \
+    return batches_assign(state, arm, 1, GROWTH);                                                            \
+  }                                                                                                          \
+  static void update(void *state, const feedback_t *feedback, draws_t *draws) {                              \
+    batches_update(state, feedback, draws);                                                                  \
+  }                                                                                                          \
+  static void learn(void *state, const round_t *round, int arm, double reward, draws_t *draws) {             \
+    (void)round;                                                                                             \
+    batches_learn(state, arm, reward, GROWTH, draws);                                                        \
+  }                                                                                                          \
+  static void skip(void *state, player_t *player, draws_t *draws) {                                          \
+    batches_skip(state, player, best_arm, GROWTH, draws);                                                    \
+  }                                                                                                          \
+  POLICY(NAME, .state_version = 6, .releases = 1, .batches = GATHER_ROOM, .each_once = 1, .commit = commit,  \
+         .update = update, .learn = learn, .skip = skip, .report = batches_report, .finish = batches_finish, \
+         .grow = batches_grow, .own = batches_own, .fails_rarely = FAILS_RARELY);
 
 #endif

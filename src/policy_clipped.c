@@ -11,8 +11,7 @@
 enum { LOWER, UPPER, PILOT, TAIL, SCALE };
 enum { LOOKS = 7, LEVELS = 1 << LOOKS };
 /* No `upper`: it is searched; and no `lower` either: the range is from -upper to upper. */
-PARAMETERS(PARAMS, TAKES("lower"), TAKES("upper"), NEEDS("pilot"), NEEDS("tail"),
-           NEEDS("scale"));
+PARAMETERS(PARAMS, TAKES("lower"), TAKES("upper"), NEEDS("pilot"), NEEDS("tail"), NEEDS("scale"));
 
 typedef struct {
   const spec_t *inner; /* not saved: a spec's `inner` */
@@ -21,9 +20,8 @@ typedef struct {
   int64_t come;        /* rewards of the pilot */
   double pilot, tail, scale;
   double lower, upper;
-  int64_t above
-      [LEVELS]; /* of the pilot: how many are above a level and not above the next one */
-} state_t;      /* then the policy */
+  int64_t above[LEVELS]; /* of the pilot: how many are above a level and not above the next one */
+} state_t;               /* then the policy */
 
 static inner_t inner(const state_t *s) { return inner_at(s->inner, s + 1); }
 
@@ -116,5 +114,5 @@ static void finish(void *state, draws_t *draws) {
   if (s->start >= 0) inner_finish(inner(s), draws);
 }
 
-POLICY(clipped, .state_version = 2, .tosses = 1, .releases = 1, .commit = commit,
-       .update = update, .report = report, .finish = finish);
+POLICY(clipped, .state_version = 2, .tosses = 1, .releases = 1, .commit = commit, .update = update,
+       .report = report, .finish = finish);

@@ -43,18 +43,15 @@ static void begin(state_t *s) {
 
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
-  *s = (state_t){.inner = spec->inner,
-                 .k = spec->k,
-                 .delta = spec->par[DELTA],
-                 .explore = spec->par[EXPLORE]};
+  *s =
+      (state_t){.inner = spec->inner, .k = spec->k, .delta = spec->par[DELTA], .explore = spec->par[EXPLORE]};
   begin(s);
 }
 
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   const state_t *s = state;
   const int64_t every = (int64_t)s->explore;
-  if (every > 0 && round->t % every == 0)
-    return round->offer[round->t / every % round->n_offer];
+  if (every > 0 && round->t % every == 0) return round->offer[round->t / every % round->n_offer];
   return inner_choose(inner(s), round, round->t - s->start, draws);
 }
 
@@ -92,11 +89,9 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   if (changed(s, own.arm, draws)) begin(s);
 }
 
-static report_t report(const void *state, int arm) {
-  return inner_report(inner(state), arm);
-}
+static report_t report(const void *state, int arm) { return inner_report(inner(state), arm); }
 
 static void finish(void *state, draws_t *draws) { inner_finish(inner(state), draws); }
 
-POLICY(detect, .state_version = 1, .tosses = 1, .releases = 1, .commit = commit,
-       .update = update, .report = report, .finish = finish);
+POLICY(detect, .state_version = 1, .tosses = 1, .releases = 1, .commit = commit, .update = update,
+       .report = report, .finish = finish);

@@ -19,9 +19,8 @@ enum { DIVERGENCE, LIKELIHOOD };
 enum { GEOMETRIC, EVIDENCE };
 static const char *const INDICES[] = {"divergence", "likelihood", NULL};
 static const char *const SCHEDULES[] = {"geometric", "evidence", NULL};
-PARAMETERS(PARAMS, NEEDS("epsilon"), NEEDS("ratio"), TAKES("first"),
-           ONE_OF("index", INDICES), NEEDS("safety"), ONE_OF("schedule", SCHEDULES),
-           NEEDS("information"));
+PARAMETERS(PARAMS, NEEDS("epsilon"), NEEDS("ratio"), TAKES("first"), ONE_OF("index", INDICES),
+           NEEDS("safety"), ONE_OF("schedule", SCHEDULES), NEEDS("information"));
 
 static plan_t plan(const spec_t *spec) {
   const double *par = spec->par;
@@ -52,8 +51,7 @@ static double index_of(const batches_t *s, int arm, double top) {
   const released_t *a = &s->arms[arm];
   if (s->plan.likelihood) {
     const double c = evidence(s, arm, top);
-    return fmax(0, c - s->par[SAFETY] * log1p(c)) + log(a->n) +
-           s->par[INFORMATION] * log(normal_part(a));
+    return fmax(0, c - s->par[SAFETY] * log1p(c)) + log(a->n) + s->par[INFORMATION] * log(normal_part(a));
   }
   return a->m * d_epsilon(clip01(a->mean), top, s->par[EPSILON]) + log(a->m);
 }
@@ -71,10 +69,8 @@ static const index_t ORDER = {.index = minus_index_of,
                               .clock = CLOCK_RUNS_BOTH_WAYS};
 
 /* The cost of a mean need not rise all the way, for the variance of rewards goes with it. */
-static const index_t LIKELIHOOD_ORDER = {.index = minus_index_of,
-                                         .alike = batches_alike,
-                                         .most = INFINITY,
-                                         .clock = CLOCK_JUMPS};
+static const index_t LIKELIHOOD_ORDER = {
+    .index = minus_index_of, .alike = batches_alike, .most = INFINITY, .clock = CLOCK_JUMPS};
 
 static int best_arm(const batches_t *s, const round_t *round) {
   const index_t *index = s->plan.likelihood ? &LIKELIHOOD_ORDER : &ORDER;
@@ -84,8 +80,7 @@ static int best_arm(const batches_t *s, const round_t *round) {
 static double growth(const batches_t *s, int arm) {
   const released_t *a = &s->arms[arm];
   if (s->par[SCHEDULE] == GEOMETRIC) return s->plan.ratio - 1;
-  const double by_evidence =
-      (s->plan.ratio - 1) / (1 + evidence(s, arm, batches_top_of_all(s)));
+  const double by_evidence = (s->plan.ratio - 1) / (1 + evidence(s, arm, batches_top_of_all(s)));
   return fmax(by_evidence, s->plan.first / 2 / a->n);
 }
 

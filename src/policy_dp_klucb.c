@@ -13,9 +13,8 @@ PARAMETERS(PARAMS, NEEDS("epsilon"), NEEDS("ratio"), NEEDS("first"));
 
 static plan_t plan(const spec_t *spec) {
   const double *par = spec->par;
-  return (plan_t){.first = par[FIRST],
-                  .ratio = par[RATIO],
-                  .how = {.kind = NOISE_LAPLACE, .scale = 1 / par[EPSILON]}};
+  return (plan_t){
+      .first = par[FIRST], .ratio = par[RATIO], .how = {.kind = NOISE_LAPLACE, .scale = 1 / par[EPSILON]}};
 }
 
 static double index_of(const void *state, int arm, double ln_t) {
@@ -24,8 +23,7 @@ static double index_of(const void *state, int arm, double ln_t) {
   return d_epsilon_upper(clip01(a->mean), ln_t / a->n, s->par[EPSILON]);
 }
 
-static const index_t ORDER = {
-    .index = index_of, .alike = batches_alike, .rank = batches_rewards, .most = 1};
+static const index_t ORDER = {.index = index_of, .alike = batches_alike, .rank = batches_rewards, .most = 1};
 
 static int best_arm(const batches_t *s, const round_t *round) {
   return batches_best(s, round, &ORDER, log((double)round->t));

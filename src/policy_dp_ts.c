@@ -65,8 +65,7 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
   FOR_EACH_ARM(i, round) {
     const double n = arms[i].n;
     const double shifted = clip01(arms[i].mean + arms[i].shift * ln_t);
-    argmax_add(&best, i,
-               sample_beta(&draws->policy, shifted * n + 1, (1 - shifted) * n + 1));
+    argmax_add(&best, i, sample_beta(&draws->policy, shifted * n + 1, (1 - shifted) * n + 1));
   }
   return argmax_arm(&best);
 }
@@ -95,5 +94,5 @@ static void grow(void *state, const void *of_old, int k) {
   memcpy(counters(s), counters(old), hybrid_size((int)s->levels) * (size_t)k);
 }
 
-POLICY(dp_ts, .state_version = 1, .tosses = 1, .tosses_coins = 1, .releases = 1,
-       .needs_horizon = 1, .update = update, .report = report, .grow = grow);
+POLICY(dp_ts, .state_version = 1, .tosses = 1, .tosses_coins = 1, .releases = 1, .needs_horizon = 1,
+       .update = update, .report = report, .grow = grow);

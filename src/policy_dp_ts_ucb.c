@@ -36,9 +36,7 @@ typedef struct {
   arm_t arms[]; /* k of them, then k gather_t */
 } state_t;
 
-static gather_t *gather_of(state_t *s, int arm) {
-  return (gather_t *)(s->arms + s->k) + arm;
-}
+static gather_t *gather_of(state_t *s, int arm) { return (gather_t *)(s->arms + s->k) + arm; }
 
 static size_t size(const spec_t *spec) {
   return sizeof(state_t) + (sizeof(arm_t) + sizeof(gather_t)) * (size_t)spec->k;
@@ -106,8 +104,7 @@ static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws
   return assign(s, arm, 1);
 }
 
-static void add(state_t *s, int arm, int64_t number, int64_t n, double sum,
-                draws_t *draws) {
+static void add(state_t *s, int arm, int64_t number, int64_t n, double sum, draws_t *draws) {
   arm_t *a = &s->arms[arm];
   gather_batch_t batch;
   s->out -= n;
@@ -136,9 +133,7 @@ static void skip(void *state, player_t *player, draws_t *draws) {
   if (arm < 0) return;
   const int settled = s->waiting == 0 && s->drawing == 0 && !s->fresh;
   const gather_t *g = gather_of(s, arm);
-  const double room = !settled      ? 1
-                      : g->open < 0 ? 2 * s->arms[arm].n
-                                    : (double)gather_left(g);
+  const double room = !settled ? 1 : g->open < 0 ? 2 * s->arms[arm].n : (double)gather_left(g);
   const int64_t n = player_stretch(player, room);
   const int64_t number = assign(s, arm, n);
   add(s, arm, number, n, player_pull_many(player, arm, n), draws);
@@ -155,5 +150,5 @@ static void grow(void *state, const void *of_old, int k) {
   memcpy(gather_of(s, 0), gather_of(old, 0), sizeof(gather_t) * (size_t)k);
 }
 
-POLICY(dp_ts_ucb, .state_version = 1, .releases = 1, .needs_horizon = 1, .commit = commit,
-       .update = update, .skip = skip, .grow = grow);
+POLICY(dp_ts_ucb, .state_version = 1, .releases = 1, .needs_horizon = 1, .commit = commit, .update = update,
+       .skip = skip, .grow = grow);

@@ -26,13 +26,9 @@ typedef struct {
   arm_t arms[]; /* k of them, then the tournament, then the counters */
 } state_t;
 
-static tournament_t *tournament_of(const state_t *s) {
-  return tournament_at(s->arms + s->k, s->k);
-}
+static tournament_t *tournament_of(const state_t *s) { return tournament_at(s->arms + s->k, s->k); }
 
-static void *counters(const state_t *s) {
-  return (char *)(s->arms + s->k) + tournament_size(s->k);
-}
+static void *counters(const state_t *s) { return (char *)(s->arms + s->k) + tournament_size(s->k); }
 
 static size_t size(const spec_t *spec) {
   return sizeof(state_t) + tournament_size(spec->k) +
@@ -42,8 +38,7 @@ static size_t size(const spec_t *spec) {
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
   const int levels = tree_levels(spec->horizon);
-  *s = (state_t){
-      .k = spec->k, .waiting = spec->k, .levels = levels, .epsilon = spec->par[EPSILON]};
+  *s = (state_t){.k = spec->k, .waiting = spec->k, .levels = levels, .epsilon = spec->par[EPSILON]};
   tournament_init(tournament_of(s), spec->k);
   for (int i = 0; i < spec->k; i++) {
     s->arms[i] = (arm_t){0};
@@ -114,5 +109,5 @@ static void grow(void *state, const void *of_old, int k) {
   memcpy(counters(s), counters(old), hybrid_size((int)s->levels) * (size_t)k);
 }
 
-POLICY(dp_ucb_bound, .state_version = 4, .releases = 1, .needs_horizon = 1,
-       .update = update, .report = report, .grow = grow);
+POLICY(dp_ucb_bound, .state_version = 4, .releases = 1, .needs_horizon = 1, .update = update,
+       .report = report, .grow = grow);

@@ -23,9 +23,7 @@ typedef struct {
   arm_t arms[];
 } state_t;
 
-static size_t size(const spec_t *spec) {
-  return sizeof(state_t) + sizeof(arm_t) * (size_t)spec->k;
-}
+static size_t size(const spec_t *spec) { return sizeof(state_t) + sizeof(arm_t) * (size_t)spec->k; }
 
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
@@ -86,9 +84,8 @@ static void skip(void *state, player_t *player, draws_t *draws) {
   for (int i = 0; i < 24 && player_left(player) > 0; i++) {
     const int arm = player_choose(player, choose, s, draws);
     if (arm < 0) return;
-    const double rounds = i == 0 && s->arms[arm].due >= STRETCH
-                              ? sure(s, player->k, arm, (double)(player->t + 1))
-                              : 1;
+    const double rounds =
+        i == 0 && s->arms[arm].due >= STRETCH ? sure(s, player->k, arm, (double)(player->t + 1)) : 1;
     const int64_t n = player_stretch(player, (int64_t)fmax(1, rounds));
     add(s, arm, player_pull_many(player, arm, n), (double)n, draws);
     if (n > 1) return;
@@ -116,5 +113,5 @@ static void grow(void *state, const void *of_old, int k) {
   memcpy(s->arms, old->arms, sizeof *s->arms * (size_t)k);
 }
 
-POLICY(dp_ucb_int, .state_version = 1, .releases = 1, .update = update, .skip = skip,
-       .skip_pays = skip_pays, .report = report, .grow = grow);
+POLICY(dp_ucb_int, .state_version = 1, .releases = 1, .update = update, .skip = skip, .skip_pays = skip_pays,
+       .report = report, .grow = grow);

@@ -41,7 +41,7 @@ typedef struct {
   double rounds, target;     /* R and r */
   int64_t k, stage;          /* stage: e */
   int64_t n_active, waiting; /* |S|, and arms of S with fewer than r rewards */
-  arm_t arms[]; /* then room for skip(): k sums, k numbers of scratch, k arms */
+  arm_t arms[];              /* then room for skip(): k sums, k numbers of scratch, k arms */
 } state_t;
 
 static size_t size(const spec_t *spec) {
@@ -59,9 +59,7 @@ static void begin_stage(state_t *s) {
     s->rounds = fmax(1, floor(s->people / (double)s->n_active));
   } else {
     const double gap = pow(2, -(double)s->stage);
-    s->rounds = fmax(32 * log_failure(s, 8) / (gap * gap),
-                     8 * log_failure(s, 4) / (s->epsilon * gap)) +
-                1;
+    s->rounds = fmax(32 * log_failure(s, 8) / (gap * gap), 8 * log_failure(s, 4) / (s->epsilon * gap)) + 1;
   }
   s->target = ceil(s->rounds);
   s->waiting = s->n_active;
@@ -228,9 +226,7 @@ static void skip(void *state, player_t *player, draws_t *draws) {
   }
 }
 
-static report_t report(const void *state, int arm) {
-  return ((const state_t *)state)->arms[arm].report;
-}
+static report_t report(const void *state, int arm) { return ((const state_t *)state)->arms[arm].report; }
 
 /* The last survivor; of DP-SE the chance that it is not the best is beta at most. */
 static verdict_t verdict(const void *state) {
@@ -241,9 +237,9 @@ static verdict_t verdict(const void *state) {
   return (verdict_t){.stop = 1, .arm = last, .error = s->people > 0 ? NAN : s->beta};
 }
 
-#define ELIMINATION(NAME, OWN_PARAMS, OWN_INIT, VERSION)                               \
-  POLICY_OF(NAME, OWN_PARAMS, OWN_INIT, choose, .state_version = VERSION, .tosses = 1, \
-            .releases = 1, .each_once = 1, .commit = commit, .update = update,         \
-            .skip = skip, .report = report, .verdict = verdict, .finish = finish)
+#define ELIMINATION(NAME, OWN_PARAMS, OWN_INIT, VERSION)                                              \
+  POLICY_OF(NAME, OWN_PARAMS, OWN_INIT, choose, .state_version = VERSION, .tosses = 1, .releases = 1, \
+            .each_once = 1, .commit = commit, .update = update, .skip = skip, .report = report,       \
+            .verdict = verdict, .finish = finish)
 ELIMINATION(dp_se, SE_PARAMS, se_init, 3);
 ELIMINATION(halving, HALVING_PARAMS, halving_init, 2);

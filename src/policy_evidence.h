@@ -22,10 +22,10 @@ typedef struct {
 typedef struct {
   int k;                    /* arms */
   double threshold, margin; /* of a verdict; a threshold of Inf: there is to be none */
-  double risk;  /* error probability given to correlated noise, for each arm and sign */
-  double floor; /* no chance of an arm, given that it is one of a pair, is ever below it */
-  int permuted; /* are people assigned in fixed numbers? */
-  double rate;  /* that each arm is compared with, in place of the other arms; NAN: none */
+  double risk;              /* error probability given to correlated noise, for each arm and sign */
+  double floor;             /* no chance of an arm, given that it is one of a pair, is ever below it */
+  int permuted;             /* are people assigned in fixed numbers? */
+  double rate;              /* that each arm is compared with, in place of the other arms; NAN: none */
 } design_t;
 
 typedef struct {
@@ -50,8 +50,7 @@ typedef struct {
   double (*estimate)(const void *state, int a, int b);
 } martingale_t;
 
-#define MARTINGALE(NAME, ...) \
-  const martingale_t martingale_##NAME = {.name = #NAME, __VA_ARGS__}
+#define MARTINGALE(NAME, ...) const martingale_t martingale_##NAME = {.name = #NAME, __VA_ARGS__}
 
 const martingale_t *martingale_find(const char *name); /* NULL if there is none */
 

@@ -23,11 +23,8 @@ static noise_law_t as_independent(const noise_law_t *noise) {
 }
 
 void evidence_begin(evidence_t *e, double risk) {
-  *e = (evidence_t){.mean = 0.5,
-                    .variance = INFINITY,
-                    .reward_variance = 0.25,
-                    .gap = FIRST_GAP,
-                    .risk = risk};
+  *e = (evidence_t){
+      .mean = 0.5, .variance = INFINITY, .reward_variance = 0.25, .gap = FIRST_GAP, .risk = risk};
 }
 
 void evidence_commit(evidence_t *e, double gap) { e->gap = fmax(gap, 0); }
@@ -70,8 +67,7 @@ static int admits(const noise_law_t *noise, const evidence_piece_t *piece) {
 
 /* Where a batch of these tilts belongs: to the piece with the nearest ones, if they are near or
    there is no room for more. All this is decided by earlier releases and the size. */
-static evidence_piece_t *piece_for(evidence_t *e, const noise_law_t *noise,
-                                   const double *tilt) {
+static evidence_piece_t *piece_for(evidence_t *e, const noise_law_t *noise, const double *tilt) {
   evidence_piece_t *nearest = 0;
   double least = INFINITY;
   for (int64_t i = 0; i < e->pieces; i++) {
@@ -110,8 +106,7 @@ static void learn(evidence_t *e) {
   e->reward_variance = fmax(z * (1 - z), LEAST_VARIANCE);
 }
 
-static void add_to(evidence_piece_t *piece, const noise_law_t *noise, double size,
-                   double sum, double terms) {
+static void add_to(evidence_piece_t *piece, const noise_law_t *noise, double size, double sum, double terms) {
   const double variance = noise_law_variance(noise);
   piece->terms += terms;
   if (terms > 0) piece->noise += (variance - piece->noise) * (terms / piece->terms);
@@ -156,13 +151,11 @@ static void value_shares(evidence_t *e) {
     part->score[g] = e->score[g];
     part->cost[g] = e->charged[g] + e->fresh[g];
   }
-  for (int i = 0; i < EVIDENCE_ROOM; i++)
-    part->size[i] = i < e->pieces ? e->piece[i].size : 0;
+  for (int i = 0; i < EVIDENCE_ROOM; i++) part->size[i] = i < e->pieces ? e->piece[i].size : 0;
 }
 
 /* A release of correlated noise, whose tilts were fixed one release ahead, as those of the next are here */
-static void release_correlated(evidence_t *e, const noise_law_t *noise, double size,
-                               double sum) {
+static void release_correlated(evidence_t *e, const noise_law_t *noise, double size, double sum) {
   const double r = noise->correlation;
   const double sd = noise->scale / (sqrt((1 - r) * (1 + r)) * (1 - 0x1p-20));
   const noise_law_t law = as_independent(noise);
@@ -185,8 +178,7 @@ static void release_correlated(evidence_t *e, const noise_law_t *noise, double s
   value_shares(e);
 }
 
-void evidence_release(evidence_t *e, const noise_law_t *noise, double size, double sum,
-                      double terms) {
+void evidence_release(evidence_t *e, const noise_law_t *noise, double size, double sum, double terms) {
   e->n += size;
   if (noise->correlation > 0 && noise->scale > 0) {
     release_correlated(e, noise, size, sum);
@@ -228,9 +220,7 @@ static double weight_of(int g) {
 static inline double log_of(double x) {
   if (!(fabs(x) < 0.1)) return log(1 + x);
   const double z = x / (2 + x), q = z * z;
-  return 2 * z *
-         (1 + q * (1. / 3 +
-                   q * (1. / 5 + q * (1. / 7 + q * (1. / 9 + q * (1. / 11 + q / 13))))));
+  return 2 * z * (1 + q * (1. / 3 + q * (1. / 5 + q * (1. / 7 + q * (1. / 9 + q * (1. / 11 + q / 13))))));
 }
 
 /* `fresh`: all of the capital valued at the last release, as E; else as it is */
@@ -252,8 +242,7 @@ static tangent_t look(const evidence_t *e, int sign, double theta, int fresh) {
     const double share = part ? part->share[sign < 0] : fresh ? 1 : share_left(e, sign);
     if (!(share > 0)) continue;
     for (int g = 0; g < EVIDENCE_TILTS; g++) {
-      const double cost =
-          part ? part->cost[g] : e->charged[g] + (fresh ? e->fresh : e->later)[g];
+      const double cost = part ? part->cost[g] : e->charged[g] + (fresh ? e->fresh : e->later)[g];
       double value = sign * (part ? part->score : e->score)[g] - cost, slope = 0, bend = 0;
       for (int64_t i = 0; i < e->pieces; i++) {
         const double size = part ? part->size[i] : e->piece[i].size, r = rate[i][g];
@@ -263,27 +252,21 @@ static tangent_t look(const evidence_t *e, int sign, double theta, int fresh) {
     }
   }
   const double slope = all.turned / all.total;
-  return (tangent_t){theta, all.most + log(all.total), slope,
-                     all.bent / all.total - slope * slope};
+  return (tangent_t){theta, all.most + log(all.total), slope, all.bent / all.total - slope * slope};
 }
 
-double evidence_at(const evidence_t *e, int sign, double theta) {
-  return look(e, sign, theta, 0).value;
-}
+double evidence_at(const evidence_t *e, int sign, double theta) { return look(e, sign, theta, 0).value; }
 
-static tangent_t touch(const evidence_t *a, const evidence_t *b, double margin,
-                       double theta, int fresh) {
+static tangent_t touch(const evidence_t *a, const evidence_t *b, double margin, double theta, int fresh) {
   const tangent_t up = look(a, 1, theta, fresh);
   const tangent_t down = look(b, -1, clip01(theta + margin), fresh);
-  return (tangent_t){theta, up.value + down.value, up.slope + down.slope,
-                     up.bend + down.bend};
+  return (tangent_t){theta, up.value + down.value, up.slope + down.slope, up.bend + down.bend};
 }
 
 /* The height at which two tangents meet, and where */
 static double meet(const tangent_t *left, const tangent_t *right, double *at) {
   const double width = right->theta - left->theta;
-  const double step =
-      (left->value - right->value + right->slope * width) / (right->slope - left->slope);
+  const double step = (left->value - right->value + right->slope * width) / (right->slope - left->slope);
   *at = left->theta + fmin(fmax(step, 0), width);
   return left->value + left->slope * step;
 }
@@ -291,12 +274,10 @@ static double meet(const tangent_t *left, const tangent_t *right, double *at) {
 /* The minimum over theta, from below by tangents on both of its sides. Steps are Newton's, and go beyond the
    minimum by so little that the tangent there is good enough. It ends as soon as it is known on which side of
    `enough` the minimum is. */
-static double pair_of(const evidence_t *a, const evidence_t *b, double margin, int fresh,
-                      double enough) {
+static double pair_of(const evidence_t *a, const evidence_t *b, double margin, int fresh, double enough) {
   const double low = fmax(0, -margin), high = fmax(low, fmin(1, 1 - margin));
   tangent_t left = {.theta = low, .slope = NAN}, right = {.theta = high, .slope = NAN};
-  double next = (a->mean * b->variance + (b->mean - margin) * a->variance) /
-                (a->variance + b->variance);
+  double next = (a->mean * b->variance + (b->mean - margin) * a->variance) / (a->variance + b->variance);
   double bound = -INFINITY;
   if (!(next > low && next < high)) next = 0.5 * (low + high);
   for (int i = 0; i < 100; i++) {
@@ -337,8 +318,8 @@ static const evidence_t *of_arm(const evidence_t *first, size_t stride, int i) {
   return (const evidence_t *)((const char *)first + stride * (size_t)i);
 }
 
-static void announce(evidence_t *e, const evidence_t *first, size_t stride, int k,
-                     double size, double threshold, double margin) {
+static void announce(evidence_t *e, const evidence_t *first, size_t stride, int k, double size,
+                     double threshold, double margin) {
   const evidence_t *leader = first, *rival = 0;
   if (!(e->risk > 0 && e->n > 0) || e->valued == EVIDENCE_SHARES) return;
   for (int i = 0; i < k; i++) {
@@ -349,16 +330,14 @@ static void announce(evidence_t *e, const evidence_t *first, size_t stride, int 
   for (int i = 0; i < k && e == leader; i++) {
     const evidence_t *x = of_arm(first, stride, i);
     if (x == leader) continue;
-    if (!rival || normal_gap(leader, x, margin) < normal_gap(leader, rival, margin))
-      rival = x;
+    if (!rival || normal_gap(leader, x, margin) < normal_gap(leader, rival, margin)) rival = x;
   }
   if (e != leader) rival = e;
   if (!rival) return;
   const double w = pair_of(leader, rival, margin, 1, -INFINITY), grown = size / e->n;
   const double soon = w + (fmax(w, 0) + 2) * grown;
   const double left = share_left(leader, 1) * share_left(rival, -1) / 4;
-  if (log(left) + soon >= threshold - 1)
-    e->announced[e != leader] = share_left(e, e == leader ? 1 : -1) / 2;
+  if (log(left) + soon >= threshold - 1) e->announced[e != leader] = share_left(e, e == leader ? 1 : -1) / 2;
 }
 
 void evidence_interval(const evidence_t *e, double alpha, double *lower, double *upper) {
@@ -394,8 +373,8 @@ double evidence_gap(const evidence_t *a, const evidence_t *b, double margin) {
   return fabs(a->mean - b->mean + margin) * a->variance / (a->variance + b->variance);
 }
 
-void evidence_aim(evidence_t *e, const evidence_t *first, size_t stride, int k, double size,
-                  double threshold, double margin) {
+void evidence_aim(evidence_t *e, const evidence_t *first, size_t stride, int k, double size, double threshold,
+                  double margin) {
   const evidence_t *rival = 0;
   for (int i = 0; i < k; i++) {
     const evidence_t *other = of_arm(first, stride, i);
@@ -426,8 +405,7 @@ static void aim(void *state, const release_t *rows, int n) {
   const design_t *d = &s->design;
   for (int i = 0; i < n; i++) {
     evidence_t *e = &s->arm[rows[i].arm];
-    if (isnan(d->rate))
-      evidence_aim(e, s->arm, sizeof *e, d->k, rows[i].size, d->threshold, d->margin);
+    if (isnan(d->rate)) evidence_aim(e, s->arm, sizeof *e, d->k, rows[i].size, d->threshold, d->margin);
     else if (e->n > 0) evidence_commit(e, fabs(e->mean - d->rate));
   }
 }
@@ -445,8 +423,7 @@ static double pair(const void *state, int a, int b, double margin, double enough
   const evidence_t *x = &s->arm[a], *y = &s->arm[b];
   const double gap = x->mean - y->mean + margin;
   if (margin > 1) return INFINITY;
-  if (enough > 0 && !(gap > 0 && gap * gap >= enough * (x->variance + y->variance)))
-    return -INFINITY;
+  if (enough > 0 && !(gap > 0 && gap * gap >= enough * (x->variance + y->variance))) return -INFINITY;
   return pair_of(x, y, margin, 0, enough);
 }
 
@@ -466,5 +443,5 @@ static double estimate(const void *state, int a, int b) {
   return x->n > 0 && y->n > 0 ? x->mean - y->mean : NAN;
 }
 
-MARTINGALE(means, .size = size, .begin = begin, .aim = aim, .release = release,
-           .pair = pair, .lower = lower, .against = against, .estimate = estimate);
+MARTINGALE(means, .size = size, .begin = begin, .aim = aim, .release = release, .pair = pair, .lower = lower,
+           .against = against, .estimate = estimate);

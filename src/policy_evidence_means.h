@@ -57,11 +57,10 @@ typedef struct {
   int64_t pieces;
   evidence_piece_t piece[EVIDENCE_ROOM];
   /* Of correlated releases only */
-  double risk; /* for each sign, over all releases; 0: noise is independent */
+  double risk;                   /* for each sign, over all releases; 0: noise is independent */
   double releases, announced[2]; /* shares for the next release, E^+ and E^- */
   int64_t ahead;                 /* the piece of the next batch, from 1 */
-  double later[EVIDENCE_TILTS],
-      fresh[EVIDENCE_TILTS]; /* what V and E take off beside sum d */
+  double later[EVIDENCE_TILTS], fresh[EVIDENCE_TILTS]; /* what V and E take off beside sum d */
   int64_t valued;
   evidence_share_t share[EVIDENCE_SHARES];
 } evidence_t;
@@ -75,8 +74,7 @@ void evidence_commit(evidence_t *e, double gap);
 
 /* `size` rewards have published `sum`, with so many variables of noise: 1, or more where several batches
    were released at once. */
-void evidence_release(evidence_t *e, const noise_law_t *noise, double size, double sum,
-                      double terms);
+void evidence_release(evidence_t *e, const noise_law_t *noise, double size, double sum, double terms);
 
 /* ln E^sign(theta) */
 double evidence_at(const evidence_t *e, int sign, double theta);
@@ -99,7 +97,7 @@ double evidence_gap(const evidence_t *a, const evidence_t *b, double margin);
    highest mean of the other arms that have one; and of correlated noise, is a share of its capital to be
    valued at this release, since the evidence will soon reach the threshold? There are k arms, the first of
    them at `first`, `stride` bytes from one to the next. */
-void evidence_aim(evidence_t *e, const evidence_t *first, size_t stride, int k, double size,
-                  double threshold, double margin);
+void evidence_aim(evidence_t *e, const evidence_t *first, size_t stride, int k, double size, double threshold,
+                  double margin);
 
 #endif

@@ -3,55 +3,46 @@
 #include "math_util.h"
 
 static const double LARGEST = 0.02 * 2.2 * 2.2 * 2.2 * 2.2, RATIO = 2.2; /* of the kappas */
-static const double WITHIN = 0.95; /* so far into what is allowed */
+static const double WITHIN = 0.95;                                       /* so far into what is allowed */
 
 void bet_kappas(const noise_law_t *noise, double floor, double kappa[BETS]) {
   double most = LARGEST;
   if (noise_is_bounded(noise)) {
-    most = fmin(most,
-                -WITHIN * floor * expm1(-1 / noise->scale)); /* l scale < 1 for every c */
+    most = fmin(most, -WITHIN * floor * expm1(-1 / noise->scale)); /* l scale < 1 for every c */
   }
   for (int i = BETS - 1; i >= 0; i--, most /= RATIO) kappa[i] = most;
 }
 
 /* A mean from earlier blocks, drawn to 1/2 */
-static double guess(const tossed_t *a) {
-  return clip01((a->sum_before + 5) / (a->n_before + 10));
-}
+static double guess(const tossed_t *a) { return clip01((a->sum_before + 5) / (a->n_before + 10)); }
 
-static void bet_add(bet_t *bet, const double kappa[BETS], const tossed_t *a,
-                    const tossed_t *b) {
-  const double p = a->chance / (a->chance + b->chance),
-               q = b->chance / (a->chance + b->chance);
+static void bet_add(bet_t *bet, const double kappa[BETS], const tossed_t *a, const tossed_t *b) {
+  const double p = a->chance / (a->chance + b->chance), q = b->chance / (a->chance + b->chance);
   const double centre = q * guess(a) + p * guess(b); /* of the least variance */
   for (int i = 0; i < BETS; i++) {
     const double k = kappa[i];
     const double c = clip01(fmin(fmax(centre, 1 - WITHIN * q / k), WITHIN * p / k));
     const double a0 = log1p(-k * c / p), l = log1p(k * (1 - c) / p) - a0;
     const double b0 = log1p(k * c / q), m = b0 - log1p(-k * (1 - c) / q);
-    bet->log[i] += a->n * a0 + b->n * b0 + l * a->sum - m * b->sum -
-                   noise_charge(&a->noise, l) - noise_charge(&b->noise, m);
+    bet->log[i] += a->n * a0 + b->n * b0 + l * a->sum - m * b->sum - noise_charge(&a->noise, l) -
+                   noise_charge(&b->noise, m);
   }
   bet->n += a->n + b->n;
 }
 
-static void bet_add_permuted(bet_t *bet, const double kappa[BETS], const tossed_t *a,
-                             const tossed_t *b) {
+static void bet_add_permuted(bet_t *bet, const double kappa[BETS], const tossed_t *a, const tossed_t *b) {
   const double n = a->n + b->n;
   if (!(a->n > 0 && b->n > 0)) return;
   for (int i = 0; i < BETS; i++) {
     const double t = kappa[i] * n * n / (a->n * b->n), l = t * b->n / n, m = t * a->n / n;
-    bet->log[i] += l * a->sum - m * b->sum -
-                   t * t * (a->n * b->n + fmin(a->n, b->n)) / (8 * n) -
+    bet->log[i] += l * a->sum - m * b->sum - t * t * (a->n * b->n + fmin(a->n, b->n)) / (8 * n) -
                    noise_charge(&a->noise, l) - noise_charge(&b->noise, m);
   }
   bet->n += n;
 }
 
 /* Of the mean of so many rewards in [0, 1] with this noise in their sum, at most */
-static double variance_of(const tossed_t *a) {
-  return (0.25 + noise_law_variance(&a->noise) / a->n) / a->n;
-}
+static double variance_of(const tossed_t *a) { return (0.25 + noise_law_variance(&a->noise) / a->n) / a->n; }
 
 /* A block in which an arm got nobody says nothing of a difference, and one in which it got few people says
    little, as the noise of a sum is divided among them. */
@@ -125,8 +116,7 @@ static void fix_kappas(tosses_t *s, const release_t *rows, int n) {
   const noise_law_t *widest = &rows[0].noise;
   for (int i = 1; i < n; i++) {
     const noise_law_t *noise = &rows[i].noise;
-    if (noise_is_bounded(noise) &&
-        !(noise_is_bounded(widest) && widest->scale >= noise->scale))
+    if (noise_is_bounded(noise) && !(noise_is_bounded(widest) && widest->scale >= noise->scale))
       widest = noise;
   }
   bet_kappas(widest, s->design.floor, s->kappa);
@@ -146,9 +136,7 @@ static void release(void *state, const release_t *rows, int n) {
   bets_add(s->bets, k, s->kappa, s->block, s->design.permuted);
 }
 
-static const bet_t *bet_of(const tosses_t *s, int a, int b) {
-  return &s->bets[a * s->design.k + b];
-}
+static const bet_t *bet_of(const tosses_t *s, int a, int b) { return &s->bets[a * s->design.k + b]; }
 
 static double pair(const void *state, int a, int b, double margin, double enough) {
   const tosses_t *s = state;
@@ -167,5 +155,5 @@ static double estimate(const void *state, int a, int b) {
   return bet->weight > 0 ? bet->difference / bet->weight : NAN;
 }
 
-MARTINGALE(tosses, .size = size, .begin = begin, .release = release, .pair = pair,
-           .lower = lower, .estimate = estimate);
+MARTINGALE(tosses, .size = size, .begin = begin, .release = release, .pair = pair, .lower = lower,
+           .estimate = estimate);

@@ -23,16 +23,12 @@ typedef struct {
   arm_t arms[];
 } state_t;
 
-static size_t size(const spec_t *spec) {
-  return sizeof(state_t) + sizeof(arm_t) * (size_t)spec->k;
-}
+static size_t size(const spec_t *spec) { return sizeof(state_t) + sizeof(arm_t) * (size_t)spec->k; }
 
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
   const double k = spec->k, rule = spec->par[RULE], rate = spec->par[RATE];
-  *s = (state_t){rule, !isnan(rate)      ? rate
-                       : rule == ENTROPY ? sqrt(log(fmax(k, 2)) / k)
-                                         : 2};
+  *s = (state_t){rule, !isnan(rate) ? rate : rule == ENTROPY ? sqrt(log(fmax(k, 2)) / k) : 2};
   for (int i = 0; i < spec->k; i++) s->arms[i] = (arm_t){0};
 }
 
@@ -50,10 +46,8 @@ static double weight(const chances_t *c, double loss) {
 }
 
 static chances_t chances(const state_t *s, const round_t *round) {
-  chances_t c = {.least = INFINITY,
-                 .rate = s->rate / sqrt((double)round->t),
-                 .x = -2,
-                 .tsallis = s->rule == TSALLIS};
+  chances_t c = {
+      .least = INFINITY, .rate = s->rate / sqrt((double)round->t), .x = -2, .tsallis = s->rule == TSALLIS};
   FOR_EACH_ARM(i, round) c.least = fmin(c.least, s->arms[i].loss);
   /* Newton's method from where the best arm alone has weight 1: down, and never past the solution. */
   for (int i = 0; i < 100; i++) {
@@ -111,5 +105,5 @@ static report_t report(const void *state, int arm) {
   return report_plain(a->n, a->sum);
 }
 
-POLICY(exp3, .state_version = 1, .tosses = 1, .commit = commit, .update = update,
-       .report = report, .probability = probability);
+POLICY(exp3, .state_version = 1, .tosses = 1, .commit = commit, .update = update, .report = report,
+       .probability = probability);

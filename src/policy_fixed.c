@@ -11,9 +11,7 @@ static size_t size(const spec_t *spec) {
   return sizeof(int64_t);
 }
 
-static void init(void *state, const spec_t *spec) {
-  *(int64_t *)state = (int64_t)spec->par[ARM] - 1;
-}
+static void init(void *state, const spec_t *spec) { *(int64_t *)state = (int64_t)spec->par[ARM] - 1; }
 
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   (void)draws;

@@ -14,8 +14,8 @@
 #include "policy_released.h"
 
 enum { NOISE, SCALE, BATCH, WINDOW, DISCOUNT, WIDTH };
-PARAMETERS(PARAMS, ONE_OF("noise", NOISE_CHOICES), NEEDS("scale"), NEEDS("batch"),
-           TAKES("window"), TAKES("discount"), NEEDS("width"));
+PARAMETERS(PARAMS, ONE_OF("noise", NOISE_CHOICES), NEEDS("scale"), NEEDS("batch"), TAKES("window"),
+           TAKES("discount"), NEEDS("width"));
 
 typedef struct {
   gather_t gather;
@@ -91,8 +91,7 @@ static void forget(state_t *s) {
   }
 }
 
-static void release(state_t *s, int arm, int64_t at, const gather_batch_t *batch,
-                    draws_t *draws) {
+static void release(state_t *s, int arm, int64_t at, const gather_batch_t *batch, draws_t *draws) {
   const double sum = release_sum(&s->how, &s->arms[arm].released, batch, draws);
   const kept_t new = {arm, at, (double)batch->size, sum};
   forget(s);
@@ -146,13 +145,11 @@ static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws
   return assign(state, arm, 1, round->t);
 }
 
-static void add(state_t *s, int arm, int64_t number, int64_t n, double sum,
-                draws_t *draws) {
+static void add(state_t *s, int arm, int64_t number, int64_t n, double sum, draws_t *draws) {
   gather_t *g = &s->arms[arm].gather;
   const int at = gather_place(g, number);
   gather_batch_t full;
-  if (gather_add(g, number, n, sum, &full))
-    release(s, arm, s->arms[arm].at[at], &full, draws);
+  if (gather_add(g, number, n, sum, &full)) release(s, arm, s->arms[arm].at[at], &full, draws);
 }
 
 static void update(void *state, const feedback_t *feedback, draws_t *draws) {
@@ -197,6 +194,5 @@ static report_t report(const void *state, int arm) {
   return released_report(&s->how, &s->arms[arm].released);
 }
 
-POLICY(forget, .state_version = 1, .releases = 1, .batches = GATHER_ROOM, .each_once = 1,
-       .commit = commit, .update = update, .skip = skip, .report = report, .finish = finish,
-       .grow = grow);
+POLICY(forget, .state_version = 1, .releases = 1, .batches = GATHER_ROOM, .each_once = 1, .commit = commit,
+       .update = update, .skip = skip, .report = report, .finish = finish, .grow = grow);

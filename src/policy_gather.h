@@ -66,9 +66,7 @@ static inline int64_t gather_assign(gather_t *g, int64_t n) {
 }
 
 /* Does the arm's first batch take pulls? */
-static inline int gather_begins(const gather_t *g) {
-  return g->made == 0 || (g->made == 1 && g->open >= 0);
-}
+static inline int gather_begins(const gather_t *g) { return g->made == 0 || (g->made == 1 && g->open >= 0); }
 
 /* Growing batches: opens the next one if none is open, of `first` pulls or of `times` the arm's pulls so
    far, rounded up. The factor below 1 keeps rounding errors, as in (1.1 - 1) * 10, from adding a pull. */
@@ -99,8 +97,7 @@ static inline int64_t gather_assign_doubling(gather_t *g, int64_t n) {
 
 /* n rewards of a batch have come. Returns whether it is complete now: then it is in *full, to be
    released, and its place is free. */
-static inline int gather_add(gather_t *g, int64_t number, int64_t n, double sum,
-                             gather_batch_t *full) {
+static inline int gather_add(gather_t *g, int64_t number, int64_t n, double sum, gather_batch_t *full) {
   int at = g->open >= 0 ? (int)g->open : 0; /* where most rewards belong */
   if (g->batches[at].number != number) {
     for (at = 0; at < GATHER_ROOM && g->batches[at].number != number;) at++;

@@ -25,15 +25,13 @@
 #include "math_kl.h"
 
 enum { MU, RATIO, FIRST, CORRELATION, SAFETY, OUTCOME };
-PARAMETERS(PARAMS, NEEDS("mu"), NEEDS("ratio"), TAKES("first"), NEEDS("correlation"),
-           NEEDS("safety"), ONE_OF("outcome", OUTCOMES));
+PARAMETERS(PARAMS, NEEDS("mu"), NEEDS("ratio"), TAKES("first"), NEEDS("correlation"), NEEDS("safety"),
+           ONE_OF("outcome", OUTCOMES));
 
 static plan_t plan(const spec_t *spec) {
   const double *par = spec->par;
-  const mechanism_t how = {.kind = NOISE_GAUSSIAN,
-                           .scale = 1 / par[MU],
-                           .by_variance = 1,
-                           .correlation = par[CORRELATION]};
+  const mechanism_t how = {
+      .kind = NOISE_GAUSSIAN, .scale = 1 / par[MU], .by_variance = 1, .correlation = par[CORRELATION]};
   return (plan_t){.first = batches_first(spec, par[FIRST], 10 / par[MU] + 10),
                   .ratio = par[RATIO],
                   .how = with_squares(how, par[OUTCOME])};
@@ -42,8 +40,7 @@ static plan_t plan(const spec_t *spec) {
 /* c. The variance of an arm whose mean was `top` is taken to be in proportion to mean (1 - mean). */
 static double evidence(const batches_t *s, const released_t *a, double top) {
   const double x = clip01(a->mean), sd = a->spread * s->plan.how.scale;
-  if (s->par[OUTCOME] == BINARY || !(top > x))
-    return tail_of_rate(kl_noisy(x, top, a->m, sd));
+  if (s->par[OUTCOME] == BINARY || !(top > x)) return tail_of_rate(kl_noisy(x, top, a->m, sd));
   const double coin = top * (1 - top), drawn = (a->n * x + 1) / (a->n + 2);
   const double v = fmin(a->v * fmax(1, coin / (drawn * (1 - drawn))), coin);
   const double stretch = top / (v + top * top);

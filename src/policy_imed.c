@@ -22,8 +22,8 @@ static double slope(const plain_arm_t *a, double top) {
 /* n kl(mean, top) is convex in top. So that of arm b stays above its tangent, and that of arm a
    rises no faster than at the upper end of a stretch of tops and falls no slower than at the
    lower one. The lead in the index, where the least is best, lasts that long. */
-static void certificate(const void *state, int arm_a, int arm_b, double clock, double lead,
-                        double *from, double *to) {
+static void certificate(const void *state, int arm_a, int arm_b, double clock, double lead, double *from,
+                        double *to) {
   const plain_arm_t *arms = ((const plain_t *)state)->arms;
   const plain_arm_t *a = &arms[arm_a], *b = &arms[arm_b];
   const double top = -clock, tangent = slope(b, top);

@@ -35,14 +35,12 @@ static inline round_t inner_round(inner_t in, const round_t *round, int64_t t) {
   return own;
 }
 
-static inline int inner_choose(inner_t in, const round_t *round, int64_t t,
-                               draws_t *draws) {
+static inline int inner_choose(inner_t in, const round_t *round, int64_t t, draws_t *draws) {
   const round_t own = inner_round(in, round, t);
   return in.spec->policy->choose(in.state, &own, draws);
 }
 
-static inline int64_t inner_commit(inner_t in, const round_t *round, int64_t t, int arm,
-                                   draws_t *draws) {
+static inline int64_t inner_commit(inner_t in, const round_t *round, int64_t t, int arm, draws_t *draws) {
   const policy_t *policy = in.spec->policy;
   const round_t own = inner_round(in, round, t);
   const int64_t batch = policy->commit ? policy->commit(in.state, &own, arm, draws) : 0;

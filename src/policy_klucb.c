@@ -19,8 +19,7 @@ static double expiry(const void *state, int arm, double value) {
   return below > a->mean ? a->n * kl(a->mean, below) * (1 - 1e-9) : -INFINITY;
 }
 
-static const index_t ORDER = {
-    .index = index_of, .alike = plain_alike, .expiry = expiry, .most = 1};
+static const index_t ORDER = {.index = index_of, .alike = plain_alike, .expiry = expiry, .most = 1};
 
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   (void)draws;
@@ -35,16 +34,13 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
   FOR_EACH_ARM(i, round) {
     const plain_arm_t *a = &arms[i];
     /* Is the index surely below the highest so far? One kl tells, and solving is rarely needed. */
-    if (best.value > a->mean && a->n * kl(a->mean, best.value) > ln_t * (1 + 1e-9))
-      continue;
+    if (best.value > a->mean && a->n * kl(a->mean, best.value) > ln_t * (1 + 1e-9)) continue;
     argmax_add(&best, i, index_of(s, i, ln_t));
   }
   return argmax_arm(&best);
 }
 
-static void add(void *state, int arm, double sum, double n) {
-  plain_add(state, arm, sum, n);
-}
+static void add(void *state, int arm, double sum, double n) { plain_add(state, arm, sum, n); }
 
 /* In the r-th round from now the index of arm l is at least that of a mean of S / (n + r)
    after n + r pulls at the present t, the rewards being at least 0; it is above that of arm i
@@ -56,9 +52,8 @@ static double sure(const void *state, int k, int l, double played) {
   const double ln_t = log(played + 1), y = kl_upper(a->mean, ln_t / a->n);
   /* To first order in r the index falls at the rate `fall` and a lead closes at `rate`; then
      see whether it holds. */
-  const double fall =
-      (a->mean * log(y * (1 - a->mean) / (a->mean * (1 - y))) + ln_t / a->n) * y * (1 - y) /
-      ((y - a->mean) * a->n);
+  const double fall = (a->mean * log(y * (1 - a->mean) / (a->mean * (1 - y))) + ln_t / a->n) * y * (1 - y) /
+                      ((y - a->mean) * a->n);
   double guess = INFINITY;
   for (int i = 0; i < k; i++) {
     if (i == l) continue;
@@ -72,8 +67,7 @@ static double sure(const void *state, int k, int l, double played) {
     const double most = log(played + r) * (1 + 1e-10); /* and rounding */
     int leads = 1;
     for (int i = 0; i < k && leads; i++) {
-      leads =
-          i == l || (least > arms[i].mean && arms[i].n * kl(arms[i].mean, least) > most);
+      leads = i == l || (least > arms[i].mean && arms[i].n * kl(arms[i].mean, least) > most);
     }
     if (leads) return r;
   }

@@ -33,13 +33,9 @@ typedef struct {
   released_t arms[];   /* k of them, then k gather_t, then a thompson_t */
 } state_t;
 
-static gather_t *gather_of(const state_t *s, int arm) {
-  return (gather_t *)(s->arms + s->k) + arm;
-}
+static gather_t *gather_of(const state_t *s, int arm) { return (gather_t *)(s->arms + s->k) + arm; }
 
-static thompson_t *thompson_of(const state_t *s) {
-  return (thompson_t *)gather_of(s, s->k);
-}
+static thompson_t *thompson_of(const state_t *s) { return (thompson_t *)gather_of(s, s->k); }
 
 static size_t size(const spec_t *spec) {
   return sizeof(state_t) + (sizeof(released_t) + sizeof(gather_t)) * (size_t)spec->k +
@@ -60,9 +56,8 @@ static void begin(state_t *s, const spec_t *spec) {
 
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
-  *s = (state_t){.how.kind = NOISE_LAPLACE,
-                 .budget = spec->par[EPSILON],
-                 .log_scale = 1 / log(spec->par[LOG_BASE])};
+  *s = (state_t){
+      .how.kind = NOISE_LAPLACE, .budget = spec->par[EPSILON], .log_scale = 1 / log(spec->par[LOG_BASE])};
   begin(s, spec);
 }
 
@@ -104,8 +99,7 @@ static int release(state_t *s, int arm, const gather_batch_t *batch, draws_t *dr
 
 static int add(state_t *s, int arm, int64_t number, int64_t n, double sum, draws_t *draws) {
   gather_batch_t batch;
-  return gather_add(gather_of(s, arm), number, n, sum, &batch) &&
-         release(s, arm, &batch, draws);
+  return gather_add(gather_of(s, arm), number, n, sum, &batch) && release(s, arm, &batch, draws);
 }
 
 static void finish(void *state, draws_t *draws) {
@@ -118,8 +112,7 @@ static void finish(void *state, draws_t *draws) {
 
 static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   const state_t *s = state;
-  const double item =
-      s->gaussian ? feedback->reward : sample_coin(&draws->policy, feedback->reward);
+  const double item = s->gaussian ? feedback->reward : sample_coin(&draws->policy, feedback->reward);
   add(state, feedback->arm, feedback->batch, 1, item, draws);
 }
 
@@ -143,8 +136,7 @@ static posterior_t of(const void *policy, int arm, double shift) {
 static double drift(const void *policy, double t) { return shift_at(policy, t); }
 
 /* The tail on the wrong side of the level */
-static beta_tail_t tail(const void *policy, int arm, int leads, double shift,
-                        double level) {
+static beta_tail_t tail(const void *policy, int arm, int leads, double shift, double level) {
   const posterior_t p = of(policy, arm, shift);
   return leads ? beta_tail(p.y, p.x, 1 - level) : beta_tail(p.x, p.y, level);
 }
@@ -157,15 +149,13 @@ static double bound(const void *policy, const thompson_t *block, int arm) {
 
 static double safe(const void *policy, const thompson_t *block, const player_t *player) {
   const double rounds = block->end - (double)player->t;
-  return rounds < 1 ? -1
-                    : fmin(rounds, (double)gather_double(gather_of(policy, block->leader)));
+  return rounds < 1 ? -1 : fmin(rounds, (double)gather_double(gather_of(policy, block->leader)));
 }
 
 /* Chances and bounds of them are the same number where a stretch ends. */
 #define ROUNDING 1e-9
 
-static double draw_wrong(const void *policy, const thompson_t *block, int arm, double shift,
-                         rng_t *rng) {
+static double draw_wrong(const void *policy, const thompson_t *block, int arm, double shift, rng_t *rng) {
   const int leads = arm == block->leader;
   const double bound = -expm1(-(leads ? block->own : thompson_bound(block, arm)));
   const beta_tail_t wrong = tail(policy, arm, leads, shift, block->level);
@@ -175,8 +165,7 @@ static double draw_wrong(const void *policy, const thompson_t *block, int arm, d
   return x < 0 ? -INFINITY : leads ? 1 - x : x;
 }
 
-static double draw_right(const void *policy, const thompson_t *block, int arm, double shift,
-                         rng_t *rng) {
+static double draw_right(const void *policy, const thompson_t *block, int arm, double shift, rng_t *rng) {
   const posterior_t p = of(policy, arm, shift);
   for (;;) {
     const double theta = sample_beta(rng, p.x, p.y);
@@ -188,17 +177,16 @@ static double draw_right(const void *policy, const thompson_t *block, int arm, d
 static int pull(void *policy, player_t *player, int arm, int64_t n, draws_t *draws) {
   state_t *s = policy;
   const int64_t batch = gather_assign_doubling(gather_of(s, arm), n);
-  const double sum = s->gaussian ? player_pull_many(player, arm, n)
-                                 : player_pull_coins(player, arm, n, &draws->policy);
+  const double sum =
+      s->gaussian ? player_pull_many(player, arm, n) : player_pull_coins(player, arm, n, &draws->policy);
   const int renewed = add(s, arm, batch, n, sum, draws);
   if (renewed && arm == thompson_of(s)->leader) thompson_of(s)->leader = -1;
   return renewed;
 }
 
-THOMPSON(.family = &BETA, .dense = 0.8, .rest = 64, .pause = 64, .farther = 1.5,
-         .choose = choose, .pull = pull, .of = of, .drift = drift,
-         .open = thompson_open_beta, .bound = bound, .safe = safe, .draw_wrong = draw_wrong,
-         .draw_right = draw_right);
+THOMPSON(.family = &BETA, .dense = 0.8, .rest = 64, .pause = 64, .farther = 1.5, .choose = choose,
+         .pull = pull, .of = of, .drift = drift, .open = thompson_open_beta, .bound = bound, .safe = safe,
+         .draw_wrong = draw_wrong, .draw_right = draw_right);
 
 static void skip(void *state, player_t *player, draws_t *draws) {
   state_t *s = state;
@@ -215,9 +203,9 @@ static void grow(void *state, const void *of_old, int k) {
   memcpy(gather_of(s, 0), gather_of(old, 0), sizeof(gather_t) * (size_t)k);
 }
 
-POLICY(lazy_dp_ts, .state_version = 4, .tosses = 1, .tosses_coins = 1, .releases = 1,
-       .batches = GATHER_ROOM, .each_once = 1, .commit = commit, .update = update,
-       .skip = skip, .report = report, .finish = finish, .grow = grow);
+POLICY(lazy_dp_ts, .state_version = 4, .tosses = 1, .tosses_coins = 1, .releases = 1, .batches = GATHER_ROOM,
+       .each_once = 1, .commit = commit, .update = update, .skip = skip, .report = report, .finish = finish,
+       .grow = grow);
 
 /* ---- lazy Gaussian Thompson sampling --------------------------------------------------- */
 
@@ -232,7 +220,6 @@ static void init_gaussian(void *state, const spec_t *spec) {
   begin(s, spec);
 }
 
-POLICY_OF(lazy_gaussian_ts, GAUSSIAN_PARAMS, init_gaussian, choose, .state_version = 5,
-          .tosses = 1, .releases = 1, .batches = GATHER_ROOM, .each_once = 1,
-          .commit = commit, .update = update, .skip = skip, .report = report,
-          .finish = finish, .grow = grow);
+POLICY_OF(lazy_gaussian_ts, GAUSSIAN_PARAMS, init_gaussian, choose, .state_version = 5, .tosses = 1,
+          .releases = 1, .batches = GATHER_ROOM, .each_once = 1, .commit = commit, .update = update,
+          .skip = skip, .report = report, .finish = finish, .grow = grow);

@@ -25,26 +25,22 @@ typedef struct {
   arm_t arms[];       /* k of them, then k gather_t, then the tournament */
 } state_t;
 
-static gather_t *gather_of(state_t *s, int arm) {
-  return (gather_t *)(s->arms + s->k) + arm;
-}
+static gather_t *gather_of(state_t *s, int arm) { return (gather_t *)(s->arms + s->k) + arm; }
 
 static tournament_t *tournament_of(const state_t *s) {
   return tournament_at((const gather_t *)(s->arms + s->k) + s->k, s->k);
 }
 
 static size_t size(const spec_t *spec) {
-  return sizeof(state_t) + (sizeof(arm_t) + sizeof(gather_t)) * (size_t)spec->k +
-         tournament_size(spec->k);
+  return sizeof(state_t) + (sizeof(arm_t) + sizeof(gather_t)) * (size_t)spec->k + tournament_size(spec->k);
 }
 
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
-  *s = (state_t){
-      .k = spec->k,
-      .how = {.kind = NOISE_LAPLACE, .scale = 1 / spec->par[EPSILON], .forget = 1},
-      .log_scale = 1 / log(spec->par[LOG_BASE]),
-      .waiting = spec->k};
+  *s = (state_t){.k = spec->k,
+                 .how = {.kind = NOISE_LAPLACE, .scale = 1 / spec->par[EPSILON], .forget = 1},
+                 .log_scale = 1 / log(spec->par[LOG_BASE]),
+                 .waiting = spec->k};
   for (int i = 0; i < spec->k; i++) {
     s->arms[i] = (arm_t){0};
     gather_init(gather_of(s, i));
@@ -62,22 +58,19 @@ static double index_of(const void *state, int arm, double x) {
 
 static double closing(const void *state, int a, int b, double x) {
   const arm_t *arms = ((const state_t *)state)->arms;
-  return fabs(arms[a].wide - arms[b].wide) / (2 * sqrt(x)) +
-         fabs(arms[a].far - arms[b].far) +
+  return fabs(arms[a].wide - arms[b].wide) / (2 * sqrt(x)) + fabs(arms[a].far - arms[b].far) +
          apart(arms[a].batches.mean, arms[b].batches.mean);
 }
 
 /* Both ways: rounds_in_a_batch() looks ahead. */
-static const index_t ORDER = {
-    .index = index_of, .closing = closing, .clock = CLOCK_RUNS_BOTH_WAYS};
+static const index_t ORDER = {.index = index_of, .closing = closing, .clock = CLOCK_RUNS_BOTH_WAYS};
 
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   (void)draws;
   const state_t *s = state;
   const arm_t *arms = s->arms;
   tournament_t *t = tournament_for(round, tournament_of(s));
-  const int first =
-      tournament_opening(t, s->waiting, round, &arms->batches.n, sizeof *arms);
+  const int first = tournament_opening(t, s->waiting, round, &arms->batches.n, sizeof *arms);
   if (first >= 0) return first;
   const double x = log((double)round->t) * s->log_scale;
   if (t) return closing_winner(&ORDER, s, t, x);
@@ -101,8 +94,7 @@ static void release(state_t *s, int arm, const gather_batch_t *batch, draws_t *d
   tournament_changed(tournament_of(s), arm);
 }
 
-static void add(state_t *s, int arm, int64_t number, int64_t n, double sum,
-                draws_t *draws) {
+static void add(state_t *s, int arm, int64_t number, int64_t n, double sum, draws_t *draws) {
   gather_batch_t batch;
   if (gather_add(gather_of(s, arm), number, n, sum, &batch)) release(s, arm, &batch, draws);
 }
@@ -119,12 +111,10 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   add(state, feedback->arm, feedback->batch, 1, feedback->reward, draws);
 }
 
-static void learn(void *state, const round_t *round, int arm, double reward,
-                  draws_t *draws) {
+static void learn(void *state, const round_t *round, int arm, double reward, draws_t *draws) {
   (void)round;
   gather_t *g = gather_of(state, arm);
-  if (!gather_take(g, reward))
-    add(state, arm, gather_assign_doubling(g, 1), 1, reward, draws);
+  if (!gather_take(g, reward)) add(state, arm, gather_assign_doubling(g, 1), 1, reward, draws);
 }
 
 static report_t report(const void *state, int arm) {
@@ -181,6 +171,5 @@ static void grow(void *state, const void *of_old, int k) {
   memcpy(gather_of(s, 0), gather_of(old, 0), sizeof(gather_t) * (size_t)k);
 }
 
-POLICY(lazy_ucb, .state_version = 4, .releases = 1, .batches = GATHER_ROOM, .each_once = 1,
-       .commit = commit, .update = update, .learn = learn, .skip = skip, .report = report,
-       .finish = finish, .grow = grow);
+POLICY(lazy_ucb, .state_version = 4, .releases = 1, .batches = GATHER_ROOM, .each_once = 1, .commit = commit,
+       .update = update, .learn = learn, .skip = skip, .report = report, .finish = finish, .grow = grow);

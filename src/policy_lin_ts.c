@@ -14,9 +14,7 @@ static int factor(const spec_t *spec) { return spec->par[LINEAR_SHARED] != 0; }
 
 static size_t size(const spec_t *spec) { return linear_size(spec, factor(spec)); }
 
-static void init(void *state, const spec_t *spec) {
-  linear_init(state, spec, factor(spec), LINK_IDENTITY);
-}
+static void init(void *state, const spec_t *spec) { linear_init(state, spec, factor(spec), LINK_IDENTITY); }
 
 /* One draw of the shared theta decides on all arms. */
 static int choose_shared(const linear_t *linear, const round_t *round, draws_t *draws) {
@@ -48,5 +46,5 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
   return argmax_arm(&best);
 }
 
-POLICY(lin_ts, .state_version = 4, .tosses = 1, .releases = 1, .needs_context = 1,
-       .update = linear_update, .finish = linear_finish, .grow = linear_grow);
+POLICY(lin_ts, .state_version = 4, .tosses = 1, .releases = 1, .needs_context = 1, .update = linear_update,
+       .finish = linear_finish, .grow = linear_grow);

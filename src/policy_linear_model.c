@@ -41,9 +41,8 @@ static linear_t plan(const spec_t *spec, int factor) {
 size_t linear_size(const spec_t *spec, int factor) {
   const linear_t p = plan(spec, factor);
   const size_t d = (size_t)p.dim;
-  return sizeof(linear_t) +
-         sizeof(double) * (p.scratch + 2 * (size_t)(packed(p.dim) + p.dim) + 2 * d * d +
-                           linalg_scratch(p.dim));
+  return sizeof(linear_t) + sizeof(double) * (p.scratch + 2 * (size_t)(packed(p.dim) + p.dim) + 2 * d * d +
+                                              linalg_scratch(p.dim));
 }
 
 int linear_dim(const linear_t *linear) { return linear->dim; }
@@ -84,8 +83,8 @@ void linear_look(const linear_t *linear, const round_t *round, linear_view_t *vi
   if (round->context_step == 0) products(linear->dim, round->context, view->zz);
 }
 
-double linear_score(const linear_t *linear, const round_t *round, int arm,
-                    linear_view_t *view, double *width) {
+double linear_score(const linear_t *linear, const round_t *round, int arm, linear_view_t *view,
+                    double *width) {
   const int d = linear->dim;
   const double *z = round_context(round, arm);
   double *model = model_of(linear, arm);
@@ -121,8 +120,7 @@ static double working_row(const linear_t *linear, double *model, double *z, doub
 }
 
 /* y = P x for P given by its lower triangle. */
-static void times(int d, const double *restrict p, const double *restrict x,
-                  double *restrict y) {
+static void times(int d, const double *restrict p, const double *restrict x, double *restrict y) {
   for (int i = 0; i < d; i++) {
     const double xi = x[i];
     double s = 0;
@@ -137,8 +135,7 @@ static void times(int d, const double *restrict p, const double *restrict x,
 
 /* A += z z': A^-1 by Sherman and Morrison, its factor by Potter's square root,
    F (I - c w w') with w = F'z. Returns 1 + z' A^-1 z, and leaves A^-1 z (of the old A) in g. */
-static double add_context(linear_t *linear, double *model, const double *z,
-                          double *restrict g) {
+static double add_context(linear_t *linear, double *model, const double *z, double *restrict g) {
   const int d = linear->dim;
   times(d, model, z, g);
   const double form = dot(d, z, g), q = form > 0 ? form : 0, one = 1 + q, share = 1 / one;
@@ -160,8 +157,7 @@ static double add_context(linear_t *linear, double *model, const double *z,
   return one;
 }
 
-static void update_exact(linear_t *linear, double *model, const double *context,
-                         double reward) {
+static void update_exact(linear_t *linear, double *model, const double *context, double reward) {
   const int d = linear->dim;
   double z[MAX_CONTEXT], g[MAX_CONTEXT];
   memcpy(z, context, sizeof(double) * (size_t)d);
@@ -189,8 +185,7 @@ static void rebuild(linear_t *linear, double *model, const double *sums, double 
   for (int i = 0; i < d; i++) {
     for (int j = 0; j <= i; j++) *p++ = inverse[i + j * d];
   }
-  if (linear->factor)
-    memcpy(model_factor(linear, model), a, sizeof(double) * (size_t)(d * d));
+  if (linear->factor) memcpy(model_factor(linear, model), a, sizeof(double) * (size_t)(d * d));
 }
 
 /* The batch is over: each model's sums over it become a leaf, be they zero or not. */
@@ -213,8 +208,8 @@ static void release_batch(linear_t *linear, double *sums, double *scratch, draws
   }
 }
 
-static void update_noisy(linear_t *linear, double *model, const double *context,
-                         double reward, draws_t *draws) {
+static void update_noisy(linear_t *linear, double *model, const double *context, double reward,
+                         draws_t *draws) {
   const int d = linear->dim, p = packed(d);
   double *item = block(linear) + linear->scratch, *sums = item + p + d;
   double *scratch = sums + p + d;
@@ -262,8 +257,7 @@ void linear_update(void *state, const feedback_t *feedback, draws_t *draws) {
 void linear_finish(void *state, draws_t *draws) {
   linear_t *linear = state;
   double *sums = block(linear) + linear->scratch;
-  if (linear->batches)
-    release_batch(linear, sums, sums + packed(linear->dim) + linear->dim, draws);
+  if (linear->batches) release_batch(linear, sums, sums + packed(linear->dim) + linear->dim, draws);
 }
 
 /* A round still moves the models of two arms at most, and each as before: a new arm's counters are at their
@@ -277,8 +271,7 @@ void linear_grow(void *state, const void *of_old, int k) {
   memcpy(block(linear), block(old), sizeof(double) * old->scratch);
 }
 
-void linear_read(const linear_t *linear, int arm, double *inverse, double *b,
-                 double *theta) {
+void linear_read(const linear_t *linear, int arm, double *inverse, double *b, double *theta) {
   const int d = linear->dim;
   double *model = model_of(linear, arm);
   const double *p = model;

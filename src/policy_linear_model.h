@@ -41,10 +41,10 @@ enum {
 };
 enum { LINEAR_TREE, LINEAR_GAMMA, LINEAR_TOEPLITZ }; /* mechanisms */
 extern const char *const LINEAR_MECHANISMS[];
-#define LINEAR_PARAMETERS(WIDTH)                                                       \
-  PARAMETERS(PARAMS, NEEDS(WIDTH), NEEDS("epsilon"), NEEDS("shared"), NEEDS("public"), \
-             ONE_OF("mechanism", LINEAR_MECHANISMS), NEEDS("ridge"), NEEDS("batch"),   \
-             NEEDS("growth"), NEEDS("mu"), TAKES("norm"), NEEDS("margin"))
+#define LINEAR_PARAMETERS(WIDTH)                                                                      \
+  PARAMETERS(PARAMS, NEEDS(WIDTH), NEEDS("epsilon"), NEEDS("shared"), NEEDS("public"),                \
+             ONE_OF("mechanism", LINEAR_MECHANISMS), NEEDS("ridge"), NEEDS("batch"), NEEDS("growth"), \
+             NEEDS("mu"), TAKES("norm"), NEEDS("margin"))
 
 enum link { LINK_IDENTITY, LINK_LOGIT };
 #define LINEAR_REACH 3.0 /* beyond it the logistic link continues in a straight line */
@@ -62,8 +62,8 @@ typedef struct {
 void linear_look(const linear_t *linear, const round_t *round, linear_view_t *view);
 
 /* theta . z of an arm, and its width, sqrt(z' A^-1 z) times the policy's first parameter. */
-double linear_score(const linear_t *linear, const round_t *round, int arm,
-                    linear_view_t *view, double *width);
+double linear_score(const linear_t *linear, const round_t *round, int arm, linear_view_t *view,
+                    double *width);
 
 /* theta + v F g, v the first parameter and g standard normal: a draw from N(theta, v^2 A^-1) of the shared
    model. */
@@ -81,7 +81,6 @@ int linear_dim(const linear_t *linear);
 int linear_is_shared(const linear_t *linear);
 
 /* For tests: A^-1 (d x d), b and theta of an arm's model. */
-void linear_read(const linear_t *linear, int arm, double *inverse, double *b,
-                 double *theta);
+void linear_read(const linear_t *linear, int arm, double *inverse, double *b, double *theta);
 
 #endif

@@ -27,9 +27,7 @@ static double batches_within(const linear_t *linear, double rounds) {
   if (linear->growth == 0) return floor(rounds / (double)linear->batch);
   double batches = 0;
   if (!(rounds <= MOST_ROUNDS)) rounds = MOST_ROUNDS;
-  for (int64_t end = release_end(linear, 0); (double)end <= rounds;
-       end = release_end(linear, end))
-    batches++;
+  for (int64_t end = release_end(linear, 0); (double)end <= rounds; end = release_end(linear, end)) batches++;
   return batches;
 }
 
@@ -125,8 +123,7 @@ static double rounding(const linear_t *linear) {
   const double error = 2 * (3 * n + 64) * 0x1p-53 * most;
   double a, b;
   gaussian_noise(linear, &a, &b);
-  const double unit =
-      sqrt((linear->shared ? 1 : 2) * ((a > 0 ? d * d / (a * a) : 0) + d / (b * b)));
+  const double unit = sqrt((linear->shared ? 1 : 2) * ((a > 0 ? d * d / (a * a) : 0) + d / (b * b)));
   const double once = linear->link == LINK_LOGIT ? step : 0;
   return 1 + 0x1p-40 + unit * (once + sqrt(n) * (step + error));
 }
@@ -167,8 +164,7 @@ static void init_trees(linear_t *linear, void *counters, double epsilon) {
   const double moved = linear->batches && linear->noisy_a && !linear->shared ? 2 : 1;
   if (linear->mechanism == LINEAR_GAMMA) {
     /* The terms lie in [0, 1]: another round moves them by at most sqrt(terms). */
-    gamma_tree_init(counters, levels, linear->terms,
-                    moved * levels * sqrt(linear->terms) / epsilon);
+    gamma_tree_init(counters, levels, linear->terms, moved * levels * sqrt(linear->terms) / epsilon);
     return;
   }
   /* Every term has its own tree. Under Laplace noise each has an equal share of epsilon; under
@@ -183,15 +179,11 @@ static void init_trees(linear_t *linear, void *counters, double epsilon) {
   }
 }
 
-int release_levels(const linear_t *linear) {
-  return tree_levels(fmin(linear->leaves, MOST_ROUNDS));
-}
+int release_levels(const linear_t *linear) { return tree_levels(fmin(linear->leaves, MOST_ROUNDS)); }
 
 size_t release_size(const linear_t *linear) {
-  if (linear->mechanism == LINEAR_TOEPLITZ)
-    return toeplitz_size(linear->leaves, linear->terms);
-  if (linear->mechanism == LINEAR_GAMMA)
-    return gamma_tree_size(linear->levels, linear->terms);
+  if (linear->mechanism == LINEAR_TOEPLITZ) return toeplitz_size(linear->leaves, linear->terms);
+  if (linear->mechanism == LINEAR_GAMMA) return gamma_tree_size(linear->levels, linear->terms);
   return tree_size(linear->levels) * (size_t)linear->terms;
 }
 
@@ -207,8 +199,7 @@ void release_begin(linear_t *linear, const spec_t *spec) {
 
 void release_init(linear_t *linear, double *model, double epsilon) {
   void *counters = model_counters(linear, model);
-  if (linear->mechanism == LINEAR_TOEPLITZ)
-    toeplitz_init(counters, linear->leaves, linear->terms);
+  if (linear->mechanism == LINEAR_TOEPLITZ) toeplitz_init(counters, linear->leaves, linear->terms);
   else init_trees(linear, counters, epsilon);
 }
 
@@ -241,15 +232,13 @@ double release_margin(const linear_t *linear, double *model) {
   return linear->margin * sqrt(variance) * bound;
 }
 
-static void add_toeplitz(linear_t *linear, toeplitz_t *t, const double *item, double *sums,
-                         draws_t *draws) {
+static void add_toeplitz(linear_t *linear, toeplitz_t *t, const double *item, double *sums, draws_t *draws) {
   double sd[MAX_TERMS];
   scales(linear, t->norm * (draws->live ? rounding(linear) : 1), sd);
   toeplitz_add(t, item, sd, sums, draws);
 }
 
-const double *release_item(linear_t *linear, double *model, double *item, double *sums,
-                           draws_t *draws) {
+const double *release_item(linear_t *linear, double *model, double *item, double *sums, draws_t *draws) {
   void *counters = model_counters(linear, model);
   if (linear->mechanism == LINEAR_TOEPLITZ) {
     add_toeplitz(linear, counters, item, sums, draws);
@@ -260,7 +249,6 @@ const double *release_item(linear_t *linear, double *model, double *item, double
       sums[i] = tree_add(tree_at(counters, linear->levels, (size_t)i), item[i], draws);
     }
   }
-  memcpy(model_b(linear, model), sums + linear->terms - linear->dim,
-         sizeof(double) * (size_t)linear->dim);
+  memcpy(model_b(linear, model), sums + linear->terms - linear->dim, sizeof(double) * (size_t)linear->dim);
   return sums;
 }

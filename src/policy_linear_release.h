@@ -35,22 +35,16 @@ static inline double *block(const linear_t *linear) { return (double *)(linear +
 static inline double *model_of(const linear_t *linear, int arm) {
   return block(linear) + linear->stride * (uint64_t)(linear->shared ? 0 : arm);
 }
-static inline double *model_b(const linear_t *linear, double *model) {
-  return model + packed(linear->dim);
-}
+static inline double *model_b(const linear_t *linear, double *model) { return model + packed(linear->dim); }
 static inline double *model_theta(const linear_t *linear, double *model) {
   return model_b(linear, model) + linear->dim;
 }
-static inline double *model_pending(const linear_t *linear, double *model) {
-  return model + linear->pending;
-}
+static inline double *model_pending(const linear_t *linear, double *model) { return model + linear->pending; }
 static inline double *model_factor(const linear_t *linear, double *model) {
   return model_theta(linear, model) + linear->dim;
 }
 
-static inline void *model_counters(const linear_t *linear, double *model) {
-  return model + linear->counters;
-}
+static inline void *model_counters(const linear_t *linear, double *model) { return model + linear->counters; }
 
 /* When the batch ends that begins after so many observations. */
 int64_t release_end(const linear_t *linear, int64_t seen);
@@ -65,8 +59,7 @@ void release_begin(linear_t *linear, const spec_t *spec);
 void release_init(linear_t *linear, double *model, double epsilon);
 /* Give the counters of a model one more item (which is overwritten): `terms` numbers. Returns
    the released sums, of which the last are b. */
-const double *release_item(linear_t *linear, double *model, double *item, double *sums,
-                           draws_t *draws);
+const double *release_item(linear_t *linear, double *model, double *item, double *sums, draws_t *draws);
 /* A context as a model learns it: entries in [0, 1], and no longer than the norm. Live, on people, it
    is rounded to the grid first, and cut downwards on it. */
 void release_context(const linear_t *linear, const double *context, int live, double *z);

@@ -14,12 +14,8 @@ LINEAR_PARAMETERS("alpha");
 
 static size_t size(const spec_t *spec) { return linear_size(spec, 0); }
 
-static void init(void *state, const spec_t *spec) {
-  linear_init(state, spec, 0, LINK_IDENTITY);
-}
-static void init_logistic(void *state, const spec_t *spec) {
-  linear_init(state, spec, 0, LINK_LOGIT);
-}
+static void init(void *state, const spec_t *spec) { linear_init(state, spec, 0, LINK_IDENTITY); }
+static void init_logistic(void *state, const spec_t *spec) { linear_init(state, spec, 0, LINK_LOGIT); }
 
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   const linear_t *linear = state;
@@ -38,10 +34,8 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
   return argmax_arm(&best);
 }
 
-POLICY(linucb, .state_version = 4, .tosses = 1, /* among equals */ .releases = 1,
-       .needs_context = 1, .update = linear_update, .finish = linear_finish,
-       .grow = linear_grow);
+POLICY(linucb, .state_version = 4, .tosses = 1, /* among equals */ .releases = 1, .needs_context = 1,
+       .update = linear_update, .finish = linear_finish, .grow = linear_grow);
 
-POLICY_OF(logistic_ucb, PARAMS, init_logistic, choose, .state_version = 2, .tosses = 1,
-          .releases = 1, .needs_context = 1, .update = linear_update,
-          .finish = linear_finish, .grow = linear_grow);
+POLICY_OF(logistic_ucb, PARAMS, init_logistic, choose, .state_version = 2, .tosses = 1, .releases = 1,
+          .needs_context = 1, .update = linear_update, .finish = linear_finish, .grow = linear_grow);

@@ -20,8 +20,7 @@
 #include "sample.h"
 
 enum { EPSILON, TUNED, WARMUP, SPLIT_BUDGET };
-PARAMETERS(PARAMS, NEEDS("epsilon"), NEEDS("tuned"), TAKES("warmup"),
-           NEEDS("split_budget"));
+PARAMETERS(PARAMS, NEEDS("epsilon"), NEEDS("tuned"), TAKES("warmup"), NEEDS("split_budget"));
 
 enum phase { GAP, EXPLORE, SAMPLE };
 
@@ -127,9 +126,7 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
     return least_pulled(round);
   }
   argmax_t best = ARGMAX;
-  FOR_EACH_ARM(i, round) {
-    argmax_add(&best, i, sample_beta(&draws->policy, arms[i].a, arms[i].b));
-  }
+  FOR_EACH_ARM(i, round) { argmax_add(&best, i, sample_beta(&draws->policy, arms[i].a, arms[i].b)); }
   return argmax_arm(&best);
 }
 
@@ -164,8 +161,7 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
     return;
   }
   a->come += 1;
-  a->sum +=
-      s->phase == GAP ? feedback->reward : sample_coin(&draws->policy, feedback->reward);
+  a->sum += s->phase == GAP ? feedback->reward : sample_coin(&draws->policy, feedback->reward);
   if (a->come < s->target) return;
   s->waiting -= 1;
   if (s->phase == GAP) {
@@ -191,5 +187,5 @@ static report_t report(const void *state, int arm) {
   return report;
 }
 
-POLICY(mt_ts, .state_version = 2, .tosses = 1, .tosses_coins = 1, .releases = 1,
-       .needs_horizon = 1, .commit = commit, .update = update, .report = report);
+POLICY(mt_ts, .state_version = 2, .tosses = 1, .tosses_coins = 1, .releases = 1, .needs_horizon = 1,
+       .commit = commit, .update = update, .report = report);

@@ -41,10 +41,8 @@ static void init(void *state, const spec_t *spec) {
   const double k = spec->k, horizon = spec->horizon, ln_t = log(horizon);
   const double eps0 = spec->par[EPSILON] / (spec->par[SPLIT_BUDGET] ? k : 1);
   const int levels = tree_levels(horizon);
-  *s = (state_t){
-      .k = spec->k, .waiting = spec->k, .levels = levels, .tuned = spec->par[TUNED] != 0};
-  s->relaxation =
-      horizon > 1 ? ln_t * ln_t * log(k * horizon * ln_t / spec->par[GAMMA]) / eps0 : 0;
+  *s = (state_t){.k = spec->k, .waiting = spec->k, .levels = levels, .tuned = spec->par[TUNED] != 0};
+  s->relaxation = horizon > 1 ? ln_t * ln_t * log(k * horizon * ln_t / spec->par[GAMMA]) / eps0 : 0;
   for (int i = 0; i < spec->k; i++) {
     s->arms[i] = (arm_t){0};
     tree_init(tree_at(trees(s), levels, (size_t)i), levels, NOISE_LAPLACE, levels / eps0);
@@ -59,9 +57,7 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
   if (first >= 0) return first;
   const double ln_t = log((double)round->t), root = sqrt(ln_t);
   argmax_t best = ARGMAX;
-  FOR_EACH_ARM(i, round) {
-    argmax_add(&best, i, arms[i].centre + arms[i].wide * root + arms[i].far * ln_t);
-  }
+  FOR_EACH_ARM(i, round) { argmax_add(&best, i, arms[i].centre + arms[i].wide * root + arms[i].far * ln_t); }
   return argmax_arm(&best);
 }
 
@@ -107,5 +103,5 @@ static void grow(void *state, const void *of_old, int k) {
   }
 }
 
-POLICY(mt_ucb, .state_version = 1, .releases = 1, .needs_horizon = 1, .update = update,
-       .report = report, .grow = grow);
+POLICY(mt_ucb, .state_version = 1, .releases = 1, .needs_horizon = 1, .update = update, .report = report,
+       .grow = grow);

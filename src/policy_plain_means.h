@@ -16,13 +16,10 @@ typedef struct {
 
 typedef struct {
   int64_t k, waiting; /* arms without rewards */
-  plain_arm_t
-      arms[]; /* k of them, then the tournament, then perhaps a tree for the highest mean */
+  plain_arm_t arms[]; /* k of them, then the tournament, then perhaps a tree for the highest mean */
 } plain_t;
 
-static inline tournament_t *plain_tournament(const plain_t *s) {
-  return tournament_at(s->arms + s->k, s->k);
-}
+static inline tournament_t *plain_tournament(const plain_t *s) { return tournament_at(s->arms + s->k, s->k); }
 
 static inline double *plain_highest(const plain_t *s) {
   return (double *)((char *)(s->arms + s->k) + tournament_size(s->k));
@@ -75,22 +72,17 @@ static inline report_t plain_report(const void *state, int arm) {
 }
 
 /* The other functions of a policy. HIGHEST: does it need a tree for the highest mean? */
-#define PLAIN_POLICY(NAME, HIGHEST)                                                        \
-  static size_t size(const spec_t *spec) { return plain_size(spec->k, HIGHEST); }          \
-  static void init(void *state, const spec_t *spec) {                                      \
-    plain_init(state, spec->k, HIGHEST);                                                   \
-  }                                                                                        \
-  static void grow(void *state, const void *old, int k) {                                  \
-    plain_grow(state, old, k, HIGHEST);                                                    \
-  }                                                                                        \
-  static void update(void *state, const feedback_t *feedback, draws_t *draws) {            \
-    (void)draws;                                                                           \
-    add(state, feedback->arm, feedback->reward, 1);                                        \
-  }                                                                                        \
-  static void skip(void *state, player_t *player, draws_t *draws) {                        \
-    leader_skip(state, player, draws, choose, add, sure);                                  \
-  }                                                                                        \
-  POLICY(NAME, .state_version = 3, .update = update, .skip = skip, .report = plain_report, \
-         .grow = grow);
+#define PLAIN_POLICY(NAME, HIGHEST)                                                             \
+  static size_t size(const spec_t *spec) { return plain_size(spec->k, HIGHEST); }               \
+  static void init(void *state, const spec_t *spec) { plain_init(state, spec->k, HIGHEST); }    \
+  static void grow(void *state, const void *old, int k) { plain_grow(state, old, k, HIGHEST); } \
+  static void update(void *state, const feedback_t *feedback, draws_t *draws) {                 \
+    (void)draws;                                                                                \
+    add(state, feedback->arm, feedback->reward, 1);                                             \
+  }                                                                                             \
+  static void skip(void *state, player_t *player, draws_t *draws) {                             \
+    leader_skip(state, player, draws, choose, add, sure);                                       \
+  }                                                                                             \
+  POLICY(NAME, .state_version = 3, .update = update, .skip = skip, .report = plain_report, .grow = grow);
 
 #endif

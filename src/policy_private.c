@@ -10,8 +10,7 @@
 #include "policy_released.h"
 
 enum { NOISE, SCALE, BATCH, CLIP };
-PARAMETERS(PARAMS, ONE_OF("noise", NOISE_CHOICES), NEEDS("scale"), NEEDS("batch"),
-           NEEDS("clip"));
+PARAMETERS(PARAMS, ONE_OF("noise", NOISE_CHOICES), NEEDS("scale"), NEEDS("batch"), NEEDS("clip"));
 
 typedef struct {
   gather_t gather;
@@ -68,11 +67,9 @@ static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws
 }
 
 /* Release a batch that was in a place, and tell the inner policy. */
-static void release(state_t *s, int arm, int at, const gather_batch_t *batch,
-                    draws_t *draws) {
+static void release(state_t *s, int arm, int at, const gather_batch_t *batch, draws_t *draws) {
   arm_t *a = &s->arms[arm];
-  const double mean =
-      release_sum(&s->how, &a->released, batch, draws) / (double)batch->size;
+  const double mean = release_sum(&s->how, &a->released, batch, draws) / (double)batch->size;
   const double seen = s->clip != 0 ? fmin(fmax(mean, 0), 1) : mean;
   const feedback_t own = {.t = a->t[at], .arm = arm, .reward = seen, .batch = a->batch[at]};
   inner_update(inner(s), &own, draws);
@@ -94,8 +91,7 @@ static void finish(void *state, draws_t *draws) {
   for (int i = 0; i < s->k; i++) {
     gather_batch_t rest;
     int at;
-    while (gather_finish_at(&s->arms[i].gather, &rest, &at))
-      release(s, i, at, &rest, draws);
+    while (gather_finish_at(&s->arms[i].gather, &rest, &at)) release(s, i, at, &rest, draws);
   }
 }
 
@@ -114,6 +110,5 @@ static void grow(void *state, const void *of_old, int k) {
   s->inner->policy->grow(inner(s).state, inner(old).state, k);
 }
 
-POLICY(private, .state_version = 1, .tosses = 1, .releases = 1, .batches = GATHER_ROOM,
-       .each_once = 1, .commit = commit, .update = update, .report = report,
-       .finish = finish, .grow = grow);
+POLICY(private, .state_version = 1, .tosses = 1, .releases = 1, .batches = GATHER_ROOM, .each_once = 1,
+       .commit = commit, .update = update, .report = report, .finish = finish, .grow = grow);

@@ -56,12 +56,9 @@ typedef struct {
   arm_t arms[];
 } state_t;
 
-static size_t size(const spec_t *spec) {
-  return sizeof(state_t) + sizeof(arm_t) * (size_t)spec->k;
-}
+static size_t size(const spec_t *spec) { return sizeof(state_t) + sizeof(arm_t) * (size_t)spec->k; }
 
-static void begin(state_t *s, const spec_t *spec, int forgets, int threshold,
-                  double first) {
+static void begin(state_t *s, const spec_t *spec, int forgets, int threshold, double first) {
   *s = (state_t){.epsilon = spec->par[EPSILON],
                  .delta = spec->par[DELTA],
                  .k = spec->k,
@@ -86,9 +83,7 @@ static void dp_init(void *state, const spec_t *spec) {
   begin(state, spec, 0, PROVED, 2 * line + 6 * line / spec->par[EPSILON]);
 }
 
-static double mean_of(const state_t *s, int64_t arm) {
-  return s->arms[arm].sum / s->arms[arm].n;
-}
+static double mean_of(const state_t *s, int64_t arm) { return s->arms[arm].sum / s->arms[arm].n; }
 
 /* ---- AdaP-TT ----------------------------------------------------------------------- */
 
@@ -103,16 +98,15 @@ static int64_t adap_challenger(const state_t *s) {
   double least = INFINITY;
   for (int64_t i = 0; i < s->k; i++) {
     if (i == s->leader) continue;
-    const double spread = 1 / (double)s->arms[s->leader].gather.assigned +
-                          1 / (double)s->arms[i].gather.assigned;
+    const double spread =
+        1 / (double)s->arms[s->leader].gather.assigned + 1 / (double)s->arms[i].gather.assigned;
     const double cost = (mean_of(s, s->leader) - mean_of(s, i) + slack) / sqrt(spread);
     if (cost < least) least = cost, found = i;
   }
   return found;
 }
 
-static double adap_threshold(const state_t *s, const arm_t *a, const arm_t *b,
-                             double batch) {
+static double adap_threshold(const state_t *s, const arm_t *a, const arm_t *b, double batch) {
   const double noise = (1 / a->n + 1 / b->n) / (s->epsilon * s->epsilon);
   if (s->threshold == RUN) {
     const double ln = log(1 / s->delta);
@@ -120,8 +114,7 @@ static double adap_threshold(const state_t *s, const arm_t *a, const arm_t *b,
   }
   const double z = batch * batch * M_PI * M_PI / 6, k = (double)s->k;
   const double u = 0.5 * log((k - 1) * z / s->delta), ln = log(2 * k * z / s->delta);
-  return 2 * (u + log(u)) + 2 * log(4 + log(a->n)) + 2 * log(4 + log(b->n)) +
-         noise * ln * ln;
+  return 2 * (u + log(u)) + 2 * log(4 + log(a->n)) + 2 * log(4 + log(b->n)) + noise * ln * ln;
 }
 
 static int adap_stops(const state_t *s, int64_t arm) {
@@ -140,8 +133,7 @@ static int adap_stops(const state_t *s, int64_t arm) {
 /* ---- DP-TT ------------------------------------------------------------------------- */
 
 /* I^sign(theta) and its derivative */
-static double rate(const state_t *s, const arm_t *a, int sign, double theta,
-                   double *slope) {
+static double rate(const state_t *s, const arm_t *a, int sign, double theta, double *slope) {
   double low = 0, high = s->epsilon;
   const double e2 = s->epsilon * s->epsilon;
   for (int i = 0; i < 50; i++) {
@@ -178,8 +170,7 @@ static double tail_of_two(double chance) {
 
 static int dp_stops(state_t *s) {
   const arm_t *a = &s->arms[s->leader];
-  const double in =
-      1 / (a->report.terms * (a->report.terms + 1)) * s->delta / (double)(s->k - 1);
+  const double in = 1 / (a->report.terms * (a->report.terms + 1)) * s->delta / (double)(s->k - 1);
   double least = INFINITY;
   int stops = 1;
   for (int64_t i = 0; i < s->k; i++) {
@@ -235,8 +226,7 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   arm_t *a = &s->arms[feedback->arm];
   gather_batch_t batch;
   if (!gather_add(&a->gather, feedback->batch, 1, feedback->reward, &batch)) return;
-  const double n = (double)batch.size,
-               y = report_release(&a->report, n, batch.sum, 0, draws);
+  const double n = (double)batch.size, y = report_release(&a->report, n, batch.sum, 0, draws);
   s->released += n;
   if (s->forgets && batch.number < a->last) return; /* overtaken */
   a->last = batch.number;
@@ -254,21 +244,18 @@ static void finish(void *state, draws_t *draws) {
   }
 }
 
-static report_t report(const void *state, int arm) {
-  return ((const state_t *)state)->arms[arm].report;
-}
+static report_t report(const void *state, int arm) { return ((const state_t *)state)->arms[arm].report; }
 
 static verdict_t verdict(const void *state) {
   const state_t *s = state;
   const int stop = s->verdict >= 0;
-  return (verdict_t){.stop = stop,
-                     .arm = (int)s->verdict,
-                     .error = stop && s->threshold == PROVED ? s->delta : NAN};
+  return (verdict_t){
+      .stop = stop, .arm = (int)s->verdict, .error = stop && s->threshold == PROVED ? s->delta : NAN};
 }
 
-#define PUBLISHED(NAME, OWN_PARAMS, OWN_INIT)                                        \
-  POLICY_OF(NAME, OWN_PARAMS, OWN_INIT, choose, .state_version = 2, .tosses = 1,     \
-            .releases = 1, .batches = GATHER_ROOM, .each_once = 1, .commit = commit, \
-            .update = update, .report = report, .verdict = verdict, .finish = finish)
+#define PUBLISHED(NAME, OWN_PARAMS, OWN_INIT)                                                             \
+  POLICY_OF(NAME, OWN_PARAMS, OWN_INIT, choose, .state_version = 2, .tosses = 1, .releases = 1,           \
+            .batches = GATHER_ROOM, .each_once = 1, .commit = commit, .update = update, .report = report, \
+            .verdict = verdict, .finish = finish)
 PUBLISHED(adap_tt, ADAP_PARAMS, adap_init);
 PUBLISHED(dp_tt, DP_PARAMS, dp_init);

@@ -37,10 +37,10 @@ enum {
 };
 enum { EQUAL, THOMPSON, TOP_TWO, NEYMAN };
 static const char *const RULES[] = {"equal", "thompson", "top_two", "neyman", NULL};
-PARAMETERS(PARAMS, TAKES("mu"), TAKES("epsilon"), ONE_OF("rule", RULES), TAKES("growth"),
-           NEEDS("floor"), TAKES("control"), TAKES("control_floor"), NEEDS("burn_in"),
-           NEEDS("permuted"), ONE_OF("outcome", OUTCOMES), TAKES("size_1"), TAKES("size_2"),
-           TAKES("size_3"), TAKES("size_4"), TAKES("size_5"), TAKES("size_6"));
+PARAMETERS(PARAMS, TAKES("mu"), TAKES("epsilon"), ONE_OF("rule", RULES), TAKES("growth"), NEEDS("floor"),
+           TAKES("control"), TAKES("control_floor"), NEEDS("burn_in"), NEEDS("permuted"),
+           ONE_OF("outcome", OUTCOMES), TAKES("size_1"), TAKES("size_2"), TAKES("size_3"), TAKES("size_4"),
+           TAKES("size_5"), TAKES("size_6"));
 
 enum { ROOM = 16 }; /* blocks that wait for rewards; people of more are in none */
 enum { NOT_OFFERED = -1 };
@@ -74,15 +74,12 @@ typedef struct {
   arm_t arms[]; /* k, then ROOM times k cells, then k numbers for the work */
 } state_t;
 
-static cell_t *cells(const state_t *s, int64_t place) {
-  return (cell_t *)(s->arms + s->k) + place * s->k;
-}
+static cell_t *cells(const state_t *s, int64_t place) { return (cell_t *)(s->arms + s->k) + place * s->k; }
 
 static double *scratch(state_t *s) { return (double *)cells(s, ROOM); }
 
 static size_t size(const spec_t *spec) {
-  return sizeof(state_t) +
-         (size_t)spec->k * (sizeof(arm_t) + ROOM * sizeof(cell_t) + sizeof(double));
+  return sizeof(state_t) + (size_t)spec->k * (sizeof(arm_t) + ROOM * sizeof(cell_t) + sizeof(double));
 }
 
 /* Equal chances, or as equal as a large share of the control leaves them */
@@ -91,9 +88,7 @@ static void equal_chances(state_t *s) {
   const int64_t control = s->par[CONTROL] > 0 ? (int64_t)s->par[CONTROL] - 1 : 0;
   const double own = fmax(s->arms[control].floor, each);
   for (int64_t i = 0; i < s->k; i++) {
-    s->arms[i].next = i == control ? own
-                      : own > each ? (1 - own) / (double)(s->k - 1)
-                                   : each;
+    s->arms[i].next = i == control ? own : own > each ? (1 - own) / (double)(s->k - 1) : each;
   }
 }
 
@@ -101,8 +96,7 @@ static void init(void *state, const spec_t *spec) {
   state_t *s = state;
   memset(s, 0, size(spec));
   for (int i = 0; i < SIZE + SIZES; i++) s->par[i] = spec->par[i];
-  const mechanism_t how =
-      with_squares(mechanism_for(s->par[MU], s->par[EPSILON]), s->par[OUTCOME]);
+  const mechanism_t how = with_squares(mechanism_for(s->par[MU], s->par[EPSILON]), s->par[OUTCOME]);
   s->k = spec->k;
   s->open = -1;
   for (int64_t i = 0; i < s->k; i++) {
@@ -234,8 +228,7 @@ enum { BY_PLACES, BY_CHANCES, EVENLY };
 /* What an arm on offer has of the toss, in proportion */
 static double share_of(const state_t *s, const round_t *round, int how, int arm) {
   if (how == EVENLY) return 1;
-  if (how == BY_PLACES)
-    return s->open < 0 ? fixed_number(s, round, arm) : cells(s, s->open)[arm].left;
+  if (how == BY_PLACES) return s->open < 0 ? fixed_number(s, round, arm) : cells(s, s->open)[arm].left;
   if (s->open < 0) return s->arms[arm].next;
   const double chance = cells(s, s->open)[arm].chance;
   return chance == NOT_OFFERED ? s->arms[arm].next : chance;
@@ -243,8 +236,7 @@ static double share_of(const state_t *s, const round_t *round, int how, int arm)
 
 static int has_places(const state_t *s, const round_t *round) {
   if (s->par[PERMUTED] == 0) return 0;
-  return s->open < 0 ? free_place(s) < ROOM && next_total(s, round) > 0
-                     : belongs(s, s->open, round);
+  return s->open < 0 ? free_place(s) < ROOM && next_total(s, round) > 0 : belongs(s, s->open, round);
 }
 
 /* The sum of the shares. Nobody may be left in a permuted block, for arms were forced. */
@@ -400,11 +392,8 @@ static void grow(void *state, const void *of_old, int k) {
   }
 }
 
-static report_t report(const void *state, int arm) {
-  return ((const state_t *)state)->arms[arm].report;
-}
+static report_t report(const void *state, int arm) { return ((const state_t *)state)->arms[arm].report; }
 
-POLICY(randomised, .state_version = 4, .tosses = 1, .releases = 1, .each_once = 1,
-       .by_tosses = 1, .commit = commit, .update = update, .report = report,
-       .probability = probability, .release_next = release_oldest, .finish = finish,
-       .grow = grow);
+POLICY(randomised, .state_version = 4, .tosses = 1, .releases = 1, .each_once = 1, .by_tosses = 1,
+       .commit = commit, .update = update, .report = report, .probability = probability,
+       .release_next = release_oldest, .finish = finish, .grow = grow);

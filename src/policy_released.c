@@ -14,24 +14,21 @@ double reward_variance(const report_t *report) {
   const double n = report->rewards, w = report->weight;
   if (!(w > 0 && n > 0)) return REWARD_VARIANCE;
   const double releases = report->looks > 0 ? report->looks : report->terms;
-  const double noise =
-      sqrt(releases * noise_variance((enum noise_kind)report->kind, report->scale)) / n;
+  const double noise = sqrt(releases * noise_variance((enum noise_kind)report->kind, report->scale)) / n;
   const double x = report->sum / n - 0.5;
   const double seen = fmax(report->squares / n - x * x, 0);
-  const double safe = seen + 2 * noise * sqrt(1 / (w * w) + 4 * x * x) +
-                      0.35 * sqrt(seen / n) + 0.7 / n + 1e-4;
+  const double safe =
+      seen + 2 * noise * sqrt(1 / (w * w) + 4 * x * x) + 0.35 * sqrt(seen / n) + 0.7 / n + 1e-4;
   const double far = fmax(fmin(fabs(x), 0.5) - 2 * (noise + 0.5 / sqrt(n)), 0);
   return fmin(safe, REWARD_VARIANCE - far * far);
 }
 
 /* The sum of a batch, and its squares if they are released */
-double release_sum(const mechanism_t *how, released_t *a, const gather_batch_t *batch,
-                   draws_t *draws) {
+double release_sum(const mechanism_t *how, released_t *a, const gather_batch_t *batch, draws_t *draws) {
   double squares = 0;
-  const double noisy = how->weight > 0
-                           ? release_pair(draws, how->kind, batch->sum, batch->squares,
-                                          how->scale, how->weight, &squares)
-                           : release_noisy(draws, how->kind, batch->sum, how->scale);
+  const double noisy = how->weight > 0 ? release_pair(draws, how->kind, batch->sum, batch->squares,
+                                                      how->scale, how->weight, &squares)
+                                       : release_noisy(draws, how->kind, batch->sum, how->scale);
   a->n += (double)batch->size;
   a->releases += 1;
   a->total += noisy;
@@ -40,13 +37,11 @@ double release_sum(const mechanism_t *how, released_t *a, const gather_batch_t *
   return noisy;
 }
 
-static int average(const mechanism_t *how, released_t *a, const gather_batch_t *batch,
-                   draws_t *draws) {
+static int average(const mechanism_t *how, released_t *a, const gather_batch_t *batch, draws_t *draws) {
   moving_average_t *average = &a->average;
-  const moving_row_t row = moving_average_release(average, draws, (double)batch->size,
-                                                  batch->sum, how->correlation, how->scale);
-  if (how->weight > 0)
-    a->square_total += release_beside(draws, batch->squares, how->scale / how->weight);
+  const moving_row_t row =
+      moving_average_release(average, draws, (double)batch->size, batch->sum, how->correlation, how->scale);
+  if (how->weight > 0) a->square_total += release_beside(draws, batch->squares, how->scale / how->weight);
   a->n += (double)batch->size;
   a->releases += 1;
   const report_t report = released_report(how, a);
@@ -61,8 +56,7 @@ static int average(const mechanism_t *how, released_t *a, const gather_batch_t *
 /* With sizes L_j, noisy means y_j, weights w_j and W = sum w_j: mean = sum w_j y_j / W. Its
    rewards have the variance of W^2 / sum(w_j^2 / L_j) rewards; its noise is sum q_j Z_j / W with
    q_j = w_j / L_j. */
-int release_batch(const mechanism_t *how, released_t *a, const gather_batch_t *batch,
-                  draws_t *draws) {
+int release_batch(const mechanism_t *how, released_t *a, const gather_batch_t *batch, draws_t *draws) {
   if (how->correlation > 0) return average(how, a, batch, draws);
   const double noisy = release_sum(how, a, batch, draws), size = (double)batch->size;
   if (how->forget) {
@@ -85,14 +79,12 @@ int release_batch(const mechanism_t *how, released_t *a, const gather_batch_t *b
   return 1;
 }
 
-double report_release(report_t *report, double rewards, double sum, double squares,
-                      draws_t *draws) {
+double report_release(report_t *report, double rewards, double sum, double squares, draws_t *draws) {
   const enum noise_kind kind = (enum noise_kind)report->kind;
   double noisy_squares = 0;
-  const double noisy = report->weight > 0
-                           ? release_pair(draws, kind, sum, squares, report->scale,
-                                          report->weight, &noisy_squares)
-                           : release_noisy(draws, kind, sum, report->scale);
+  const double noisy = report->weight > 0 ? release_pair(draws, kind, sum, squares, report->scale,
+                                                         report->weight, &noisy_squares)
+                                          : release_noisy(draws, kind, sum, report->scale);
   report->rewards += rewards;
   report->sum += noisy;
   report->squares += noisy_squares;
@@ -108,13 +100,11 @@ void report_release_rest(report_t *report, gather_t *gather, draws_t *draws) {
 }
 
 report_t released_report(const mechanism_t *how, const released_t *a) {
-  report_t report = how->correlation > 0
-                        ? moving_average_report(&a->average, a->n, a->releases, how->scale)
-                        : (report_t){.rewards = a->n,
-                                     .sum = a->total,
-                                     .kind = how->kind,
-                                     .terms = a->terms,
-                                     .scale = how->scale};
+  report_t report =
+      how->correlation > 0
+          ? moving_average_report(&a->average, a->n, a->releases, how->scale)
+          : (report_t){
+                .rewards = a->n, .sum = a->total, .kind = how->kind, .terms = a->terms, .scale = how->scale};
   report.squares = a->square_total;
   report.weight = how->weight;
   return report;

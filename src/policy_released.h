@@ -12,10 +12,10 @@
 
 typedef struct {
   enum noise_kind kind;
-  double scale; /* of the noise of one batch: Laplace's scale or the Gaussian's sd */
-  int forget; /* only the last batch counts; one that was overtaken by a later one does not */
-  int by_variance; /* for a Gaussian: weigh batches by their inverse variance, else by size */
-  double weight;   /* above 0: release the squares about 1/2, too (release_pair()) */
+  double scale;       /* of the noise of one batch: Laplace's scale or the Gaussian's sd */
+  int forget;         /* only the last batch counts; one that was overtaken by a later one does not */
+  int by_variance;    /* for a Gaussian: weigh batches by their inverse variance, else by size */
+  double weight;      /* above 0: release the squares about 1/2, too (release_pair()) */
   double correlation; /* above 0, for a Gaussian: release a moving average, with this carry
                          (noise_moving_average.h) */
 } mechanism_t;
@@ -28,16 +28,13 @@ double reward_variance(const report_t *report);
 extern const char *const OUTCOMES[];
 enum { BINARY, CONTINUOUS };
 static inline mechanism_t with_squares(mechanism_t how, double outcome) {
-  how.weight = outcome != CONTINUOUS       ? 0
-               : how.kind == NOISE_LAPLACE ? WEIGHT_LAPLACE
-                                           : WEIGHT_GAUSSIAN;
+  how.weight = outcome != CONTINUOUS ? 0 : how.kind == NOISE_LAPLACE ? WEIGHT_LAPLACE : WEIGHT_GAUSSIAN;
   return how;
 }
 
 extern const char *const NOISE_CHOICES[]; /* of a parameter that says which noise */
 static inline mechanism_t mechanism_of(double choice, double scale) {
-  return (mechanism_t){.kind = choice == 0 ? NOISE_LAPLACE : NOISE_GAUSSIAN,
-                       .scale = scale};
+  return (mechanism_t){.kind = choice == 0 ? NOISE_LAPLACE : NOISE_GAUSSIAN, .scale = scale};
 }
 /* Of a budget, mu or epsilon; one that is missing or Inf asks for no noise. */
 static inline mechanism_t mechanism_for(double mu, double epsilon) {
@@ -50,22 +47,20 @@ static inline mechanism_t mechanism_for(double mu, double epsilon) {
 typedef struct {
   double n, releases; /* rewards in all released batches, and how many these are */
   double mean;        /* private, not clipped */
-  double m; /* rewards that it is worth: n for the plain mean of all; 0: there is no mean */
-  double spread;                          /* the noise in it over that of one batch */
+  double m;           /* rewards that it is worth: n for the plain mean of all; 0: there is no mean */
+  double spread;      /* the noise in it over that of one batch */
   double weight, weighted, load, squares; /* sums over batches */
   moving_average_t average;               /* or this, in their place */
-  double total, terms; /* of all releases, and the noise in it; see noise_report.h */
-  double square_total; /* of the squares, noise included */
-  double v; /* the variance of a reward as far as it is known; 0 before the first release */
+  double total, terms;                    /* of all releases, and the noise in it; see noise_report.h */
+  double square_total;                    /* of the squares, noise included */
+  double v;     /* the variance of a reward as far as it is known; 0 before the first release */
   int64_t last; /* number of the last batch that counts */
 } released_t;
 
 /* Release a complete batch's sum; returns it with its noise, if it is one for itself. */
-double release_sum(const mechanism_t *how, released_t *a, const gather_batch_t *batch,
-                   draws_t *draws);
+double release_sum(const mechanism_t *how, released_t *a, const gather_batch_t *batch, draws_t *draws);
 /* The same, and the mean is renewed; returns whether it is: not by a batch that is forgotten already. */
-int release_batch(const mechanism_t *how, released_t *a, const gather_batch_t *batch,
-                  draws_t *draws);
+int release_batch(const mechanism_t *how, released_t *a, const gather_batch_t *batch, draws_t *draws);
 report_t released_report(const mechanism_t *how, const released_t *a);
 
 /* For arms that have no mean of their own, and a report with the kind and scale of their noise: release a
@@ -73,8 +68,7 @@ report_t released_report(const mechanism_t *how, const released_t *a);
 static inline report_t report_of(const mechanism_t *how) {
   return (report_t){.kind = how->kind, .scale = how->scale, .weight = how->weight};
 }
-double report_release(report_t *report, double rewards, double sum, double squares,
-                      draws_t *draws);
+double report_release(report_t *report, double rewards, double sum, double squares, draws_t *draws);
 void report_release_rest(report_t *report, gather_t *gather, draws_t *draws);
 
 #endif

@@ -41,9 +41,7 @@ typedef struct {
   arm_t arms[];
 } state_t;
 
-static size_t size(const spec_t *spec) {
-  return sizeof(state_t) + sizeof(arm_t) * (size_t)spec->k;
-}
+static size_t size(const spec_t *spec) { return sizeof(state_t) + sizeof(arm_t) * (size_t)spec->k; }
 
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
@@ -144,8 +142,7 @@ static void decide(state_t *s, int released, draws_t *draws) {
       proved &= b->against >= s->line;
     }
     const double index = q + 2 * log((double)b->gather.assigned);
-    if (index < least_index || challenger < 0)
-      least_index = index, challenger = i, q_next = q;
+    if (index < least_index || challenger < 0) least_index = index, challenger = i, q_next = q;
   }
   if (proved) {
     s->verdict = s->next = leader;
@@ -155,8 +152,7 @@ static void decide(state_t *s, int released, draws_t *draws) {
   }
 }
 
-static void add(state_t *s, int arm, int64_t number, int64_t n, double sum,
-                draws_t *draws) {
+static void add(state_t *s, int arm, int64_t number, int64_t n, double sum, draws_t *draws) {
   arm_t *a = &s->arms[arm];
   gather_batch_t batch;
   if (!gather_add(&a->gather, number, n, sum, &batch)) return;
@@ -198,9 +194,7 @@ static void skip(void *state, player_t *player, draws_t *draws) {
   add(s, arm, number, n, player_pull_many(player, arm, n), draws);
 }
 
-static report_t report(const void *state, int arm) {
-  return ((const state_t *)state)->arms[arm].report;
-}
+static report_t report(const void *state, int arm) { return ((const state_t *)state)->arms[arm].report; }
 
 static verdict_t verdict(const void *state) {
   const state_t *s = state;
@@ -219,6 +213,6 @@ static void grow(void *state, const void *of_old, int k) {
   memcpy(s->arms, old->arms, sizeof *s->arms * (size_t)k);
 }
 
-POLICY(top_two, .state_version = 2, .tosses = 1, .releases = 1, .batches = GATHER_ROOM,
-       .each_once = 1, .commit = commit, .update = update, .skip = skip, .report = report,
-       .verdict = verdict, .finish = finish, .grow = grow);
+POLICY(top_two, .state_version = 2, .tosses = 1, .releases = 1, .batches = GATHER_ROOM, .each_once = 1,
+       .commit = commit, .update = update, .skip = skip, .report = report, .verdict = verdict,
+       .finish = finish, .grow = grow);

@@ -3,8 +3,7 @@
 
 /* ---- the reference ---------------------------------------------------------------------- */
 
-int index_scan(const index_t *index, const void *state, const round_t *round,
-               double clock) {
+int index_scan(const index_t *index, const void *state, const round_t *round, double clock) {
   argmax_t best = ARGMAX;
   FOR_EACH_ARM(i, round) {
     const double value = index->index(state, i, clock);
@@ -90,21 +89,20 @@ static double error_of(const index_t *index, const call_t *call, int arm, double
 
 /* Does arm a beat arm b whatever the clock shows between now - span and now + span? Its index is
    at least that at the first end, and the other's at most that at the second. */
-static int surely_beats(const index_t *index, call_t *call, match_t *match, int a,
-                        double value_a, int b, double span) {
+static int surely_beats(const index_t *index, call_t *call, match_t *match, int a, double value_a, int b,
+                        double span) {
   const int back = index->clock == CLOCK_RUNS_BOTH_WAYS;
   const double from = back ? call->clock - span : call->clock, to = call->clock + span;
   const double least = back ? index->index(call->state, a, from) : value_a;
   const double most = index->index(call->state, b, to);
   call->moved = (value_a - least) + most; /* less b's index, which is not known here */
-  if (!(least - error_of(index, call, a, least) > most + error_of(index, call, b, most)))
-    return 0;
+  if (!(least - error_of(index, call, a, least) > most + error_of(index, call, b, most))) return 0;
   decide(match, a, from, to);
   return 1;
 }
 
-static int below_for_a_while(const index_t *index, const call_t *call, match_t *match,
-                             int a, double value_a, int b) {
+static int below_for_a_while(const index_t *index, const call_t *call, match_t *match, int a, double value_a,
+                             int b) {
   const double to = index->expiry(call->state, b, value_a);
   if (!(to > call->clock)) return 0;
   decide(match, a, call->clock, to);
@@ -145,16 +143,14 @@ static void play(const index_t *index, call_t *call, match_t *match, int a, int 
   }
   decide(match, a, call->clock, call->clock);
   if (index->clock == CLOCK_JUMPS) return;
-  if (value_a >= index->most && index->clock == CLOCK_RUNS_ON &&
-      first_of_equals(index, call, a, b)) {
+  if (value_a >= index->most && index->clock == CLOCK_RUNS_ON && first_of_equals(index, call, a, b)) {
     match->to = INFINITY; /* a stays there, and b at most comes up to it */
   } else if (index->expiry) {
     below_for_a_while(index, call, match, a, value_a, b);
   } else if (index->certificate) {
-    const double lead = value_a - error_of(index, call, a, value_a) -
-                        (value_b + error_of(index, call, b, value_b));
-    if (lead > 0)
-      index->certificate(call->state, a, b, call->clock, lead, &match->from, &match->to);
+    const double lead =
+        value_a - error_of(index, call, a, value_a) - (value_b + error_of(index, call, b, value_b));
+    if (lead > 0) index->certificate(call->state, a, b, call->clock, lead, &match->from, &match->to);
   } else if (value_a > value_b) {
     const double moved = call->moved - value_b;
     /* half the lead, by the rate at which indices moved */
@@ -233,8 +229,7 @@ static void renew_above(const index_t *index, call_t *call, int arm) {
   }
 }
 
-int tournament_best(const index_t *index, const void *state, tournament_t *t,
-                    double clock) {
+int tournament_best(const index_t *index, const void *state, tournament_t *t, double clock) {
   call_t call = {.t = t, .state = state, .clock = clock, .arm = -1};
   const int64_t changed = t->changed;
   t->changed = NONE_CHANGED;
@@ -245,8 +240,7 @@ int tournament_best(const index_t *index, const void *state, tournament_t *t,
   return -1;
 }
 
-int tournament_first(tournament_t *t, const round_t *round, const double *n,
-                     size_t stride) {
+int tournament_first(tournament_t *t, const round_t *round, const double *n, size_t stride) {
   int64_t *at = &t->opened;
   for (; *at < t->k; ++*at) {
     const double had = *(const double *)((const char *)n + stride * (size_t)*at);
@@ -257,9 +251,7 @@ int tournament_first(tournament_t *t, const round_t *round, const double *n,
 
 /* ---- the highest ------------------------------------------------------------------------ */
 
-size_t highest_size(int64_t k) {
-  return k < MANY_ARMS ? 0 : 2 * sizeof(double) * (size_t)k;
-}
+size_t highest_size(int64_t k) { return k < MANY_ARMS ? 0 : 2 * sizeof(double) * (size_t)k; }
 
 void highest_init(double *tree, int64_t k) {
   for (int64_t i = 0; k >= MANY_ARMS && i < 2 * k; i++) tree[i] = -INFINITY;

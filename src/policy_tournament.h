@@ -34,8 +34,7 @@ typedef struct {
   double (*closing)(const void *state, int a, int b, double clock);
   /* Between which clocks, at least, arm a leads arm b, given its lead now; it may leave *from and
      *to, which are the clock. NULL: found by a try. */
-  void (*certificate)(const void *state, int a, int b, double clock, double lead,
-                      double *from, double *to);
+  void (*certificate)(const void *state, int a, int b, double clock, double lead, double *from, double *to);
   /* Of equal indices that of the least rank is the best, and then the first arm. NULL: the
      first arm. */
   double (*rank)(const void *state, int arm);
@@ -51,9 +50,7 @@ typedef struct {
 } index_t;
 
 /* To be added to a closing(): parallel indices are not the same one if their means differ. */
-static inline double apart(double mean_a, double mean_b) {
-  return 1e-200 * fabs(mean_a - mean_b);
-}
+static inline double apart(double mean_a, double mean_b) { return 1e-200 * fabs(mean_a - mean_b); }
 
 typedef struct {
   int32_t winner;
@@ -103,11 +100,10 @@ static inline tournament_t *tournament_for(const round_t *round, tournament_t *t
 
 /* opening_choice(), by the tournament if there is one. */
 int tournament_first(tournament_t *t, const round_t *round, const double *n, size_t stride);
-static inline int tournament_opening(tournament_t *t, int64_t waiting, const round_t *round,
-                                     const double *n, size_t stride) {
+static inline int tournament_opening(tournament_t *t, int64_t waiting, const round_t *round, const double *n,
+                                     size_t stride) {
   if (waiting == 0) return -1;
-  return t ? tournament_first(t, round, n, stride)
-           : opening_choice(waiting, round, n, stride);
+  return t ? tournament_first(t, round, n, stride) : opening_choice(waiting, round, n, stride);
 }
 
 /* ---- the highest of k numbers ----------------------------------------------------------- */

@@ -15,9 +15,7 @@ typedef struct {
   beta_t arms[]; /* the posteriors of k arms; then a thompson_t */
 } ts_beta_t;
 
-static thompson_t *thompson_of(const ts_beta_t *s) {
-  return (thompson_t *)(s->arms + s->k);
-}
+static thompson_t *thompson_of(const ts_beta_t *s) { return (thompson_t *)(s->arms + s->k); }
 
 /* Are many arms played by groups? Their draws need log-concave densities. */
 static int grouped(const spec_t *spec) {
@@ -25,14 +23,12 @@ static int grouped(const spec_t *spec) {
 }
 
 static size_t size(const spec_t *spec) {
-  return sizeof(ts_beta_t) + sizeof(beta_t) * (size_t)spec->k +
-         thompson_size(spec->k, grouped(spec));
+  return sizeof(ts_beta_t) + sizeof(beta_t) * (size_t)spec->k + thompson_size(spec->k, grouped(spec));
 }
 
 static void init(void *state, const spec_t *spec) {
   ts_beta_t *s = state;
-  *s = (ts_beta_t){
-      .k = spec->k, .prior_1 = spec->par[PRIOR_1], .prior_2 = spec->par[PRIOR_2]};
+  *s = (ts_beta_t){.k = spec->k, .prior_1 = spec->par[PRIOR_1], .prior_2 = spec->par[PRIOR_2]};
   for (int i = 0; i < spec->k; i++) s->arms[i] = (beta_t){s->prior_1, s->prior_2};
   thompson_init(thompson_of(s), spec->k, grouped(spec));
 }
@@ -40,9 +36,7 @@ static void init(void *state, const spec_t *spec) {
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   const beta_t *arms = ((const ts_beta_t *)state)->arms;
   argmax_t best = ARGMAX;
-  FOR_EACH_ARM(i, round) {
-    argmax_add(&best, i, sample_beta(&draws->policy, arms[i].a, arms[i].b));
-  }
+  FOR_EACH_ARM(i, round) { argmax_add(&best, i, sample_beta(&draws->policy, arms[i].a, arms[i].b)); }
   return argmax_arm(&best);
 }
 
@@ -61,8 +55,7 @@ static report_t report(const void *state, int arm) {
 }
 
 static void grow(void *state, const void *old, int k) {
-  memcpy(((ts_beta_t *)state)->arms, ((const ts_beta_t *)old)->arms,
-         sizeof(beta_t) * (size_t)k);
+  memcpy(((ts_beta_t *)state)->arms, ((const ts_beta_t *)old)->arms, sizeof(beta_t) * (size_t)k);
 }
 
 /* ---- skipping -------------------------------------------------------------------------
@@ -102,12 +95,10 @@ static int meet(const void *policy, const thompson_t *block, candidate_t *c, rng
   if (c->event != block->leader) return 1;
   /* u is uniform below the bound; the true probability is seldom needed. */
   const posterior_t p = of(policy, c->event, 0);
-  return c->u < exp(beta_log_bound(p.x, p.y, c->level) + MARGIN) &&
-         c->u < beta_below(p.x, p.y, c->level);
+  return c->u < exp(beta_log_bound(p.x, p.y, c->level) + MARGIN) && c->u < beta_below(p.x, p.y, c->level);
 }
 
-static double draw(const void *policy, const thompson_t *block, int arm,
-                   const candidate_t *c, rng_t *rng) {
+static double draw(const void *policy, const thompson_t *block, int arm, const candidate_t *c, rng_t *rng) {
   const posterior_t p = of(policy, arm, 0);
   return arm != c->event        ? sample_beta(rng, p.x, p.y)
          : arm == block->leader ? 1 - sample_beta_above(rng, p.y, p.x, 1 - c->level)
@@ -122,14 +113,14 @@ static int pull(void *policy, player_t *player, int arm, int64_t n, draws_t *dra
   return 1;
 }
 
-THOMPSON(.family = &BETA, .dense = 0.2, .rest = 32, .share = 0.1, .pause = 8, .farther = 1,
-         .choose = choose, .pull = pull, .of = of, .open = thompson_open_beta,
-         .bound = bound, .safe = safe, .meet = meet, .draw = draw);
+THOMPSON(.family = &BETA, .dense = 0.2, .rest = 32, .share = 0.1, .pause = 8, .farther = 1, .choose = choose,
+         .pull = pull, .of = of, .open = thompson_open_beta, .bound = bound, .safe = safe, .meet = meet,
+         .draw = draw);
 
 static void skip(void *state, player_t *player, draws_t *draws) {
   ts_beta_t *s = state;
   thompson_skip(&KIND, s, thompson_of(s), player, draws);
 }
 
-POLICY(ts_beta, .state_version = 3, .tosses = 1, .tosses_coins = 1, .update = update,
-       .skip = skip, .report = report, .grow = grow);
+POLICY(ts_beta, .state_version = 3, .tosses = 1, .tosses_coins = 1, .update = update, .skip = skip,
+       .report = report, .grow = grow);

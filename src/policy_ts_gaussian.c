@@ -23,7 +23,7 @@ typedef struct {
   double m, n;     /* pulls, and observed rewards */
   double sum;      /* of those rewards */
   double mean, sd; /* of the posterior */
-  double paid; /* for the filter: what draws have cost this arm's rewards, as sum of mu^2 */
+  double paid;     /* for the filter: what draws have cost this arm's rewards, as sum of mu^2 */
 } ts_arm_t;
 
 typedef struct {
@@ -31,11 +31,10 @@ typedef struct {
   double filter;   /* the budget, mu^2; Inf: no filter */
   int64_t waiting; /* arms with pre-pulls left */
   int32_t k;
-  int32_t opened; /* all arms before it have had their pre-pulls */
-  int64_t spent;  /* is the filter's budget spent? */
-  double slack,
-      most_var; /* of a block: initial distance of mean and level, and the leader's variance */
-  ts_arm_t arms[]; /* k of them, then a thompson_t */
+  int32_t opened;         /* all arms before it have had their pre-pulls */
+  int64_t spent;          /* is the filter's budget spent? */
+  double slack, most_var; /* of a block: initial distance of mean and level, and the leader's variance */
+  ts_arm_t arms[];        /* k of them, then a thompson_t */
 } ts_gaussian_t;
 
 static thompson_t *thompson_of(ts_gaussian_t *s) { return (thompson_t *)(s->arms + s->k); }
@@ -129,9 +128,7 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
   if (first >= 0) return first;
   if (s->filter < INFINITY && !may_draw(s, round)) return most_pulled(round);
   argmax_t best = ARGMAX;
-  FOR_EACH_ARM(i, round) {
-    argmax_add(&best, i, arms[i].mean + arms[i].sd * sample_normal(&draws->policy));
-  }
+  FOR_EACH_ARM(i, round) { argmax_add(&best, i, arms[i].mean + arms[i].sd * sample_normal(&draws->policy)); }
   return argmax_arm(&best);
 }
 
@@ -218,8 +215,7 @@ static posterior_t of(const void *policy, int arm, double drift) {
 /* The slope uses Sampford's (1953) bound on the normal hazard. */
 static arm_above_t above(posterior_t p, double c) {
   const double z = (c - p.x) / p.y, chance = upper_tail(z);
-  return (arm_above_t){chance,
-                       z > -1 ? chance / p.y * 0.25 * (3 * z + sqrt(z * z + 8)) : 0};
+  return (arm_above_t){chance, z > -1 ? chance / p.y * 0.25 * (3 * z + sqrt(z * z + 8)) : 0};
 }
 
 static double draw_above(posterior_t p, double c, rng_t *rng) {
@@ -282,8 +278,7 @@ static double open_block(const thompson_kind_t *kind, void *policy, thompson_t *
     }
   }
   if (chance > thompson_dense(kind, block)) return chance;
-  double slack =
-      s->k == 1 ? leader->mean : best_slack(kappa, leader->mean, leader->n, chance);
+  double slack = s->k == 1 ? leader->mean : best_slack(kappa, leader->mean, leader->n, chance);
   for (;; slack *= 0.5) {
     s->slack = slack;
     block->level = leader->mean - slack;
@@ -301,8 +296,7 @@ static double safe(const void *policy, const thompson_t *block, const player_t *
   const ts_gaussian_t *s = policy;
   const ts_arm_t *leader = &s->arms[block->leader];
   const double slack = leader->mean - block->level;
-  if (slack < 0.4 * s->slack || slack > 1.8 * s->slack || leader->n > 1.5 * block->n)
-    return -1;
+  if (slack < 0.4 * s->slack || slack > 1.8 * s->slack || leader->n > 1.5 * block->n) return -1;
   if (block->level <= 0) return INFINITY;
   return fmax(0, leader->sum / block->level * (1 - 1e-14) - leader->n - 1);
 }
@@ -322,12 +316,9 @@ static int meet(const void *policy, const thompson_t *block, candidate_t *c, rng
   return 1;
 }
 
-static double draw(const void *policy, const thompson_t *block, int arm,
-                   const candidate_t *c, rng_t *rng) {
+static double draw(const void *policy, const thompson_t *block, int arm, const candidate_t *c, rng_t *rng) {
   const ts_arm_t *a = &((const ts_gaussian_t *)policy)->arms[arm];
-  return arm == c->event        ? c->theta
-         : arm == block->leader ? c->level
-                                : a->mean + a->sd * sample_normal(rng);
+  return arm == c->event ? c->theta : arm == block->leader ? c->level : a->mean + a->sd * sample_normal(rng);
 }
 
 /* ---- rounds ------------------------------------------------------------------------- */
@@ -338,9 +329,8 @@ static int pull(void *policy, player_t *player, int arm, int64_t n, draws_t *dra
   return 1;
 }
 
-THOMPSON(.family = &NORMAL, .dense = 0.2, .rest = 32, .pause = 32, .choose = choose,
-         .pull = pull, .of = of, .open = open_block, .bound = bound, .safe = safe,
-         .meet = meet, .draw = draw);
+THOMPSON(.family = &NORMAL, .dense = 0.2, .rest = 32, .pause = 32, .choose = choose, .pull = pull, .of = of,
+         .open = open_block, .bound = bound, .safe = safe, .meet = meet, .draw = draw);
 
 /* With a filter every draw is charged, round by round, until the budget is spent. */
 static void play_filtered(ts_gaussian_t *s, player_t *player, draws_t *draws) {
@@ -365,5 +355,5 @@ static void skip(void *state, player_t *player, draws_t *draws) {
   }
 }
 
-POLICY(ts_gaussian, .state_version = 4, .tosses = 1, .commit = commit, .update = update,
-       .skip = skip, .charged = charged, .grow = grow);
+POLICY(ts_gaussian, .state_version = 4, .tosses = 1, .commit = commit, .update = update, .skip = skip,
+       .charged = charged, .grow = grow);

@@ -47,8 +47,7 @@ SEXP ffi_losses_add(SEXP x, SEXP y, SEXP knots) {
   SEXP out = PROTECT(Rf_allocVector(VECSXP, 2));
   for (int i = 0; i < 2; i++) SET_VECTOR_ELT(out, i, Rf_allocVector(REALSXP, cells));
   const losses_t a = losses_of(x), b = losses_of(y);
-  losses_add(&a, &b, REAL(knots), (long)cells, REAL(VECTOR_ELT(out, 0)),
-             REAL(VECTOR_ELT(out, 1)));
+  losses_add(&a, &b, REAL(knots), (long)cells, REAL(VECTOR_ELT(out, 0)), REAL(VECTOR_ELT(out, 1)));
   UNPROTECT(1);
   return out;
 }
@@ -70,8 +69,7 @@ SEXP ffi_sequence_exact(SEXP alpha, SEXP rounds, SEXP start, SEXP scale, SEXP re
   double *work = (double *)R_alloc((size_t)most, sizeof(double));
   for (R_xlen_t i = 0; i < n; i++) {
     sequence_exact run;
-    sequence_exact_begin(&run, REAL(alpha)[i], REAL(rounds)[i], REAL(start)[i],
-                         REAL(scale)[i], work);
+    sequence_exact_begin(&run, REAL(alpha)[i], REAL(rounds)[i], REAL(start)[i], REAL(scale)[i], work);
     while (sequence_exact_step(&run)) {
       R_CheckUserInterrupt();
       double left = 1 - run.tau / run.rounds;
@@ -91,13 +89,11 @@ SEXP ffi_sequence_grid(SEXP alpha, SEXP rounds, SEXP start, SEXP scale, SEXP coa
   double *value = keep_numbers(out, 0, n), *slack = keep_numbers(out, 1, n);
   double most = 0;
   for (R_xlen_t i = 0; i < n; i++)
-    most = fmax(
-        most, sequence_grid_size(REAL(rounds)[i], REAL(start)[i], REAL(scale)[i], coarse));
+    most = fmax(most, sequence_grid_size(REAL(rounds)[i], REAL(start)[i], REAL(scale)[i], coarse));
   double *work = (double *)R_alloc((size_t)most, sizeof(double));
   for (R_xlen_t i = 0; i < n; i++) {
     sequence_grid run;
-    sequence_grid_begin(&run, REAL(alpha)[i], REAL(rounds)[i], REAL(start)[i],
-                        REAL(scale)[i], coarse, work);
+    sequence_grid_begin(&run, REAL(alpha)[i], REAL(rounds)[i], REAL(start)[i], REAL(scale)[i], coarse, work);
     for (long j = 0; j < run.shifts; j++) {
       sequence_grid_column(&run, j);
       R_CheckUserInterrupt();
@@ -119,13 +115,11 @@ SEXP ffi_near_gdp(SEXP rounds, SEXP start, SEXP scale, SEXP nu, SEXP coarse_, SE
   R_xlen_t n = Rf_xlength(rounds);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, n));
   double most = 0;
-  for (R_xlen_t i = 0; i < n; i++)
-    most = fmax(most, near_gdp_size(REAL(rounds)[i], REAL(start)[i], coarse));
+  for (R_xlen_t i = 0; i < n; i++) most = fmax(most, near_gdp_size(REAL(rounds)[i], REAL(start)[i], coarse));
   double *work = (double *)R_alloc((size_t)most, sizeof(double));
   for (R_xlen_t i = 0; i < n; i++) {
     near_gdp run;
-    near_gdp_begin(&run, REAL(rounds)[i], REAL(start)[i], REAL(scale)[i], REAL(nu)[i],
-                   coarse, work);
+    near_gdp_begin(&run, REAL(rounds)[i], REAL(start)[i], REAL(scale)[i], REAL(nu)[i], coarse, work);
     int status; /* a step takes a millisecond or a few */
     for (long steps = 1; (status = near_gdp_step(&run)) > 0; steps++) {
       R_CheckUserInterrupt();
@@ -138,14 +132,14 @@ SEXP ffi_near_gdp(SEXP rounds, SEXP start, SEXP scale, SEXP nu, SEXP coarse_, SE
 }
 
 /* -> bounds on delta at epsilon = step (j - below), j = 0, ..., points - 1 */
-SEXP ffi_sequence_lattice(SEXP rounds, SEXP start, SEXP scale, SEXP nodes, SEXP step,
-                          SEXP below, SEXP points, SEXP report) {
+SEXP ffi_sequence_lattice(SEXP rounds, SEXP start, SEXP scale, SEXP nodes, SEXP step, SEXP below, SEXP points,
+                          SEXP report) {
   double n = Rf_asReal(points), rows = Rf_asReal(nodes);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)n));
   double *work = (double *)R_alloc((size_t)sequence_lattice_size(rows, n), sizeof(double));
   sequence_lattice run;
-  sequence_lattice_begin(&run, Rf_asReal(rounds), Rf_asReal(start), Rf_asReal(scale), rows,
-                         Rf_asReal(step), Rf_asReal(below), n, work);
+  sequence_lattice_begin(&run, Rf_asReal(rounds), Rf_asReal(start), Rf_asReal(scale), rows, Rf_asReal(step),
+                         Rf_asReal(below), n, work);
   while (sequence_lattice_step(&run)) { /* a step takes some milliseconds */
     if (fmod(run.tau, 4) == 0) R_CheckUserInterrupt();
     if (fmod(run.tau, 32) == 0) tell_share(report, run.tau / run.rounds);
@@ -157,23 +151,22 @@ SEXP ffi_sequence_lattice(SEXP rounds, SEXP start, SEXP scale, SEXP nodes, SEXP 
 
 /* -> list(loss = L, weight = log P/R, one for each transcript first, first + 1, ...,
            value = W, roughly) */
-SEXP ffi_adversary(SEXP rounds, SEXP start, SEXP scale, SEXP alpha, SEXP bounded, SEXP seed,
-                   SEXP first, SEXP runs, SEXP report) {
+SEXP ffi_adversary(SEXP rounds, SEXP start, SEXP scale, SEXP alpha, SEXP bounded, SEXP seed, SEXP first,
+                   SEXP runs, SEXP report) {
   R_xlen_t n = (R_xlen_t)Rf_asReal(runs);
   SEXP out = PROTECT(NAMED_LIST("loss", "weight", "value"));
   double *loss = keep_numbers(out, 0, n), *weight = keep_numbers(out, 1, n);
-  double *work = (double *)R_alloc(
-      (size_t)adversary_size(Rf_asReal(rounds), Rf_asReal(start)), sizeof(double));
+  double *work =
+      (double *)R_alloc((size_t)adversary_size(Rf_asReal(rounds), Rf_asReal(start)), sizeof(double));
   adversary run;
-  adversary_begin(&run, Rf_asReal(rounds), Rf_asReal(start), Rf_asReal(scale),
-                  Rf_asReal(alpha), Rf_asInteger(bounded), work);
+  adversary_begin(&run, Rf_asReal(rounds), Rf_asReal(start), Rf_asReal(scale), Rf_asReal(alpha),
+                  Rf_asInteger(bounded), work);
   while (adversary_solve(&run)) R_CheckUserInterrupt();
   SET_VECTOR_ELT(out, 2, Rf_ScalarReal(run.value[0]));
   for (R_xlen_t i = 0; i < n; i++) {
     if (i % 32 == 31) R_CheckUserInterrupt();
     if (i % 1024 == 1023) tell_share(report, (double)i / n);
-    adversary_play(&run, (uint64_t)Rf_asReal(seed), (uint64_t)(Rf_asReal(first) + i),
-                   loss + i, weight + i);
+    adversary_play(&run, (uint64_t)Rf_asReal(seed), (uint64_t)(Rf_asReal(first) + i), loss + i, weight + i);
   }
   UNPROTECT(1);
   return out;

@@ -68,8 +68,7 @@ SEXP ffi_json_rows(SEXP columns) {
   size_t room = MOST + (size_t)n * (size_t)(m + 1) * MOST;
   for (int j = 0; j < m; j++) {
     SEXP x = VECTOR_ELT(columns, j);
-    for (R_xlen_t i = 0; i < n && TYPEOF(x) == STRSXP; i++)
-      room += (size_t)LENGTH(STRING_ELT(x, i));
+    for (R_xlen_t i = 0; i < n && TYPEOF(x) == STRSXP; i++) room += (size_t)LENGTH(STRING_ELT(x, i));
   }
   char *text = R_alloc(room, 1), *at = text;
   for (R_xlen_t i = 0; i < n; i++) {

@@ -22,19 +22,16 @@ static int are_sound(SEXP arms) {
   SEXP mean = list_get(arms, "mean"), gap = list_get(arms, "gap");
   SEXP par = list_get(arms, "par"), names = list_get(arms, "distribution");
   const R_xlen_t k = Rf_xlength(mean);
-  if (k == 0 || !is_finite(mean, k) || !is_finite(gap, k) || !Rf_isNewList(par) ||
-      Rf_xlength(par) != k || !Rf_isString(names) ||
-      (Rf_xlength(names) != k && Rf_xlength(names) != 1)) {
+  if (k == 0 || !is_finite(mean, k) || !is_finite(gap, k) || !Rf_isNewList(par) || Rf_xlength(par) != k ||
+      !Rf_isString(names) || (Rf_xlength(names) != k && Rf_xlength(names) != 1)) {
     return 0;
   }
   const distribution_t *distribution = NULL;
   for (R_xlen_t i = 0; i < k; i++) {
     SEXP numbers = VECTOR_ELT(par, i);
-    if (i == 0 || Rf_xlength(names) > 1)
-      distribution = distribution_find(name_of(names, i));
+    if (i == 0 || Rf_xlength(names) > 1) distribution = distribution_find(name_of(names, i));
     if (!distribution || !Rf_isReal(numbers) || REAL(gap)[i] < 0 ||
-        !distribution_is_sound(distribution, REAL(numbers), (int)Rf_xlength(numbers),
-                               REAL(mean)[i])) {
+        !distribution_is_sound(distribution, REAL(numbers), (int)Rf_xlength(numbers), REAL(mean)[i])) {
       return 0;
     }
   }
@@ -94,8 +91,7 @@ void read_world(SEXP value, SEXP kept, int at, world_t *world) {
   if (!world->kind) Rf_error("no world called '%s'", kind);
   SEXP library = list_get(value, "library");
   if (library != R_NilValue) {
-    world->adversary =
-        compiled_adversary(text_of(library), text_of(list_get(value, "name")));
+    world->adversary = compiled_adversary(text_of(library), text_of(list_get(value, "name")));
     if (!world->adversary) Rf_error("no such adversary");
   }
   for (int i = 0; i < WORLD_MOST_PAR && world->kind->params[i]; i++) {
@@ -112,8 +108,7 @@ SEXP ffi_draw_rewards(SEXP arms, SEXP arm, SEXP n, SEXP seed) {
   arms_t a;
   SEXP kept = PROTECT(Rf_allocVector(VECSXP, 1));
   read_arms(arms, kept, 0, &a);
-  if (!a.source[Rf_asInteger(arm) - 1].distribution->draw)
-    Rf_error("R draws these rewards");
+  if (!a.source[Rf_asInteger(arm) - 1].distribution->draw) Rf_error("R draws these rewards");
   rng_t rng;
   rng_seed(&rng, (uint64_t)Rf_asReal(seed), 0, RNG_REWARD);
   const R_xlen_t size = (R_xlen_t)Rf_asReal(n);
@@ -133,8 +128,7 @@ SEXP ffi_world_means(SEXP value, SEXP n, SEXP seed, SEXP run) {
   read_world(value, kept, 0, &world);
   const int rounds = Rf_asInteger(n), k = world.arms->k;
   double *mean = (double *)R_alloc((size_t)k, sizeof(double));
-  environment_t env = {
-      .kind = world.kind, .world = &world, .player = {.horizon = rounds, .k = k}};
+  environment_t env = {.kind = world.kind, .world = &world, .player = {.horizon = rounds, .k = k}};
   env.player.pulls = (int64_t *)R_alloc((size_t)k, sizeof(int64_t));
   env.space = R_alloc(world.kind->size ? world.kind->size(&world) : 1, 1);
   environment_begin(&env, (uint64_t)Rf_asReal(seed), (uint64_t)Rf_asReal(run));

@@ -11,14 +11,11 @@
 
 static double uniform(draws_t *draws) { return rng_unif(&draws->policy); }
 static double normal(draws_t *draws) { return sample_normal(&draws->policy); }
-static double beta(draws_t *draws, double a, double b) {
-  return sample_beta(&draws->policy, a, b);
-}
+static double beta(draws_t *draws, double a, double b) { return sample_beta(&draws->policy, a, b); }
 
 /* A pull that cannot be made ends the play. */
 static double pull(player_t *player, int arm, int64_t n) {
-  if (arm < 0 || arm >= player->k || n < 1 || n > player_left(player))
-    player->failed = NO_ARM;
+  if (arm < 0 || arm >= player->k || n < 1 || n > player_left(player)) player->failed = NO_ARM;
   if (player->failed) return NAN;
   return n == 1 ? player_pull(player, arm) : player_pull_many(player, arm, n);
 }
@@ -26,9 +23,7 @@ static double pull(player_t *player, int arm, int64_t n) {
 static void new_tree(void *tree, int levels, int kind, double scale) {
   tree_init(tree, levels, (enum noise_kind)kind, scale);
 }
-static double add_to_tree(void *tree, double item, draws_t *draws) {
-  return tree_add(tree, item, draws);
-}
+static double add_to_tree(void *tree, double item, draws_t *draws) { return tree_add(tree, item, draws); }
 
 static const dpts_host HOST = {.laplace = release_laplace,
                                .gaussian = release_gaussian,
@@ -72,15 +67,14 @@ static void init(void *state, const spec_t *spec) {
   ((const compiled_t *)spec->policy)->own->init(state, &problem);
 }
 
-static const char *what_is_wrong(const char *what, const char *name,
-                                 const dpts_param *params, const char *lacks) {
+static const char *what_is_wrong(const char *what, const char *name, const dpts_param *params,
+                                 const char *lacks) {
   static char text[200];
   int n = 0;
   if (!name) return "a policy or adversary has no name";
   while (params && params[n].name) n++;
   if (!lacks && n <= POLICY_MAX_PAR) return NULL;
-  snprintf(text, sizeof text, "%s \"%.50s\" %s", what, name,
-           lacks ? lacks : "has more than 16 parameters");
+  snprintf(text, sizeof text, "%s \"%.50s\" %s", what, name, lacks ? lacks : "has more than 16 parameters");
   return text;
 }
 
@@ -121,16 +115,14 @@ static void keep_policy(const char *library, const dpts_policy *own) {
 static void keep_adversary(const char *library, const dpts_adversary *own) {
   compiled_t *new = keep(library);
   new->adversary = own;
-  new->policy =
-      (policy_t){.name = own->name, .params = own->params ? own->params : NO_PARAMS};
+  new->policy = (policy_t){.name = own->name, .params = own->params ? own->params : NO_PARAMS};
 }
 
 const char *compiled_register(const char *library, dpts_entry_t entry) {
   static char text[200];
   const dpts_module *module = entry(&HOST);
   if (!module || module->version != DPTS_VERSION) {
-    snprintf(text, sizeof text,
-             "it was written for version %u of dpts.h, and this is version %d",
+    snprintf(text, sizeof text, "it was written for version %u of dpts.h, and this is version %d",
              module ? module->version : 0, DPTS_VERSION);
     return text;
   }
@@ -157,9 +149,7 @@ const char *compiled_register(const char *library, dpts_entry_t entry) {
 
 static const compiled_t *find(const char *library, const char *name, int adversary) {
   for (compiled_t *c = registered; c; c = c->next) {
-    if (!strcmp(c->library, library) && !strcmp(c->policy.name, name) &&
-        (!c->own) == adversary)
-      return c;
+    if (!strcmp(c->library, library) && !strcmp(c->policy.name, name) && (!c->own) == adversary) return c;
   }
   return NULL;
 }
@@ -176,8 +166,8 @@ const dpts_adversary *compiled_adversary(const char *library, const char *name) 
 
 /* A loaded library's entry -> NULL, or what is wrong */
 SEXP ffi_compiled_register(SEXP library, SEXP entry) {
-  const char *wrong = compiled_register(
-      text_of(library), (dpts_entry_t)(void (*)(void))R_ExternalPtrAddrFn(entry));
+  const char *wrong =
+      compiled_register(text_of(library), (dpts_entry_t)(void (*)(void))R_ExternalPtrAddrFn(entry));
   return wrong ? Rf_mkString(wrong) : R_NilValue;
 }
 
@@ -186,12 +176,10 @@ SEXP ffi_compiled_names(SEXP library, SEXP adversaries) {
   const char *key = text_of(library);
   const int what = Rf_asLogical(adversaries);
   int n = 0;
-  for (compiled_t *c = registered; c; c = c->next)
-    n += (!c->own) == what && !strcmp(c->library, key);
+  for (compiled_t *c = registered; c; c = c->next) n += (!c->own) == what && !strcmp(c->library, key);
   SEXP out = PROTECT(Rf_allocVector(STRSXP, n));
   for (compiled_t *c = registered; c; c = c->next) {
-    if ((!c->own) == what && !strcmp(c->library, key))
-      SET_STRING_ELT(out, --n, Rf_mkChar(c->policy.name));
+    if ((!c->own) == what && !strcmp(c->library, key)) SET_STRING_ELT(out, --n, Rf_mkChar(c->policy.name));
   }
   UNPROTECT(1);
   return out;

@@ -30,8 +30,8 @@ static char *new_state(size_t size) {
 
 static int written_beside(const char *state, size_t size) {
   const char *after = state + size;
-  return state[-1] != 1 || memcmp(state - MARGIN, state - MARGIN + 1, MARGIN - 1) ||
-         *after != 1 || memcmp(after, after + 1, MARGIN - 1);
+  return state[-1] != 1 || memcmp(state - MARGIN, state - MARGIN + 1, MARGIN - 1) || *after != 1 ||
+         memcmp(after, after + 1, MARGIN - 1);
 }
 
 static session_t new_checked(const check_t *c, const spec_t *spec, draws_t draws) {
@@ -70,8 +70,7 @@ static const char *check_rounds(check_t *c, int compare, int *at) {
   rng_seed(&rewards, 1, 1, RNG_REWARD);
   for (int i = 0; i < ROUNDS; i++) {
     *at = i + 1;
-    if (written_beside(c->one.state, c->size))
-      return "it writes past the bytes that size() asks for";
+    if (written_beside(c->one.state, c->size)) return "it writes past the bytes that size() asks for";
     round_t round = session_round(&c->one);
     session_round(&c->two);
     if (i % 5 == 4) {
@@ -96,8 +95,8 @@ static const char *check_rounds(check_t *c, int compare, int *at) {
     round_t beside = round; /* the first one's counts have grown */
     beside.pulls = c->two.pulls;
     if (status == SESSION_OK) status = session_commit(&c->two, &beside, arm, &other);
-    late[i] = (feedback_t){i + 1, arm, (rng_unif(&rewards) < 0.7 - 0.2 * arm) != c->turned,
-                           batch, round.context};
+    late[i] =
+        (feedback_t){i + 1, arm, (rng_unif(&rewards) < 0.7 - 0.2 * arm) != c->turned, batch, round.context};
     /* Every third reward waits; the context of all is that of now. */
     for (int j = i < LATE ? 0 : i - LATE; j <= i && status == SESSION_OK; j++) {
       const int due = j == i ? i % 3 != 2 : j == i - LATE && j % 3 == 2;
@@ -118,8 +117,7 @@ static const char *check_rounds(check_t *c, int compare, int *at) {
   }
   *at = 0;
   const session_status_t status = session_finish(&c->one);
-  if (written_beside(c->one.state, c->size))
-    return "it writes past the bytes that size() asks for";
+  if (written_beside(c->one.state, c->size)) return "it writes past the bytes that size() asks for";
   return status == SESSION_OK ? NULL : session_message(status);
 }
 
@@ -128,8 +126,7 @@ SEXP ffi_compiled_check(SEXP policy, SEXP k, SEXP horizon, SEXP dim) {
   spec_t spec;
   read_policy(policy, Rf_asInteger(k), Rf_asInteger(dim), Rf_asReal(horizon), &spec);
   check_t c = {.size = spec.policy->size(&spec)};
-  if (c.size > ((size_t)1 << 30))
-    return Rf_mkString("size() asks for more than 1 GB for a few arms");
+  if (c.size > ((size_t)1 << 30)) return Rf_mkString("size() asks for more than 1 GB for a few arms");
   c.before = new_state(c.size);
   c.spare = new_state(c.size);
   ledger_t ledger = {0};
@@ -146,8 +143,7 @@ SEXP ffi_compiled_check(SEXP policy, SEXP k, SEXP horizon, SEXP dim) {
   }
   for (int i = 0; i < spec.k && !wrong; i++) {
     const report_t report = session_report(&c.one, i);
-    if (!(report.rewards >= 0) || !isfinite(report.sum))
-      wrong = "its report() is not a number";
+    if (!(report.rewards >= 0) || !isfinite(report.sum)) wrong = "its report() is not a number";
   }
   if (!wrong) { /* anew in the memory of the run before, beside one in new memory */
     session_begin(&c.one);

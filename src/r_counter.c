@@ -86,8 +86,7 @@ static void counter_init(enum kind kind, void *state, const double *par) {
   }
 }
 
-static double counter_add(enum kind kind, void *state, const double *par, double item,
-                          draws_t *draws) {
+static double counter_add(enum kind kind, void *state, const double *par, double item, draws_t *draws) {
   switch (kind) {
   case TREE:
     return tree_add(state, item, draws);
@@ -167,8 +166,7 @@ SEXP ffi_random_seed(void) {
 SEXP ffi_toeplitz(SEXP bound, SEXP items) {
   const double most = Rf_asReal(bound);
   const R_xlen_t n = (R_xlen_t)Rf_asReal(items);
-  toeplitz_t *t =
-      (toeplitz_t *)R_alloc(toeplitz_size(most, 0) / sizeof(double) + 1, sizeof(double));
+  toeplitz_t *t = (toeplitz_t *)R_alloc(toeplitz_size(most, 0) / sizeof(double) + 1, sizeof(double));
   toeplitz_init(t, most, 0);
   SEXP out = PROTECT(NAMED_LIST("norm", "nodes", "variance"));
   SET_VECTOR_ELT(out, 0, Rf_ScalarReal(t->norm));

@@ -75,8 +75,7 @@ static SEXP offer_of(const host_t *host, const round_t *round) {
 /* One context for all arms is a vector; else a matrix with a row for each arm, NA for those
    that are not on offer. */
 static SEXP context_of(const host_t *host, const round_t *round) {
-  if (!round->context || round->context_step == 0)
-    return numbers(round->context, host->dim);
+  if (!round->context || round->context_step == 0) return numbers(round->context, host->dim);
   SEXP out = Rf_allocMatrix(REALSXP, host->k, host->dim);
   double *x = REAL(out);
   for (int i = 0; i < host->k * host->dim; i++) x[i] = NA_REAL;
@@ -174,9 +173,7 @@ static void renew(const void *state, int what, SEXP function, double t, draws_t 
 
 /* ---- the policy ------------------------------------------------------------------------ */
 
-static size_t size(const spec_t *spec) {
-  return sizeof(state_t) + sizeof(tally_t) * (size_t)spec->k;
-}
+static size_t size(const spec_t *spec) { return sizeof(state_t) + sizeof(tally_t) * (size_t)spec->k; }
 
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
@@ -261,8 +258,7 @@ static report_t told_report(const void *state, int arm) {
 }
 
 static void told_probability(const void *state, const round_t *round, double *p) {
-  draws_t live = {
-      .live = 1}; /* in a simulation it has begun: chances are asked after the choice */
+  draws_t live = {.live = 1}; /* in a simulation it has begun: chances are asked after the choice */
   host_t *host = begin(state, (double)round->t, &live);
   define_round(host, round);
   const double *x = told(host, PROBABILITY, host->calls[PROBABILITY]);
@@ -271,8 +267,8 @@ static void told_probability(const void *state, const round_t *round, double *p)
 
 static void told_finish(void *state, draws_t *draws) {
   begin(state, ((state_t *)state)->host->where[WHERE_T], draws);
-  renew(state, FINISH, ((state_t *)state)->host->calls[FINISH],
-        ((state_t *)state)->host->where[WHERE_T], draws);
+  renew(state, FINISH, ((state_t *)state)->host->calls[FINISH], ((state_t *)state)->host->where[WHERE_T],
+        draws);
 }
 
 static verdict_t told_verdict(const void *state) {
@@ -284,8 +280,7 @@ static verdict_t told_verdict(const void *state) {
 
 static const param_t PARAMS[] = {{.name = NULL}};
 
-POLICY(custom, .state_version = 1, .tosses = 1, .commit = commit, .update = update,
-       .report = report);
+POLICY(custom, .state_version = 1, .tosses = 1, .commit = commit, .update = update, .report = report);
 
 void custom_read(SEXP value, spec_t *spec) {
   SEXP env = list_get(value, "env"), calls = list_get(value, "calls");

@@ -33,8 +33,8 @@ static double *keep_matrix(SEXP list, int at, int rows, int columns) {
 /* A lower bound of a difference that does not change is the best one of all looks: `known`, of those before,
    or the d at which the evidence against "at most d" falls to the threshold now, by false position. At the
    estimate it is below the threshold. */
-static double best_bound(const martingale_t *rule, const void *state, int a, int b,
-                         double threshold, double known) {
+static double best_bound(const martingale_t *rule, const void *state, int a, int b, double threshold,
+                         double known) {
   const double estimate = rule->estimate(state, a, b);
   double low = known, high = isnan(estimate) ? 1 : estimate;
   double above = rule->pair(state, a, b, -low, -INFINITY) - threshold;
@@ -69,15 +69,12 @@ SEXP ffi_evidence(SEXP arms, SEXP table, SEXP ask) {
   const martingale_t *rule = read_rule(ask);
   const design_t design = read_design(ask, k);
   const double *arm = REAL(list_get(table, "arm")), *t = REAL(list_get(table, "t")),
-               *block = REAL(list_get(table, "block")),
-               *size = REAL(list_get(table, "size")), *sum = REAL(list_get(table, "sum")),
-               *terms = REAL(list_get(table, "terms")),
-               *chance = REAL(list_get(table, "chance")),
-               *noise = REAL(list_get(table, "noise"));
+               *block = REAL(list_get(table, "block")), *size = REAL(list_get(table, "size")),
+               *sum = REAL(list_get(table, "sum")), *terms = REAL(list_get(table, "terms")),
+               *chance = REAL(list_get(table, "chance")), *noise = REAL(list_get(table, "noise"));
   const int n = Rf_length(list_get(table, "arm"));
   release_t *rows = (release_t *)R_alloc((size_t)n, sizeof *rows);
-  double *scale =
-      (double *)R_alloc((size_t)k, sizeof *scale); /* of each arm's last noise */
+  double *scale = (double *)R_alloc((size_t)k, sizeof *scale); /* of each arm's last noise */
   for (int a = 0; a < k; a++) scale[a] = -1;
   int looks = 0;
   for (int i = 0; i < n; i++) {
@@ -91,15 +88,14 @@ SEXP ffi_evidence(SEXP arms, SEXP table, SEXP ask) {
                           {(enum noise_kind)law[0], law[1], law[2], law[3]}};
     looks += i == 0 || t[i] != t[i - 1];
     const double was = scale[rows[i].arm];
-    if (law[3] > 0 && was >= 0 && was != law[1])
-      Rf_error("correlated noise of an arm must have one law");
+    if (law[3] > 0 && was >= 0 && was != law[1]) Rf_error("correlated noise of an arm must have one law");
     scale[rows[i].arm] = law[1];
   }
   const int known = !isnan(design.rate);
   if (known && !rule->against) Rf_error("no evidence against a rate");
   SEXP out = PROTECT(NAMED_LIST("pair", "lower", "estimate"));
-  double *pair = keep_matrix(out, 0, looks, k * (known ? 2 : k)),
-         *lower = keep_matrix(out, 1, k, k), *estimate = keep_matrix(out, 2, k, k);
+  double *pair = keep_matrix(out, 0, looks, k * (known ? 2 : k)), *lower = keep_matrix(out, 1, k, k),
+         *estimate = keep_matrix(out, 2, k, k);
   const double interval = list_number(ask, "interval");
   const int steady = list_number(ask, "steady") != 0 && interval < INFINITY;
   for (int at = 0; at < k * k && steady; at++) lower[at] = -1;

@@ -48,8 +48,7 @@ SEXP ffi_system_bytes(SEXP n) {
   SEXP out = PROTECT(Rf_allocVector(RAWSXP, size));
   for (R_xlen_t at = 0; at < size; at += BITS_BUFFER) {
     const R_xlen_t left = size - at;
-    if (bits_from_system(NULL, RAW(out) + at,
-                         left < BITS_BUFFER ? (size_t)left : BITS_BUFFER)) {
+    if (bits_from_system(NULL, RAW(out) + at, left < BITS_BUFFER ? (size_t)left : BITS_BUFFER)) {
       no_bits();
     }
   }

@@ -17,8 +17,7 @@ void *handle_of(SEXP handle);
 /* A new list with these names; a vector of n numbers, NULL if x is; and of these. */
 #define NAMED_LIST(...) Rf_mkNamed(VECSXP, (const char *[]){__VA_ARGS__, ""})
 SEXP numbers(const double *x, R_xlen_t n);
-#define NUMBERS(...) \
-  numbers((double[]){__VA_ARGS__}, sizeof(double[]){__VA_ARGS__} / sizeof(double))
+#define NUMBERS(...) numbers((double[]){__VA_ARGS__}, sizeof(double[]){__VA_ARGS__} / sizeof(double))
 static inline double or_na(double x) { return ISNAN(x) ? NA_REAL : x; }
 
 /* In a loop over i from 0: a look at Ctrl-C now and then. What the loop uses is R's memory. */

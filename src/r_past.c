@@ -16,9 +16,7 @@ static R_xlen_t length(SEXP x) {
   return n == R_NilValue ? Rf_xlength(R_altrep_data1(x)) : (R_xlen_t)REAL(n)[0];
 }
 
-static void *content(SEXP x) {
-  return TYPEOF(x) == INTSXP ? (void *)INTEGER(x) : (void *)REAL(x);
-}
+static void *content(SEXP x) { return TYPEOF(x) == INTSXP ? (void *)INTEGER(x) : (void *)REAL(x); }
 static size_t width(SEXP x) { return TYPEOF(x) == INTSXP ? sizeof(int) : sizeof(double); }
 
 static void *pointer(SEXP x, Rboolean to_write) {
@@ -61,8 +59,7 @@ SEXP ffi_past_add(SEXP buffer, SEXP n, SEXP more) {
     out = Rf_allocVector(TYPEOF(buffer), (R_xlen_t)(2 * (used + add) + 64));
     if (used) memcpy(content(out), content(buffer), width(out) * used);
   }
-  if (add)
-    memcpy((char *)content(out) + width(out) * used, content(more), width(out) * add);
+  if (add) memcpy((char *)content(out) + width(out) * used, content(more), width(out) * add);
   return out;
 }
 

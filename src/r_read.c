@@ -37,12 +37,10 @@ void read_policy(SEXP value, int k, int dim, double horizon, spec_t *spec) {
   spec->flip = optional_number(value, "flip", 0);
   spec->horizon = spec->every > 0 ? fmin(horizon, (double)spec->every) : horizon;
   if (host != R_NilValue) custom_read(host, spec);
-  SEXP inner = list_get(
-      value, "inner"); /* and room for it, in a value that is protected as this one is */
+  SEXP inner = list_get(value, "inner"); /* and room for it, in a value that is protected as this one is */
   if (inner != R_NilValue) {
     SEXP room = list_get(value, "room");
-    if ((size_t)Rf_xlength(room) < sizeof(spec_t))
-      Rf_error("no room for a policy inside another");
+    if ((size_t)Rf_xlength(room) < sizeof(spec_t)) Rf_error("no room for a policy inside another");
     spec_t *own = (spec_t *)RAW(room);
     read_policy(inner, k, dim, floor(horizon / optional_number(params, "batch", 1)), own);
     spec->inner = own;
@@ -85,8 +83,8 @@ SEXP read_observers(SEXP names, int n_runs, observation_t *all) {
   for (int i = 0, at = 0; i < all->n; i++) {
     const output_t *output = all->of[i].kind->output;
     for (int j = 0; j < OBSERVER_OUTPUTS && output[j].name; j++, at++) {
-      SEXP matrix = Rf_allocMatrix(output[j].whole ? INTSXP : REALSXP,
-                                   (int)output[j].rows(&all->survey), n_runs);
+      SEXP matrix =
+          Rf_allocMatrix(output[j].whole ? INTSXP : REALSXP, (int)output[j].rows(&all->survey), n_runs);
       SET_VECTOR_ELT(out, at, matrix);
       SET_STRING_ELT(labels, at, Rf_mkChar(output[j].name));
       /* 0 or NaN in rounds that are never played */
@@ -109,16 +107,13 @@ const char *session_message(session_status_t status) {
       [SESSION_NO_ARM] = "it had no arm to choose: an index was not a number, or the arm "
                          "was below 0",
       [SESSION_NO_SKIP] = "its skip() played no round",
-      [SESSION_BOUND] =
-          "a chance is above the bound by which rounds are skipped; this is a bug in dpts",
+      [SESSION_BOUND] = "a chance is above the bound by which rounds are skipped; this is a bug in dpts",
       [SESSION_NOT_OFFERED] = "it chose an arm that is not on offer",
-      [SESSION_BAD_NOISE] =
-          "the scale of its noise is no positive number, or the sum to release no number",
+      [SESSION_BAD_NOISE] = "the scale of its noise is no positive number, or the sum to release no number",
       [SESSION_NO_REWARD] = "a reward is not a number",
       [SESSION_NOT_OUT] = "there was no pull of that arm and round",
       [SESSION_FULL] = "too many rewards are out",
-      [SESSION_NO_CHANCES] =
-          "the chances of its arms are no distribution over those on offer",
+      [SESSION_NO_CHANCES] = "the chances of its arms are no distribution over those on offer",
       [SESSION_PAST] = "it writes past the bytes that size() asks for",
       [SESSION_NO_VERDICT] = "it says that one may stop, but names no arm that there is",
       [SESSION_FINISHED] = "it was finished before",
@@ -130,8 +125,7 @@ const char *session_message(session_status_t status) {
 
 ledger_t keep_ledger(SEXP list, int at, int max, int silent) {
   ledger_t ledger = {.silent = silent, .max = max};
-  for (int i = 0; i < LEDGER_COLUMNS; i++)
-    ledger.column[i] = keep_numbers(list, at + i, max);
+  for (int i = 0; i < LEDGER_COLUMNS; i++) ledger.column[i] = keep_numbers(list, at + i, max);
   return ledger;
 }
 

@@ -34,8 +34,7 @@ exact_sampler_t exact_sampler(SEXP distribution);
 const char *session_message(session_status_t status);
 
 /* A ledger for so many numbers, whose columns are elements of a protected list, from `at` on. */
-#define LEDGER_NAMES \
-  "exact", "kind", "scale", "noise", "value", "release", "gain", "correlation"
+#define LEDGER_NAMES "exact", "kind", "scale", "noise", "value", "release", "gain", "correlation"
 ledger_t keep_ledger(SEXP list, int at, int max, int silent);
 
 /* Threads that may be used: 1 without OpenMP and in forked children. */

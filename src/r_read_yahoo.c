@@ -14,13 +14,7 @@
 
 #define YAHOO_DIM 6
 
-enum yahoo_status {
-  YAHOO_BLANK,
-  YAHOO_BAD_LINE,
-  YAHOO_BAD_USER,
-  YAHOO_NOT_OFFERED,
-  YAHOO_GOOD
-};
+enum yahoo_status { YAHOO_BLANK, YAHOO_BAD_LINE, YAHOO_BAD_USER, YAHOO_NOT_OFFERED, YAHOO_GOOD };
 
 static const char *skip_spaces(const char *at) { return at + strspn(at, " \t"); }
 
@@ -92,8 +86,7 @@ static int is_among(int id, const int *pool, int n) {
 }
 
 /* The articles of a line, each once, from their first bar on -> how many. `bad`: other blocks. */
-static int read_pool(blocks_t *known, const char *at, const char *stop, int line, int *pool,
-                     int *bad) {
+static int read_pool(blocks_t *known, const char *at, const char *stop, int line, int *pool, int *bad) {
   int n = 0;
   for (*bad = 0; at < stop;) {
     const char *text = at + 1;
@@ -118,8 +111,8 @@ SEXP ffi_yahoo_lines(SEXP rest, SEXP more) {
   const char *at = (const char *)RAW(bytes), *end = at + n_rest + n_more, *stop;
   R_xlen_t lines = 0, n = 0;
   for (const char *p = at; (p = memchr(p, '\n', (size_t)(end - p))); p++) lines++;
-  SEXP out = PROTECT(NAMED_LIST("status", "timestamp", "arm", "click", "offer", "user",
-                                "rest", "pools", "malformed", "id", "line", "features"));
+  SEXP out = PROTECT(NAMED_LIST("status", "timestamp", "arm", "click", "offer", "user", "rest", "pools",
+                                "malformed", "id", "line", "features"));
   int *status = keep_integers(out, 0, lines), *timestamp = keep_integers(out, 1, lines);
   int *arm = keep_integers(out, 2, lines), *click = keep_integers(out, 3, lines);
   int *offer = keep_integers(out, 4, lines), offers = 0;

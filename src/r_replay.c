@@ -76,14 +76,12 @@ SEXP ffi_replay_begin(SEXP log, SEXP policy, SEXP how) {
   if (longest > 0) {
     late_on(&replay->late, keep_block(kept, LATE, late_size(longest, dim)), longest, dim);
   }
-  replay->space =
-      keep_block(kept, SPACE, replay->own ? sizeof(double) * (size_t)dim * k : 0);
+  replay->space = keep_block(kept, SPACE, replay->own ? sizeof(double) * (size_t)dim * k : 0);
   replay->observation.survey = (survey_t){.k = h->log.k,
                                           .horizon = replay->horizon,
                                           .tosses = h->spec.policy->probability != NULL,
                                           .concludes = spec_concludes(&h->spec)};
-  SEXP seen =
-      read_observers(list_get(how, "observers"), replay->n_runs, &replay->observation);
+  SEXP seen = read_observers(list_get(how, "observers"), replay->n_runs, &replay->observation);
   SET_VECTOR_ELT(kept, SEEN, seen);
   SET_VECTOR_ELT(out, 0, seen);
   replay->watch = keep_block(kept, WATCH, observation_size(&replay->observation));

@@ -69,8 +69,7 @@ SEXP ffi_session_new(SEXP policy, SEXP k, SEXP horizon, SEXP dim) {
 static void check_context(const live_t *live, SEXP context, int most) {
   const R_xlen_t dim = live->spec.dim, n = Rf_xlength(context);
   if (dim == 0 || (TYPEOF(context) == REALSXP && (n == dim || n == dim * most))) return;
-  Rf_error("policy \"%s\" needs contexts of %d numbers", live->spec.policy->name,
-           live->spec.dim);
+  Rf_error("policy \"%s\" needs contexts of %d numbers", live->spec.policy->name, live->spec.dim);
 }
 
 /* The next round. offer: arms from 1, or NULL for all */
@@ -131,8 +130,7 @@ SEXP ffi_session_verdict(SEXP handle) {
   verdict_t verdict;
   check_status(live, session_verdict(&live->session, &verdict));
   custom_resume(&live->spec);
-  return NUMBERS(verdict.stop, verdict.arm < 0 ? NA_REAL : verdict.arm + 1,
-                 or_na(verdict.error));
+  return NUMBERS(verdict.stop, verdict.arm < 0 ? NA_REAL : verdict.arm + 1, or_na(verdict.error));
 }
 
 /* All may be new, but what was released so far is no news. */
@@ -158,8 +156,7 @@ SEXP ffi_session_grow(SEXP handle, SEXP old) {
 /* What was released in this call: a matrix with columns kind, scale, value, gain, correlation. The exact
    sums stay here. */
 static SEXP releases_of(live_t *live) {
-  static const int SHOWN[] = {LEDGER_KIND, LEDGER_SCALE, LEDGER_VALUE, LEDGER_GAIN,
-                              LEDGER_CORRELATION};
+  static const int SHOWN[] = {LEDGER_KIND, LEDGER_SCALE, LEDGER_VALUE, LEDGER_GAIN, LEDGER_CORRELATION};
   const int n = live->ledger.n < MOST_RELEASES ? live->ledger.n : MOST_RELEASES;
   SEXP out = Rf_allocMatrix(REALSXP, n, 5);
   for (int j = 0; j < 5 && n > 0; j++) {
@@ -193,13 +190,12 @@ SEXP ffi_session_finish(SEXP handle) {
 
 /* The reward of a pull, on the grid of exact noise, once -> what was released by it. forced: values
    in place of released ones, for tests, or NULL */
-SEXP ffi_session_update(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward,
-                        SEXP context, SEXP forced) {
+SEXP ffi_session_update(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward, SEXP context, SEXP forced) {
   live_t *live = handle_of(handle);
   check_context(live, context, 1);
-  const feedback_t feedback = {
-      (int64_t)Rf_asReal(t), Rf_asInteger(arm) - 1, on_grid(Rf_asReal(reward), EXACT_GRID),
-      (int64_t)Rf_asReal(batch), context == R_NilValue ? NULL : REAL(context)};
+  const feedback_t feedback = {(int64_t)Rf_asReal(t), Rf_asInteger(arm) - 1,
+                               on_grid(Rf_asReal(reward), EXACT_GRID), (int64_t)Rf_asReal(batch),
+                               context == R_NilValue ? NULL : REAL(context)};
   begin_draws(live);
   const int n_forced = Rf_length(forced);
   if (n_forced > 0 && n_forced <= MOST_RELEASES) {
@@ -215,15 +211,13 @@ SEXP ffi_session_update(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward,
 
 /* Rewards of pulls without contexts, one after the other, from the from-th on, until one releases
    something -> which one that was, 0: none did */
-SEXP ffi_session_update_until(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward,
-                              SEXP from) {
+SEXP ffi_session_update_until(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward, SEXP from) {
   live_t *live = handle_of(handle);
   const R_xlen_t n = Rf_xlength(reward);
   check_context(live, R_NilValue, 1);
   for (R_xlen_t i = Rf_asInteger(from) - 1; i < n; i++) {
     const feedback_t feedback = {(int64_t)REAL(t)[i], INTEGER(arm)[i] - 1,
-                                 on_grid(REAL(reward)[i], EXACT_GRID),
-                                 (int64_t)REAL(batch)[i], NULL};
+                                 on_grid(REAL(reward)[i], EXACT_GRID), (int64_t)REAL(batch)[i], NULL};
     begin_draws(live);
     touch(&live->touched, feedback.arm);
     const session_status_t status = session_update(&live->session, &feedback);
@@ -250,8 +244,7 @@ SEXP ffi_session_news(SEXP handle) {
     release_row_t news;
     if (!session_new_release(&live->session, i, &live->known[i], &news)) continue;
     const double row[COLUMNS] = {
-        i + 1,     (double)live->session.t, news.size, news.sum, news.chance, news.terms,
-        news.whole};
+        i + 1, (double)live->session.t, news.size, news.sum, news.chance, news.terms, news.whole};
     memcpy(rows + COLUMNS * n++, row, sizeof row);
   }
   SEXP out = Rf_allocMatrix(REALSXP, n, COLUMNS);
@@ -300,8 +293,7 @@ SEXP ffi_session_save(SEXP handle) {
 
 SEXP ffi_session_restore(SEXP handle, SEXP bytes) {
   live_t *live = handle_of(handle);
-  check_status(live,
-               session_restore(&live->session, RAW(bytes), (size_t)Rf_xlength(bytes)));
+  check_status(live, session_restore(&live->session, RAW(bytes), (size_t)Rf_xlength(bytes)));
   forget_news(live);
   return R_NilValue;
 }
@@ -319,8 +311,7 @@ static void make_image(SEXP handle, size_t pages) {
 }
 
 static piece_t piece_of(SEXP x) {
-  if (TYPEOF(x) == REALSXP)
-    return (piece_t){REAL(x), sizeof(double) * (size_t)Rf_xlength(x)};
+  if (TYPEOF(x) == REALSXP) return (piece_t){REAL(x), sizeof(double) * (size_t)Rf_xlength(x)};
   return (piece_t){RAW(x), (size_t)Rf_xlength(x)};
 }
 
@@ -355,8 +346,7 @@ SEXP ffi_session_image(SEXP handle, SEXP parts) {
   for (size_t i = 0; i < pages; i++) found += changed[i] |= (uint8_t)anew;
   SEXP out = PROTECT(Rf_allocVector(VECSXP, 4));
   SEXP numbers = SET_VECTOR_ELT(out, 0, Rf_allocVector(INTSXP, found));
-  SEXP new_bytes =
-      SET_VECTOR_ELT(out, 1, Rf_allocVector(RAWSXP, (R_xlen_t)found * IMAGE_PAGE));
+  SEXP new_bytes = SET_VECTOR_ELT(out, 1, Rf_allocVector(RAWSXP, (R_xlen_t)found * IMAGE_PAGE));
   for (size_t i = 0, j = 0; i < pages; i++) {
     if (!changed[i]) continue;
     memcpy(RAW(new_bytes) + j * IMAGE_PAGE, live->image.bytes + i * IMAGE_PAGE, IMAGE_PAGE);
@@ -401,7 +391,6 @@ SEXP ffi_session_known(SEXP handle, SEXP bytes) {
   live_t *live = handle_of(handle);
   memcpy(live->image.bytes, RAW(bytes), pages * IMAGE_PAGE);
   live->image.sum = 0;
-  for (size_t i = 0; i < pages; i++)
-    live->image.sum += image_page_sum(live->image.bytes, i);
+  for (size_t i = 0; i < pages; i++) live->image.sum += image_page_sum(live->image.bytes, i);
   return R_NilValue;
 }

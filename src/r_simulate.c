@@ -77,8 +77,7 @@ static size_t lay_out(const simulation_t *sim, slot_t *slot, char *block) {
 }
 
 /* Room for rewards that come late, by at most so many rounds. */
-static void make_late_capacity(const simulation_t *sim, slot_t *slot, SEXP kept,
-                               int64_t longest) {
+static void make_late_capacity(const simulation_t *sim, slot_t *slot, SEXP kept, int64_t longest) {
   const int dim = sim->spec->dim;
   SEXP blocks = VECTOR_ELT(kept, LATE);
   void *block = keep_block(blocks, (int)(slot - sim->slots), late_size(longest, dim));
@@ -133,14 +132,14 @@ static SEXP read_observation(SEXP how, SEXP kept, simulation_t *sim) {
   SET_VECTOR_ELT(kept, RECORD, record);
   const policy_t *policy = sim->spec->policy;
   survey_t *survey = &sim->observation.survey;
-  *survey = (survey_t){.k = sim->spec->k,
-                       .horizon = sim->horizon,
-                       .rounds = REAL(record),
-                       .n_rounds = (int)Rf_xlength(record),
-                       .tosses = policy->probability != NULL,
-                       .blind = policy->probability && !policy->update && !policy->learn &&
-                                sim->spec->flip == 0,
-                       .concludes = spec_concludes(sim->spec)};
+  *survey =
+      (survey_t){.k = sim->spec->k,
+                 .horizon = sim->horizon,
+                 .rounds = REAL(record),
+                 .n_rounds = (int)Rf_xlength(record),
+                 .tosses = policy->probability != NULL,
+                 .blind = policy->probability && !policy->update && !policy->learn && sim->spec->flip == 0,
+                 .concludes = spec_concludes(sim->spec)};
   if (ask != R_NilValue) {
     survey->rule = read_rule(ask);
     survey->design = read_design(ask, sim->spec->k);
@@ -166,8 +165,7 @@ static void make_slots(SEXP how, SEXP kept, simulation_t *sim) {
   SET_VECTOR_ELT(kept, LATE, Rf_allocVector(VECSXP, sim->n_slots));
   SET_VECTOR_ELT(kept, ASKED, Rf_allocVector(VECSXP, sim->n_slots));
   const late_t *rule = &sim->delays.rule;
-  const int64_t longest =
-      rule->sampled ? late_longest_of(rule->delays, rule->n_delays) : rule->delay;
+  const int64_t longest = rule->sampled ? late_longest_of(rule->delays, rule->n_delays) : rule->delay;
   for (int i = 0; i < sim->n_slots; i++) {
     slot_t *slot = &sim->slots[i];
     lay_out(sim, slot, blocks + size * (size_t)i);
@@ -254,8 +252,7 @@ SEXP ffi_simulate_wants(SEXP handle) {
     const char *what = slot->waits ? "delays" : env->exhausted ? "dry" : "rewards";
     SET_VECTOR_ELT(out, 3, Rf_mkString(what));
     if (!slot->waits) {
-      SET_VECTOR_ELT(
-          out, 4, env->exhausted ? Rf_ScalarInteger(env->exhausted) : wanted_blocks(env));
+      SET_VECTOR_ELT(out, 4, env->exhausted ? Rf_ScalarInteger(env->exhausted) : wanted_blocks(env));
     }
     UNPROTECT(1);
     return out;
@@ -294,16 +291,14 @@ static int read_rewards(SEXP x, int n, const double *range, double *to) {
 /* What a slot waits for. delays: integers, one for each round, else NULL; rewards: a list of
    numbers for each arm of each block that was wanted, of which the first that are not in the range
    are said by their place from 1, else 0; means: of blocks of all arms, else NULL */
-SEXP ffi_simulate_supply(SEXP handle, SEXP slot_, SEXP delays, SEXP rewards, SEXP means,
-                         SEXP range) {
+SEXP ffi_simulate_supply(SEXP handle, SEXP slot_, SEXP delays, SEXP rewards, SEXP means, SEXP range) {
   simulation_t *sim = &((handle_t *)handle_of(handle))->sim;
   slot_t *slot = &sim->slots[Rf_asInteger(slot_)];
   environment_t *env = slot->envs;
   if (slot->waits) {
     SEXP kept = R_ExternalPtrProtected(handle);
     const R_xlen_t n = Rf_xlength(delays);
-    const int64_t longest =
-        late_longest(late_longest_of(INTEGER(delays), n), sim->delays.rule.group);
+    const int64_t longest = late_longest(late_longest_of(INTEGER(delays), n), sim->delays.rule.group);
     if (slot->late.capacity < (int)late_capacity(longest)) {
       make_late_capacity(sim, slot, kept, longest);
     }

@@ -52,15 +52,13 @@ static void note_said(script_t *script, int at, const round_t *round) {
   script->said[at] = (double)(hash >> 11); /* the 53 bits of a double */
 }
 
-#define FRESH \
-  0x10000u /* past the purposes of sample_rng.h: step i has the purpose FRESH + i */
+#define FRESH 0x10000u /* past the purposes of sample_rng.h: step i has the purpose FRESH + i */
 
 static void offer(environment_t *env, round_t *round) {
   script_t *script = (script_t *)env;
   const int at = script->at;
   if (at > 0) script->released[at - 1] = script->ledger->n;
-  if (script->fresh)
-    rng_seed(&script->fresh->policy, script->seed, 1, FRESH + (uint64_t)at);
+  if (script->fresh) rng_seed(&script->fresh->policy, script->seed, 1, FRESH + (uint64_t)at);
   if (script->offer && script->n_offer[at] > 0) {
     round->offer = script->offer[at];
     round->n_offer = script->n_offer[at];
@@ -84,14 +82,11 @@ static int pull(environment_t *env, const round_t *round, int arm, double *rewar
   const int at = script->at++;
   script->arm_out[at] = arm + 1;
   env->over = script->at == script->steps;
-  *reward =
-      script
-          ->rewards[script->table ? at + (size_t)script->steps * (size_t)arm : (size_t)at];
+  *reward = script->rewards[script->table ? at + (size_t)script->steps * (size_t)arm : (size_t)at];
   return !(script->discard && script->discard[at]);
 }
 
-static const environment_kind_t SCRIPT = {
-    .name = "script", .offer = offer, .force = force, .pull = pull};
+static const environment_kind_t SCRIPT = {.name = "script", .offer = offer, .force = force, .pull = pull};
 
 static void read_offers(SEXP offers, script_t *script) {
   if (offers == R_NilValue) return;
@@ -134,15 +129,13 @@ static session_status_t save_and_restore(session_t *session) {
 }
 
 /* saves: after which steps the session is saved and restored, increasing; or NULL */
-static session_status_t play(session_t *session, script_t *script, late_t *late,
-                             SEXP saves) {
+static session_status_t play(session_t *session, script_t *script, late_t *late, SEXP saves) {
   session_status_t status = SESSION_OK;
   for (R_xlen_t i = 0; i < Rf_xlength(saves) && status == SESSION_OK; i++) {
     status = session_play(session, &script->env, late, INTEGER(saves)[i] - script->at);
     if (status == SESSION_OK) status = save_and_restore(session);
   }
-  return status == SESSION_OK ? session_play(session, &script->env, late, INT64_MAX)
-                              : status;
+  return status == SESSION_OK ? session_play(session, &script->env, late, INT64_MAX) : status;
 }
 
 /* script: list(k, horizon, arms, rewards, offers, discard, contexts, own, delays, saves, seed,
@@ -164,16 +157,16 @@ SEXP ffi_trace(SEXP policy, SEXP script_) {
   script.context = read_contexts(list_get(script_, "contexts"), &script);
   read_offers(list_get(script_, "offers"), &script);
 
-  SEXP out = PROTECT(NAMED_LIST("arm", "released", LEDGER_NAMES, "total", "state", "report",
-                                "said", "chances"));
+  SEXP out =
+      PROTECT(NAMED_LIST("arm", "released", LEDGER_NAMES, "total", "state", "report", "said", "chances"));
   for (int i = 0; i < 2; i++) {
     SET_VECTOR_ELT(out, i, Rf_allocVector(INTSXP, script.steps));
     memset(INTEGER(VECTOR_ELT(out, i)), 0, sizeof(int) * (size_t)script.steps);
   }
   script.arm_out = INTEGER(VECTOR_ELT(out, 0));
   script.released = INTEGER(VECTOR_ELT(out, 1));
-  ledger_t ledger = keep_ledger(out, 2, (int)list_number(script_, "max_ledger"),
-                                (int)list_number(script_, "silent"));
+  ledger_t ledger =
+      keep_ledger(out, 2, (int)list_number(script_, "max_ledger"), (int)list_number(script_, "silent"));
   if (forced != R_NilValue) {
     ledger.forced = REAL(forced);
     ledger.n_forced = (int)Rf_xlength(forced);
@@ -184,8 +177,7 @@ SEXP ffi_trace(SEXP policy, SEXP script_) {
   read_policy(policy, script.k, script.dim, list_number(script_, "horizon"), &spec);
   script.seed = (uint64_t)list_number(script_, "seed");
   const double run = list_number(script_, "run");
-  session_t session =
-      new_session(&spec, draws_of(script.seed, ISNAN(run) ? 1 : (uint64_t)run, &ledger));
+  session_t session = new_session(&spec, draws_of(script.seed, ISNAN(run) ? 1 : (uint64_t)run, &ledger));
   if (list_number(script_, "fresh") == 1) script.fresh = &session.draws;
   late_t late;
   const int is_late = delays != R_NilValue;
@@ -198,8 +190,7 @@ SEXP ffi_trace(SEXP policy, SEXP script_) {
     SET_VECTOR_ELT(out, 4 + LEDGER_COLUMNS + 2, chances);
     script.chances = REAL(chances);
   }
-  session_status_t status =
-      play(&session, &script, is_late ? &late : NULL, list_get(script_, "saves"));
+  session_status_t status = play(&session, &script, is_late ? &late : NULL, list_get(script_, "saves"));
   if (status == SESSION_OK && list_number(script_, "finish") == 1) {
     status = session_finish(&session);
   }

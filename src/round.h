@@ -57,8 +57,7 @@ static inline int least_pulled(const round_t *round) {
    `waiting` arms have none. An arm on offer without a pull comes first, in order. If all have pulls but
    some rewards are outstanding, the least pulled arm is chosen. Returns -1 if every arm on offer has its
    index. n points to the first arm's number of rewards; the next arm's is `stride` bytes further. */
-static inline int opening_choice(int64_t waiting, const round_t *round, const double *n,
-                                 size_t stride) {
+static inline int opening_choice(int64_t waiting, const round_t *round, const double *n, size_t stride) {
   int out = 0;
   if (waiting == 0) return -1;
   FOR_EACH_ARM(i, round) {

@@ -21,8 +21,7 @@ typedef struct {
   /* Pulls n arms in turn, `cycles` times; sums[i] is set to the sum of the rewards of arms[i]. Only if
      `sums` is set: one draw per arm, and recorded rounds as above. n * cycles <= player_left();
      scratch holds n numbers of 64 bits. */
-  void (*pull_cycles)(player_t *player, const int *arms, int n, int64_t cycles,
-                      double *sums, void *scratch);
+  void (*pull_cycles)(player_t *player, const int *arms, int n, int64_t cycles, double *sums, void *scratch);
 } player_kind_t;
 
 struct dpts_player {
@@ -54,17 +53,14 @@ static inline round_t player_round(const player_t *player) {
                    .pulls = player->pulls};
 }
 
-static inline double player_pull(player_t *player, int arm) {
-  return player->kind->pull(player, arm);
-}
+static inline double player_pull(player_t *player, int arm) { return player->kind->pull(player, arm); }
 
 static inline double player_pull_many(player_t *player, int arm, int64_t n) {
   return player->kind->pull_many(player, arm, n);
 }
 
 /* As player_pull_many(), and sets *squares to the sum of (reward - 1/2)^2. */
-static inline double player_pull_squares(player_t *player, int arm, int64_t n,
-                                         double *squares) {
+static inline double player_pull_squares(player_t *player, int arm, int64_t n, double *squares) {
   *squares = 0.25 * (double)n;
   if (player->coins) return player_pull_many(player, arm, n);
   double sum = *squares = 0;
@@ -76,8 +72,8 @@ static inline double player_pull_squares(player_t *player, int arm, int64_t n,
   return sum;
 }
 
-static inline void player_pull_cycles(player_t *player, const int *arms, int n,
-                                      int64_t cycles, double *sums, void *scratch) {
+static inline void player_pull_cycles(player_t *player, const int *arms, int n, int64_t cycles, double *sums,
+                                      void *scratch) {
   player->kind->pull_cycles(player, arms, n, cycles, sums, scratch);
 }
 
@@ -100,8 +96,7 @@ static inline int64_t player_stretch(const player_t *player, double n) {
 
 /* The policy's choice in the player's next round, for a skip; -1 ends the run. */
 typedef int choose_fn(const void *state, const round_t *round, draws_t *draws);
-static inline int player_choose(player_t *player, choose_fn *choose, const void *state,
-                                draws_t *draws) {
+static inline int player_choose(player_t *player, choose_fn *choose, const void *state, draws_t *draws) {
   const round_t round = player_round(player);
   const int arm = choose(state, &round, draws);
   if (arm < 0) player->failed = NO_ARM;

@@ -16,8 +16,7 @@ double sample_beta_above(rng_t *rng, double a, double b, double x) {
   for (;;) {
     const double step = sample_exp(rng) / slope;
     if (step >= 1 - x) continue;
-    const double accept =
-        (a - 1) * log1p(step / x) + (b - 1) * log1p(-step / (1 - x)) + slope * step;
+    const double accept = (a - 1) * log1p(step / x) + (b - 1) * log1p(-step / (1 - x)) + slope * step;
     if (-sample_exp(rng) < accept) return x + step;
   }
 }
@@ -43,7 +42,6 @@ beta_tail_t beta_tail(double a, double b, double c) {
 double beta_tail_draw(const beta_tail_t *tail, rng_t *rng) {
   const double c = tail->c, e = sample_exp(rng), x = c + e / tail->rate;
   if (x >= 1) return -1;
-  const double log_ratio =
-      (tail->a - 1) * log1p((x - c) / c) + (tail->b - 1) * log1p(-(x - c) / (1 - c)) + e;
+  const double log_ratio = (tail->a - 1) * log1p((x - c) / c) + (tail->b - 1) * log1p(-(x - c) / (1 - c)) + e;
   return -sample_exp(rng) <= log_ratio ? x : -1;
 }

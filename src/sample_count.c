@@ -19,9 +19,8 @@ static double log_binomial_pmf(double x, double n, double p) {
   const double q = 1 - p;
   if (x == 0) return n * log1p(-p);
   if (x == n) return n * log(p);
-  return stirling_error(n) - stirling_error(x) - stirling_error(n - x) -
-         deviance(x, n * p) - deviance(n - x, n * q) +
-         0.5 * log(n / (2 * M_PI * x * (n - x)));
+  return stirling_error(n) - stirling_error(x) - stirling_error(n - x) - deviance(x, n * p) -
+         deviance(n - x, n * q) + 0.5 * log(n / (2 * M_PI * x * (n - x)));
 }
 
 /* For few expected successes: the gaps between them are geometric. */

@@ -9,8 +9,7 @@ static double gamma_above_1(rng_t *rng, double shape) {
     const double x = sample_normal(rng), root = 1 + c * x;
     if (root <= 0) continue;
     const double v = root * root * root, u = rng_unif(rng), x2 = x * x;
-    if (u < 1 - 0.0331 * x2 * x2)
-      return d * v; /* squeeze: accepts most without a logarithm */
+    if (u < 1 - 0.0331 * x2 * x2) return d * v; /* squeeze: accepts most without a logarithm */
     if (log(u) < 0.5 * x2 + d * (1 - v + log(v))) return d * v;
   }
 }

@@ -48,8 +48,8 @@ static double build(ziggurat_t *z, double r, double (*f)(double), double (*inver
 }
 
 /* R is the root of build() = 1, found by bisection when the library is loaded. */
-static void solve(ziggurat_t *z, double lower, double upper, double (*f)(double),
-                  double (*inverse)(double), double (*tail)(double)) {
+static void solve(ziggurat_t *z, double lower, double upper, double (*f)(double), double (*inverse)(double),
+                  double (*tail)(double)) {
   for (int i = 0; i < 100; i++) {
     const double r = 0.5 * (lower + upper);
     if (build(z, r, f, inverse, tail) > 1) lower = r;
@@ -83,8 +83,7 @@ double sample_normal(rng_t *rng) {
     double result;
     if (x < normal.x[i + 1]) result = x;
     else if (i == 0) result = normal_beyond(rng);
-    else if (normal.f[i] + rng_unif(rng) * (normal.f[i + 1] - normal.f[i]) < normal_f(x))
-      result = x;
+    else if (normal.f[i] + rng_unif(rng) * (normal.f[i + 1] - normal.f[i]) < normal_f(x)) result = x;
     else continue;
     return (word & LAYERS) ? -result : result;
   }
@@ -98,8 +97,7 @@ double sample_exp(rng_t *rng) {
     const double x = rng_unit(word) * exponential.x[i];
     if (x < exponential.x[i + 1]) return offset + x;
     if (i == 0) offset += exponential.x[1]; /* memoryless: start again beyond R */
-    else if (exponential.f[i] + rng_unif(rng) * (exponential.f[i + 1] - exponential.f[i]) <
-             exp_f(x))
+    else if (exponential.f[i] + rng_unif(rng) * (exponential.f[i + 1] - exponential.f[i]) < exp_f(x))
       return offset + x;
   }
 }

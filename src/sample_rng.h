@@ -55,8 +55,6 @@ static inline double rng_unit(uint64_t word) {
 static inline double rng_unif(rng_t *rng) { return rng_unit(rng_next(rng)); }
 
 /* Uniform on 0 .. n - 1, for n far below 2^53. */
-static inline int rng_below(rng_t *rng, int n) {
-  return (int)(((rng_next(rng) >> 11) * 0x1p-53) * n);
-}
+static inline int rng_below(rng_t *rng, int n) { return (int)(((rng_next(rng) >> 11) * 0x1p-53) * n); }
 
 #endif

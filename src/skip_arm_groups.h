@@ -28,7 +28,7 @@ typedef struct {
   int32_t begin[ARM_GROUPS + 1]; /* of each group in the row */
   double rate[ARM_GROUPS];       /* -log(1 - 2^-g), the waiting time that an arm uses up */
   double expected;               /* sum of the probabilities */
-  double chance[]; /* of each arm; then the row of arms, and each arm's position in it */
+  double chance[];               /* of each arm; then the row of arms, and each arm's position in it */
 } arm_groups_t;
 
 /* The state of a walk along the row. */

@@ -1,7 +1,7 @@
 #include "skip_arm_level.h"
 
-static void fill(arm_level_t *level, arm_groups_t *groups, int k, double c,
-                 arm_above_fn *above, const void *policy) {
+static void fill(arm_level_t *level, arm_groups_t *groups, int k, double c, arm_above_fn *above,
+                 const void *policy) {
   level->c = c;
   level->slope = 0;
   for (int i = 0; i < k; i++) {
@@ -34,9 +34,7 @@ void arm_level_find(arm_level_t *level, arm_groups_t *groups, int k, arm_above_f
     else upper = c;
     c = newton(level, groups, k);
     if (c > lower && c < upper) continue;
-    c = isfinite(lower) && isfinite(upper) ? 0.5 * (lower + upper)
-        : isfinite(upper)                  ? upper - 1
-                                           : lower + 1;
+    c = isfinite(lower) && isfinite(upper) ? 0.5 * (lower + upper) : isfinite(upper) ? upper - 1 : lower + 1;
   }
   level->least = 0.6 * groups->expected;
   level->most = 1.8 * groups->expected;

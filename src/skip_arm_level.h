@@ -9,8 +9,8 @@
 #include "skip_arm_groups.h"
 
 typedef struct {
-  double c;     /* the level */
-  double slope; /* minus the derivative of the expected number above it; 0: not known */
+  double c;           /* the level */
+  double slope;       /* minus the derivative of the expected number above it; 0: not known */
   double least, most; /* range of that number in which the level holds */
 } arm_level_t;
 
@@ -32,7 +32,6 @@ static inline void arm_level_drop(arm_level_t *level) {
 }
 
 /* Finds a level that holds, and sorts k arms into groups by their probabilities above it. */
-void arm_level_find(arm_level_t *level, arm_groups_t *groups, int k, arm_above_fn *above,
-                    const void *policy);
+void arm_level_find(arm_level_t *level, arm_groups_t *groups, int k, arm_above_fn *above, const void *policy);
 
 #endif

@@ -12,8 +12,8 @@
 typedef void add_fn(void *state, int arm, double sum, double n);
 typedef double sure_fn(const void *state, int k, int l, double played);
 
-static inline void leader_skip_many(void *state, player_t *player, draws_t *draws,
-                                    choose_fn *choose, add_fn *add, sure_fn *sure) {
+static inline void leader_skip_many(void *state, player_t *player, draws_t *draws, choose_fn *choose,
+                                    add_fn *add, sure_fn *sure) {
   const int patience = player->k < 96 ? 12 : player->k < 16384 ? player->k / 8 : 2048;
   int last = -1, streak = 0, stretches = 0;
   for (int i = 0; i < 4096 && stretches < 16 && player_left(player) > 0; i++) {
@@ -32,8 +32,8 @@ static inline void leader_skip_many(void *state, player_t *player, draws_t *draw
   }
 }
 
-static inline void leader_skip(void *state, player_t *player, draws_t *draws,
-                               choose_fn *choose, add_fn *add, sure_fn *sure) {
+static inline void leader_skip(void *state, player_t *player, draws_t *draws, choose_fn *choose, add_fn *add,
+                               sure_fn *sure) {
   if (player->k >= MANY_ARMS) {
     leader_skip_many(state, player, draws, choose, add, sure);
     return;

@@ -14,13 +14,9 @@
 /* The groups hold for this share of the rounds so far; in longer stretches the bounds would be looser. */
 #define STRETCH (1.0 / 32)
 
-static arm_groups_t *groups_of(thompson_t *s) {
-  return (arm_groups_t *)(s->tree + 2 * s->leaves);
-}
+static arm_groups_t *groups_of(thompson_t *s) { return (arm_groups_t *)(s->tree + 2 * s->leaves); }
 
-const arm_groups_t *thompson_groups(const thompson_t *s) {
-  return groups_of((thompson_t *)s);
-}
+const arm_groups_t *thompson_groups(const thompson_t *s) { return groups_of((thompson_t *)s); }
 
 static int leaves(int k) {
   int n = 1;
@@ -29,8 +25,7 @@ static int leaves(int k) {
 }
 
 size_t thompson_size(int k, int grouped) {
-  return sizeof(thompson_t) + sizeof(double) * 2 * (size_t)leaves(k) +
-         (grouped ? arm_groups_size(k) : 0);
+  return sizeof(thompson_t) + sizeof(double) * 2 * (size_t)leaves(k) + (grouped ? arm_groups_size(k) : 0);
 }
 
 void thompson_init(thompson_t *s, int k, int grouped) {
@@ -73,8 +68,7 @@ static int find_event(const thompson_t *s, double *u) {
 
 /* ---- a candidate round: the arm to pull; -1: a probability is above its bound -------- */
 
-static int candidate(const thompson_kind_t *kind, const void *policy, const thompson_t *s,
-                     rng_t *rng) {
+static int candidate(const thompson_kind_t *kind, const void *policy, const thompson_t *s, rng_t *rng) {
   const int l = s->leader;
   double u = rng_unif(rng) * (s->own + s->tree[1]);
   candidate_t c = {.event = find_event(s, &u), .level = s->level};
@@ -96,15 +90,14 @@ enum { EVENTS = 32 };
 
 /* The same for independent events: the points of a Poisson process during the round, which has length 1.
    The first point is at `at`. */
-static int candidate_of_points(const thompson_kind_t *kind, const void *policy,
-                               const thompson_t *s, double t, double at, rng_t *rng) {
+static int candidate_of_points(const thompson_kind_t *kind, const void *policy, const thompson_t *s, double t,
+                               double at, rng_t *rng) {
   const int l = s->leader;
   const double drift = kind->drift ? kind->drift(policy, t) : 0;
   const double total = s->own + s->tree[1];
   int met[EVENTS], n = 0, choice = -1;
   double best = -INFINITY,
-         low =
-             INFINITY; /* the largest theta above the level; the leader's if it is below */
+         low = INFINITY; /* the largest theta above the level; the leader's if it is below */
   for (; at < 1; at += sample_exp(rng) / total) {
     double u = rng_unif(rng) * total;
     const int i = find_event(s, &u);
@@ -158,8 +151,8 @@ static void renew(const thompson_kind_t *kind, const void *policy, thompson_t *s
 
 /* An arm was above the level according to its probability at the end of the stretch: accept it with the
    probability that it has now, divided by that one. -1: the probability now is larger. */
-static int accepted(const thompson_kind_t *kind, const void *policy, const thompson_t *s,
-                    int arm, posterior_t now, double level, rng_t *rng) {
+static int accepted(const thompson_kind_t *kind, const void *policy, const thompson_t *s, int arm,
+                    posterior_t now, double level, rng_t *rng) {
   const posterior_t end = kind->of(policy, arm, s->arm_drift);
   if (now.x == end.x && now.y == end.y) return 1;
   const double p = kind->family->above(now, level).chance;
@@ -168,11 +161,10 @@ static int accepted(const thompson_kind_t *kind, const void *policy, const thomp
   return rng_unif(rng) * bound < p;
 }
 
-static int choose_by_groups(const thompson_kind_t *kind, const void *policy, thompson_t *s,
-                            player_t *player, rng_t *rng) {
+static int choose_by_groups(const thompson_kind_t *kind, const void *policy, thompson_t *s, player_t *player,
+                            rng_t *rng) {
   const family_t *family = kind->family;
-  const double t = (double)(player->t + 1),
-               drift = kind->drift ? kind->drift(policy, t) : 0;
+  const double t = (double)(player->t + 1), drift = kind->drift ? kind->drift(policy, t) : 0;
   if (!s->filled || drift > s->arm_drift) {
     s->arm_drift = kind->drift ? kind->drift(policy, t + floor(t * STRETCH)) : 0;
     s->filled = 1;
@@ -199,15 +191,14 @@ static int choose_by_groups(const thompson_kind_t *kind, const void *policy, tho
   return arm;
 }
 
-static void play_rest(const thompson_kind_t *kind, void *policy, thompson_t *s,
-                      player_t *player, draws_t *draws) {
+static void play_rest(const thompson_kind_t *kind, void *policy, thompson_t *s, player_t *player,
+                      draws_t *draws) {
   const int rounds = s->grouped ? ARM_GROUPS_ROUNDS : ROUNDS;
   for (int n = 0; n < rounds && s->rest > 0 && player_left(player) > 0; n++, s->rest--) {
     const int arm = s->grouped ? choose_by_groups(kind, policy, s, player, &draws->policy)
                                : player_choose(player, kind->choose, policy, draws);
     if (player->failed) return;
-    if (kind->pull(policy, player, arm, 1, draws) && s->grouped)
-      renew(kind, policy, s, arm);
+    if (kind->pull(policy, player, arm, 1, draws) && s->grouped) renew(kind, policy, s, arm);
   }
 }
 
@@ -220,8 +211,8 @@ static void leave_block(thompson_t *s, double rest) {
 }
 
 /* Plays pulls of the leader up to a candidate round, and that round; returns whether the block holds. */
-static int play_block(const thompson_kind_t *kind, void *policy, thompson_t *s, double safe,
-                      player_t *player, draws_t *draws) {
+static int play_block(const thompson_kind_t *kind, void *policy, thompson_t *s, double safe, player_t *player,
+                      draws_t *draws) {
   const int leader = s->leader;
   const int64_t most = player_stretch(player, fmin(floor(safe), 0x1p53));
   const double total = s->own + s->tree[1];
@@ -236,10 +227,9 @@ static int play_block(const thompson_kind_t *kind, void *policy, thompson_t *s, 
     return 1;
   }
   if (gap > 0) kind->pull(policy, player, leader, (int64_t)gap, draws);
-  const int arm = kind->draw_wrong
-                      ? candidate_of_points(kind, policy, s, (double)(player->t + 1),
-                                            wait - gap, &draws->policy)
-                      : candidate(kind, policy, s, &draws->policy);
+  const int arm = kind->draw_wrong ? candidate_of_points(kind, policy, s, (double)(player->t + 1), wait - gap,
+                                                         &draws->policy)
+                                   : candidate(kind, policy, s, &draws->policy);
   if (arm < 0) {
     player->failed = BROKEN_BOUND;
     return 0;
@@ -251,8 +241,8 @@ static int play_block(const thompson_kind_t *kind, void *policy, thompson_t *s, 
   return 1;
 }
 
-void thompson_skip(const thompson_kind_t *kind, void *policy, thompson_t *s,
-                   player_t *player, draws_t *draws) {
+void thompson_skip(const thompson_kind_t *kind, void *policy, thompson_t *s, player_t *player,
+                   draws_t *draws) {
   if (s->rest > 0) {
     play_rest(kind, policy, s, player, draws);
     return;
@@ -273,9 +263,7 @@ void thompson_skip(const thompson_kind_t *kind, void *policy, thompson_t *s,
     play_rest(kind, policy, s, player, draws);
     return;
   }
-  for (int n = 0;
-       n < STRETCHES && safe >= 1 && play_block(kind, policy, s, safe, player, draws);
-       n++) {
+  for (int n = 0; n < STRETCHES && safe >= 1 && play_block(kind, policy, s, safe, player, draws); n++) {
     if (s->leader < 0 || player_left(player) == 0) return;
     safe = kind->safe(policy, s, player);
   }

@@ -52,20 +52,19 @@ typedef struct {
 
 /* The last part of a policy's state. */
 typedef struct {
-  int32_t k, leaves; /* leaves: the smallest power of two that is at least k */
-  int32_t leader;    /* -1: no arm leads */
-  int32_t grouped;   /* are rounds without a leader played by groups? */
-  int32_t filled;    /* are the groups up to date? */
-  double rest;  /* rounds to be played one by one before the next search for a leader */
-  double level; /* of the block */
-  double n;     /* the leader's number of rewards when the block began */
-  double own;   /* bound on the leader's own event */
-  double begin; /* the posteriors' drift when the block began, */
+  int32_t k, leaves;     /* leaves: the smallest power of two that is at least k */
+  int32_t leader;        /* -1: no arm leads */
+  int32_t grouped;       /* are rounds without a leader played by groups? */
+  int32_t filled;        /* are the groups up to date? */
+  double rest;           /* rounds to be played one by one before the next search for a leader */
+  double level;          /* of the block */
+  double n;              /* the leader's number of rewards when the block began */
+  double own;            /* bound on the leader's own event */
+  double begin;          /* the posteriors' drift when the block began, */
   double drift, end;     /* the drift for which the bounds hold, and the last round */
   arm_level_t arm_level; /* of the groups */
   double arm_drift;      /* the drift for which the groups hold */
-  double tree
-      []; /* 2 leaves numbers: the other arms' bounds and their sums up to the root; then the
+  double tree[];         /* 2 leaves numbers: the other arms' bounds and their sums up to the root; then the
                     groups */
 } thompson_t;
 
@@ -80,7 +79,7 @@ typedef struct {
 typedef struct thompson_kind_t thompson_kind_t;
 struct thompson_kind_t {
   const family_t *family;
-  double dense; /* above this probability of a candidate, rounds are played one by one: */
+  double dense;       /* above this probability of a candidate, rounds are played one by one: */
   double rest, share; /* at least `rest` of them, and this share of the rounds so far */
   double pause;       /* rounds played one by one after a block ends */
   double farther;     /* for find_level() of skip_thompson_beta.c */
@@ -92,8 +91,7 @@ struct thompson_kind_t {
   double (*drift)(const void *policy, double t);
   /* Searches for a leader, a level and bounds; returns the probability of a candidate, 1 if none is
      found. */
-  double (*open)(const thompson_kind_t *kind, void *policy, thompson_t *block,
-                 const player_t *player);
+  double (*open)(const thompson_kind_t *kind, void *policy, thompson_t *block, const player_t *player);
   /* The bound on the probability of an arm's event. */
   double (*bound)(const void *policy, const thompson_t *block, int arm);
   /* The number of rounds for which the bounds hold while the leader is pulled; below 0: open a new
@@ -103,16 +101,13 @@ struct thompson_kind_t {
      is above its bound. */
   int (*meet)(const void *policy, const thompson_t *block, candidate_t *c, rng_t *rng);
   /* An arm's theta, given that the event happens. */
-  double (*draw)(const void *policy, const thompson_t *block, int arm, const candidate_t *c,
-                 rng_t *rng);
+  double (*draw)(const void *policy, const thompson_t *block, int arm, const candidate_t *c, rng_t *rng);
   /* In place of these two, for independent events. An event is selected in a round with probability 1 -
      exp(-bound). draw_wrong() then returns theta if it is on the wrong side of the level, -Inf if it
      is on the right side, and NaN if the event's probability is above 1 - exp(-bound). draw_right()
      draws theta given that it is on the right side. */
-  double (*draw_wrong)(const void *policy, const thompson_t *block, int arm, double drift,
-                       rng_t *rng);
-  double (*draw_right)(const void *policy, const thompson_t *block, int arm, double drift,
-                       rng_t *rng);
+  double (*draw_wrong)(const void *policy, const thompson_t *block, int arm, double drift, rng_t *rng);
+  double (*draw_right)(const void *policy, const thompson_t *block, int arm, double drift, rng_t *rng);
 };
 
 #define THOMPSON(...) static const thompson_kind_t KIND = {__VA_ARGS__}
@@ -124,14 +119,12 @@ const arm_groups_t *thompson_groups(const thompson_t *s);
 
 /* Fills the tree with the bounds; returns the probability of a candidate. */
 double thompson_fill(const thompson_kind_t *kind, const void *policy, thompson_t *s);
-static inline double thompson_bound(const thompson_t *s, int arm) {
-  return s->tree[s->leaves + arm];
-}
+static inline double thompson_bound(const thompson_t *s, int arm) { return s->tree[s->leaves + arm]; }
 static inline double thompson_dense(const thompson_kind_t *kind, const thompson_t *s) {
   return s->grouped ? arm_groups_dense(kind->dense, s->k) : kind->dense;
 }
 
-void thompson_skip(const thompson_kind_t *kind, void *policy, thompson_t *s,
-                   player_t *player, draws_t *draws);
+void thompson_skip(const thompson_kind_t *kind, void *policy, thompson_t *s, player_t *player,
+                   draws_t *draws);
 
 #endif

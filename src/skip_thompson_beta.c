@@ -93,8 +93,7 @@ double thompson_open_beta(const thompson_kind_t *kind, void *policy, thompson_t 
   const double n = leader.x + leader.y, scale = drifts ? t : n;
   /* Longer stretches need a lower level, which gives more candidates: minimise the sum of both costs. */
   double least = INFINITY, own = 0, rounds = 0;
-  for (double share = drifts ? 0.1 : 0.3; share * scale > 2 && share > 1e-3;
-       share *= 0.25) {
+  for (double share = drifts ? 0.1 : 0.3; share * scale > 2 && share > 1e-3; share *= 0.25) {
     w.rounds = share * scale;
     if (drifts) w.end = kind->drift(policy, t + floor(w.rounds));
     const double level = find_level(&w);
@@ -109,7 +108,6 @@ double thompson_open_beta(const thompson_kind_t *kind, void *policy, thompson_t 
   block->begin = w.begin;
   if (drifts) block->drift = kind->drift(policy, block->end);
   thompson_fill(kind, policy, block);
-  block->own = drifts ? kind->bound(policy, block, w.leader)
-                      : fmax(fmax(0.3 * block->tree[1], own), 1e-300);
+  block->own = drifts ? kind->bound(policy, block, w.leader) : fmax(fmax(0.3 * block->tree[1], own), 1e-300);
   return block->own + block->tree[1];
 }

@@ -6,8 +6,7 @@
 
 /* Release batches of so many rewards with such exact sums as a moving average; carries, one per
    batch. -> list(mean, rewards, noise, ledger...), a number after each release */
-SEXP ffi_moving_average(SEXP sizes, SEXP sums, SEXP carries, SEXP sd, SEXP seed,
-                        SEXP silent) {
+SEXP ffi_moving_average(SEXP sizes, SEXP sums, SEXP carries, SEXP sd, SEXP seed, SEXP silent) {
   const int n = (int)Rf_xlength(sizes);
   SEXP out = PROTECT(NAMED_LIST("mean", "rewards", "sd", LEDGER_NAMES));
   double *column[3];
@@ -16,8 +15,8 @@ SEXP ffi_moving_average(SEXP sizes, SEXP sums, SEXP carries, SEXP sd, SEXP seed,
   draws_t draws = draws_of((uint64_t)Rf_asReal(seed), 1, &ledger);
   moving_average_t average = {0};
   for (int i = 0; i < n; i++) {
-    const moving_row_t row = moving_average_release(
-        &average, &draws, REAL(sizes)[i], REAL(sums)[i], REAL(carries)[i], Rf_asReal(sd));
+    const moving_row_t row = moving_average_release(&average, &draws, REAL(sizes)[i], REAL(sums)[i],
+                                                    REAL(carries)[i], Rf_asReal(sd));
     moving_average_learn(&average, &row, REWARD_VARIANCE);
     column[0][i] = moving_average_mean(&average);
     column[1][i] = moving_average_rewards(&average);

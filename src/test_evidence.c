@@ -7,8 +7,8 @@
 /* Batches of one arm: their sizes, and their sums, a column for each record; the gap is committed
    from a rival of this mean and variance; of correlated noise its risk, and the share of the capital that is
    valued at each release -> ln E^sign(theta) for each record */
-SEXP ffi_test_means(SEXP size, SEXP sum, SEXP noise, SEXP sign, SEXP theta, SEXP rival,
-                    SEXP risk, SEXP share) {
+SEXP ffi_test_means(SEXP size, SEXP sum, SEXP noise, SEXP sign, SEXP theta, SEXP rival, SEXP risk,
+                    SEXP share) {
   const int n = Rf_nrows(sum), records = Rf_ncols(sum);
   const noise_law_t own = read_noise(noise);
   const evidence_t other = {.mean = REAL(rival)[0], .variance = REAL(rival)[1]};
@@ -56,8 +56,7 @@ SEXP ffi_test_interval(SEXP size, SEXP sum, SEXP noise, SEXP alpha) {
   const noise_law_t own = read_noise(noise);
   evidence_t *e = (evidence_t *)R_alloc(1, sizeof *e);
   evidence_begin(e, 0);
-  for (int j = 0; j < Rf_length(sum); j++)
-    evidence_release(e, &own, REAL(size)[j], REAL(sum)[j], 1);
+  for (int j = 0; j < Rf_length(sum); j++) evidence_release(e, &own, REAL(size)[j], REAL(sum)[j], 1);
   SEXP out = Rf_allocVector(REALSXP, 2);
   evidence_interval(e, Rf_asReal(alpha), REAL(out), REAL(out) + 1);
   return out;
@@ -74,8 +73,7 @@ SEXP ffi_test_tosses(SEXP p, SEXP tossed, SEXP sum, SEXP noise, SEXP kappa, SEXP
     tossed_t block[2] = {{.noise = own}, {.noise = own}};
     for (int j = 0; j < n; j++) {
       const size_t at = 2 * ((size_t)j + (size_t)n * (size_t)i);
-      for (int a = 0; a < 2; a++)
-        block[a].n = REAL(tossed)[at + a], block[a].sum = REAL(sum)[at + a];
+      for (int a = 0; a < 2; a++) block[a].n = REAL(tossed)[at + a], block[a].sum = REAL(sum)[at + a];
       block[0].chance = REAL(p)[at / 2], block[1].chance = 1 - block[0].chance;
       bets_add(bets, 2, REAL(kappa), block, fixed);
     }

@@ -20,8 +20,7 @@ static int once(const char *name, bits_t *bits, rate_t rate, int64_t *x) {
     *x = exact_bernoulli_exp(bits, rate.m, rate.e);
     return 1;
   }
-  return (strcmp(name, "normal") == 0 ? exact_normal_once : exact_laplace_once)(bits, rate,
-                                                                                x);
+  return (strcmp(name, "normal") == 0 ? exact_normal_once : exact_laplace_once)(bits, rate, x);
 }
 
 /* Walk through all decisions of one pass of a sampler that take at most `depth` bits (53 or
@@ -42,9 +41,7 @@ SEXP ffi_exact_tree(SEXP distribution, SEXP rate, SEXP depth, SEXP most) {
     bits_t bits = bits_open(fill_path, path);
     int64_t x = 0;
     const int accepted = once(name, &bits, r, &x);
-    const int used = bits.failed ? 8 * BITS_BUFFER
-                     : path[1]   ? 8 * BITS_BUFFER - bits.left
-                                 : 0;
+    const int used = bits.failed ? 8 * BITS_BUFFER : path[1] ? 8 * BITS_BUFFER - bits.left : 0;
     const int width = used < deepest ? used : deepest;
     const double mass = 1.0 / (double)((uint64_t)1 << width);
     if (used > deepest || (accepted && (x < -range || x > range))) undecided += mass;
@@ -81,25 +78,22 @@ static int coin_script(void *source, uint64_t u, int e) {
    exp(-exponent) times 1 - exp(-u / 2^e) for each coin that shows 0 */
 SEXP ffi_exact_path(SEXP rate, SEXP word, SEXP width, SEXP coins) {
   const rate_t r = {(uint32_t)REAL(rate)[0], (int)REAL(rate)[1]};
-  script_t script = {0,
-                     Rf_length(coins),
-                     INTEGER(coins),
-                     0,
-                     {(uint64_t)Rf_asReal(word) << (64 - Rf_asInteger(width)), 0}};
+  script_t script = {
+      0, Rf_length(coins), INTEGER(coins), 0, {(uint64_t)Rf_asReal(word) << (64 - Rf_asInteger(width)), 0}};
   bits_t bits = bits_open(fill_script, &script);
   bits.coin = coin_script;
   int64_t k = 0;
   const int accepted = exact_laplace_once(&bits, r, &k);
-  return NUMBERS(accepted, (double)k, script.path[1] ? 8 * BITS_BUFFER - bits.left : 0,
-                 script.used, script.exponent);
+  return NUMBERS(accepted, (double)k, script.path[1] ? 8 * BITS_BUFFER - bits.left : 0, script.used,
+                 script.exponent);
 }
 
 /* A sum on the grid through exact_release_*() -> the noisy sum, or the status as an integer */
 SEXP ffi_exact_release(SEXP distribution, SEXP sum, SEXP scale) {
   double noisy;
   bits_t bits = bits_open(bits_from_system, NULL);
-  const enum exact_status status = exact_release(&bits, exact_sampler(distribution),
-                                                 Rf_asReal(sum), Rf_asReal(scale), &noisy);
+  const enum exact_status status =
+      exact_release(&bits, exact_sampler(distribution), Rf_asReal(sum), Rf_asReal(scale), &noisy);
   bits_close(&bits);
   return status == EXACT_OK ? Rf_ScalarReal(noisy) : Rf_ScalarInteger((int)status);
 }

@@ -23,8 +23,7 @@ SEXP ffi_sample(SEXP distribution, SEXP n, SEXP par, SEXP seed) {
   double density;
   rng_t rng;
   rng_seed(&rng, (uint64_t)Rf_asReal(seed), 0, RNG_POLICY);
-#define DRAW(label, call) \
-  else if (strcmp(name, label) == 0) for (R_xlen_t i = 0; i < size; i++) x[i] = call
+#define DRAW(label, call) else if (strcmp(name, label) == 0) for (R_xlen_t i = 0; i < size; i++) x[i] = call
   if (size == 0)
     ;
   else if (strcmp(name, "normal_lanes") == 0) {
@@ -92,9 +91,7 @@ SEXP ffi_rng_words(SEXP state, SEXP n) {
 }
 
 /* The uniform of a word that is given as text */
-SEXP ffi_rng_unit(SEXP word) {
-  return Rf_ScalarReal(rng_unit(strtoull(text_of(word), NULL, 10)));
-}
+SEXP ffi_rng_unit(SEXP word) { return Rf_ScalarReal(rng_unit(strtoull(text_of(word), NULL, 10))); }
 
 /* Limit lanes to a vector unit (0: any machine's, 1: AVX2, 2: AVX-512), or have them settle
    every round in full precision (-1). -> the old limit */

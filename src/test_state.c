@@ -19,8 +19,8 @@ static double certain_many(player_t *player, int arm, int64_t n) {
 
 static double certain(player_t *player, int arm) { return certain_many(player, arm, 1); }
 
-static void certain_cycles(player_t *player, const int *arms, int n, int64_t cycles,
-                           double *sums, void *scratch) {
+static void certain_cycles(player_t *player, const int *arms, int n, int64_t cycles, double *sums,
+                           void *scratch) {
   (void)scratch;
   for (int i = 0; i < n; i++) sums[i] = certain_many(player, arms[i], cycles);
 }
@@ -28,8 +28,7 @@ static void certain_cycles(player_t *player, const int *arms, int n, int64_t cyc
 /* Many runs of a policy's skip() from a given state, after round t, so many rounds, where the rewards
    of each arm are certain -> integer matrix of pulls, a row per arm, a column per run; as an attribute, the
    state in which the last run ends */
-SEXP ffi_skip_from(SEXP policy, SEXP state, SEXP t, SEXP rewards, SEXP rounds, SEXP runs,
-                   SEXP seed) {
+SEXP ffi_skip_from(SEXP policy, SEXP state, SEXP t, SEXP rewards, SEXP rounds, SEXP runs, SEXP seed) {
   static const player_kind_t CERTAIN = {certain, certain_many, certain_cycles};
   const int k = Rf_length(rewards), n = Rf_asInteger(runs);
   const int64_t begin = (int64_t)Rf_asReal(t), end = begin + (int64_t)Rf_asReal(rounds);
@@ -73,9 +72,8 @@ SEXP ffi_read_skip(SEXP state, SEXP k_) {
   const size_t bytes = thompson_size(k, grouped);
   thompson_t *s = (thompson_t *)R_alloc(bytes / sizeof(double) + 1, sizeof(double));
   memcpy(s, RAW(state) + Rf_xlength(state) - bytes, bytes);
-  SEXP out =
-      PROTECT(NAMED_LIST("leader", "open", "level", "n", "begin", "drift", "own",
-                         "groups_drift", "groups_level", "bound", "chance", "group"));
+  SEXP out = PROTECT(NAMED_LIST("leader", "open", "level", "n", "begin", "drift", "own", "groups_drift",
+                                "groups_level", "bound", "chance", "group"));
   const double numbers[] = {s->leader, s->filled, s->level,     s->n,          s->begin,
                             s->drift,  s->own,    s->arm_drift, s->arm_level.c};
   for (int i = 0; i < 9; i++) SET_VECTOR_ELT(out, i, Rf_ScalarReal(numbers[i]));

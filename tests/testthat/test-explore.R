@@ -27,7 +27,7 @@ test_that("the page writes the R call that makes its picture, or says what is mi
     expect_match(output$epsilon, "epsilon = 0.5")
     # The experiment says when it may stop, and an attack what it found.
     expect_match(output$verdict, "a is the best")
-    expect_match(output$evidence$alt, "Evidence of 2 arms")
+    expect_match(output$evidence$alt, "Evidence to be the best arm")
     expect_error(output$audit, "Press")
     session$setInputs(attack = 1, tab = "attack")
     expect_match(output$audit$alt, "nothing that contradicts the claim")

@@ -84,7 +84,7 @@ test_that("labels that mean different things are not mixed", {
 })
 
 test_that("dplyr keeps what levels stand for", {
-  skip_if_not_installed("dplyr", "1.1.0")
+  skip_without_dplyr()
   data <- tibble::tibble(x = labels(), y = 1:4)
   stands_for(dplyr::filter(data, y > 1)$x, c(2, 1, 3))
   stands_for(dplyr::arrange(data, x, y)$x, c(1, 1, 2, 3))

@@ -105,7 +105,7 @@ test_that("a table says all that is concluded from agents whose arms come and go
 })
 
 test_that("rows of a table and of a simulation up to a round answer as of that round", {
-  skip_if_not_installed("dplyr", "1.1.0")
+  skip_without_dplyr()
   sim <- dpts_simulate(arms3, c(batches, tosses), 600, runs = 1, seed = 1, history = TRUE)
   part <- sim[sim$t <= 400, ]
   table <- dpts_releases(sim)

@@ -14,7 +14,7 @@ test_that("two policies under one name are not pooled", {
   expect_error(rbind(imed(0.05, 1:3), imed(5, 4:6)), class = "dpts_error_input")
   both <- rbind(imed(5, 1:3), imed(5, 4:6))
   expect_identical(both, imed(5, 6))
-  skip_if_not_installed("dplyr", "1.1.0")
+  skip_without_dplyr()
   expect_error(dplyr::bind_rows(imed(0.05, 1:3), imed(5, 4:6)), class = "dpts_error_join")
   expect_identical(dplyr::bind_rows(imed(5, 1:3), imed(5, 4:6)), both)
 })
@@ -29,7 +29,7 @@ test_that("one simulation twice is an error and no smaller standard error", {
   other <- rbind(sim, imed(5, 5:8, seed = 2))
   expect_equal(tidy(other)$estimate, mean(other$regret))
   expect_match(capture.output(print(other))[2], "Seed: +1 and 2")
-  skip_if_not_installed("dplyr", "1.1.0")
+  skip_without_dplyr()
   expect_error(tidy(dplyr::bind_rows(sim, sim)), "twice", class = "dpts_error_rows")
   expect_error(pulls(dplyr::bind_rows(sim, sim, .id = "part")), "twice", class = "dpts_error_rows")
   expect_error(dplyr::bind_rows(sim, imed(5, 4, seed = 2)), "seed 1 and with seed 2", class = "dpts_error_join")
@@ -76,7 +76,7 @@ test_that("two problems stand side by side", {
   expect_identical(nlevels(again$problem), 3L)
   expect_equal(as.vector(table(again$problem)), c(6, 4, 1))
   expect_error(rbind(both, two), "twice", class = "dpts_error_join")
-  skip_if_not_installed("dplyr", "1.1.0")
+  skip_without_dplyr()
   # columns cannot make another column: they say what differs
   expect_error(dplyr::bind_rows(one, two), "bernoulli\\(0.9, 0.1, 0.2\\), T = 1,000", class = "dpts_error_join")
   expect_error(dplyr::bind_rows(list(easy = one, hard = two), .id = "problem"), "rbind\\(easy",
@@ -114,7 +114,7 @@ test_that("replays of two logs do not share a base", {
   # other policies and delays of the same log belong together
   s <- summary(rbind(play(log), dpts_replay(log, list(b = policy_uniform()), runs = 2, seed = 1)))
   expect_equal(nrow(s), 2)
-  skip_if_not_installed("dplyr", "1.1.0")
+  skip_without_dplyr()
   expect_error(dplyr::bind_rows(one, two), "log", class = "dpts_error_join")
 })
 
@@ -172,7 +172,7 @@ test_that("curves are drawn by policy, whatever the type of the column", {
   drawn <- function(x) ggplot2::layer_data(autoplot(x))[c("x", "y", "colour", "group", "PANEL")]
   usual <- drawn(privacy)
   expect_equal(drawn(as_text), usual)
-  skip_if_not_installed("dplyr", "1.1.0")
+  skip_without_dplyr()
   joined <- dplyr::left_join(privacy, tibble::tibble(policy = c("a", "b"), kind = c("x", "y")),
                              by = "policy")
   expect_s3_class(joined, "dpts_privacy")
@@ -192,7 +192,7 @@ test_that("recommendations are ranked in one call", {
   expect_error(rbind(one, two), "budget", class = "dpts_error_join")
   expect_identical(rbind(one[1, ], one[2:3, ]), one)
   expect_error(recommended_policy(one, "foo"), "`policy` must be one of", class = "dpts_error_input")
-  skip_if_not_installed("dplyr", "1.1.0")
+  skip_without_dplyr()
   expect_error(dplyr::bind_rows(one, two), "budget", class = "dpts_error_join")
 })
 
@@ -282,7 +282,7 @@ test_that("base R: rows are kept, keys are guarded, parts are joined", {
 })
 
 test_that("dplyr: rows are kept, keys are guarded, parts are joined", {
-  skip_if_not_installed("dplyr", "1.1.0")
+  skip_without_dplyr()
   # One reproduction is there for all: they are what they reproduce, and base R has tried each.
   for (name in setdiff(names(results()), paste0("reproduction_", c("simulation", "privacy", "replay")))) {
     x <- results()[[name]]
@@ -355,7 +355,7 @@ test_that("a changed helper function makes another policy", {
   expect_false(any(said(function(n) 1) == said(function(n) 2)))
   expect_identical(said(function(n) 1), said(function(n) 1))
   expect_condition(definition_of(function(state, round) get(paste0("hel", "per"))(state)), class = "dpts_unclear")
-  skip_if_not_installed("dplyr", "1.1.0")
+  skip_without_dplyr()
   expect_error(dplyr::bind_rows(one, two), "\"pick\" is not the same", class = "dpts_error_join")
   expect_error(dplyr::bind_rows(summary(one), summary(two)), class = "dpts_error_join")
 })

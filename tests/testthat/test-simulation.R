@@ -22,7 +22,7 @@ test_that("summary() agrees with base R", {
 test_that("the result stays the user's data", {
   plain <- as.data.frame(sim)
   expect_identical(class(plain), "data.frame")
-  skip_if_not_installed("dplyr", "1.1.0")
+  skip_without_dplyr()
   kept <- dplyr::filter(sim, policy == "b", run <= 2)
   expect_s3_class(kept, "dpts_simulation")
   expect_equal(unique(as.character(pulls(kept)$policy)), "b")
@@ -40,7 +40,7 @@ test_that("rbind() keeps pulls, and refuses what does not fit", {
   expect_error(rbind(part(1:3), part(3:6)), class = "dpts_error_input")
   two <- rbind(part(1:3), part(1:3, policy_uniform()))
   expect_identical(levels(two$policy), c("ucb1", "uniform"))
-  skip_if_not_installed("dplyr", "1.1.0")
+  skip_without_dplyr()
   expect_identical(pulls(dplyr::bind_rows(part(1:3), part(4:6))), pulls(part(6)))
   # rows from nowhere are seen when they are used
   odd <- unclass(part(2))
