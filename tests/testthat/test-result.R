@@ -325,7 +325,7 @@ test_that("dplyr: rows are kept, keys are guarded, parts are joined", {
     sums <- dplyr::summarise(grouped, n = dplyr::n())
     expect_equal(sum(sums$n), nrow(x))
     expect_identical(class(sums), plain)
-    expect_identical(class(dplyr::reframe(grouped, n = 1:2)), plain)
+    if (utils::packageVersion("dplyr") >= "1.1.0") expect_identical(class(dplyr::reframe(grouped, n = 1:2)), plain)
     expect_false(inherits(dplyr::count(grouped, dplyr::row_number() > 1), "dpts_result"))
   }
 })
