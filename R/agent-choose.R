@@ -1,8 +1,7 @@
 #' Choose arms, and report rewards
 #'
-#' Ask an agent which arm the next person gets, and tell it how that went.
-#' `agent_choose()` chooses an arm for the next arrival, or for n of them at once;
-#' `agent_reward()` reports the rewards of tickets.
+#' Ask an agent which arm the next person gets, and tell it how that went. `agent_choose()` chooses an arm for
+#' the next arrival, or for n of them at once; `agent_reward()` reports the rewards of tickets.
 #'
 #' @details
 #' A call is one transaction, durable when it returns. What a call of `agent_choose()` says is done as a whole

@@ -45,9 +45,8 @@
 #' @param n How many choices at most: the last ones. By default all, which may take long.
 #' @param level The confidence level of each arm's interval: a number in (0, 1).
 #' @param delta Numbers in \[0, 1\].
-#' @returns `pulls()`: a tibble, one row per arm: `arm`, `pulls` (rounds so far) and
-#'   `outstanding` (those that are not resolved: without a reward, or, with `use = "deadline"`, before their
-#'   deadline).
+#' @returns `pulls()`: a tibble, one row per arm: `arm`, `pulls` (rounds so far) and `outstanding` (those that
+#'   are not resolved: without a reward, or, with `use = "deadline"`, before their deadline).
 #'
 #'   `dpts_history()`: a tibble, one row per choice: `ticket`, `t`, `arm`, `time`, `status` (`"open"`,
 #'   `"used"` or `"missing"`, with `use = "deadline"` `"open"` or `"resolved"`; `"beyond"`: no round, see

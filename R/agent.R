@@ -17,10 +17,9 @@
 #' Neither suits everyone: `"deadline"` needs a finite `deadline`, and
 #' `"arrival"` must be asked for. Deadlines that have passed are handled by the next call, whichever it is.
 #'
-#' Every change is one transaction that holds the ticket, the journal and the policy's state. A call
-#' returns when its change is durable. A kill, a full disk or a lost connection before that
-#' leaves the store as it was. Several processes may share an agent, on PostgreSQL or on
-#' one SQLite file: they wait for each other.
+#' Every change is one transaction that holds the ticket, the journal and the policy's state. A call returns
+#' when its change is durable. A kill, a full disk or a lost connection before that leaves the store as it
+#' was. Several processes may share an agent, on PostgreSQL or on one SQLite file: they wait for each other.
 #'
 #' Noise is exact: rewards are rounded to multiples of 2^-20, sums are integers, the noise is
 #' integer noise made of bits of the operating system (see [mechanism_laplace()]). Policies in R
@@ -116,8 +115,7 @@
 #' @param dim For policies with contexts in C: how many numbers a context has, at most 128.
 #' @param budget A privacy budget that the agent must keep, for a person if `max_per_person` is
 #'   given and for a reward if not; a policy that does not is refused. `NULL`: none.
-#' @returns An agent: an object of class `dpts_agent`. It is a handle: two names for it
-#'   are one agent.
+#' @returns An agent: an object of class `dpts_agent`. It is a handle: two names for it are one agent.
 #' @family agent
 #' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("short", "long"), use = "arrival")

@@ -13,10 +13,9 @@
 #'
 #' * `arms_switch(worlds, at)`: the first arms in the rounds before `at[1]`, the second from round
 #'   `at[1]` on, and so forth.
-#' * `arms_drift(from, to, shape, period)`: in round t a reward comes from `to` with chance w(t), else
-#'   from `from`, so that means lie on the line between theirs. `"linear"`: w(t) = (t - 1) / `period` up
-#'   to 1, where it stays. `"sine"`: w(t) = (1 - cos(2 pi (t - 1) / `period`)) / 2, there and back in
-#'   every period.
+#' * `arms_drift(from, to, shape, period)`: in round t a reward comes from `to` with chance w(t), else from
+#'   `from`, so that means lie on the line between theirs. `"linear"`: w(t) = (t - 1) / `period` up to 1,
+#'   where it stays. `"sine"`: w(t) = (1 - cos(2 pi (t - 1) / `period`)) / 2, there and back in every period.
 #' * `arms_walk(means, sd, reflect)`: Bernoulli rewards whose means take a Gaussian step of standard
 #'   deviation `sd` after every round. At 0 and 1 they are reflected or, with `reflect = FALSE`, held.
 #'   Each run has a path of its own, which is the same for all policies of a call.
@@ -26,8 +25,7 @@
 #'
 #' @param worlds A list of two or more problems with the same arms, made by [arms_bernoulli()] and its
 #'   family: without contexts, and not changing themselves.
-#' @param at The round in which each of them starts, without the first: increasing whole numbers, at
-#'   least 2.
+#' @param at The round in which each of them starts, without the first: increasing whole numbers, at least 2.
 #' @param from,to Two such problems, or means of Bernoulli rewards.
 #' @param shape How to get from one to the other; see Details.
 #' @param period In how many rounds: a positive number.

@@ -15,10 +15,9 @@
 #' the means of one round, as a vector, works too, but slowly. Regret is measured against the best arm of
 #' each round. All arms are drawn for all rounds, whichever is pulled.
 #'
-#' Both functions draw from R's generator as they like. It is set, by `seed`, the run, the arm and
-#' the block, before they are called, and put back afterwards. Results are therefore reproducible, also in
-#' parallel, and `.Random.seed` stays as it was. They must depend on their arguments and on random
-#' numbers alone.
+#' Both functions draw from R's generator as they like. It is set, by `seed`, the run, the arm and the block,
+#' before they are called, and put back afterwards. Results are therefore reproducible, also in parallel, and
+#' `.Random.seed` stays as it was. They must depend on their arguments and on random numbers alone.
 #'
 #' Rounds are played one by one, never skipped. After a simulation what was earned is compared with the
 #' means: a warning says if they do not agree (z above 6).

@@ -1,9 +1,8 @@
 #' Arms with Gaussian rewards
 #'
-#' Arms whose rewards are normal, and so may be any number.
-#' Unbounded rewards are for policies without privacy: a private policy adds noise that is
-#' fitted to rewards in \[0, 1\], and is refused. With `range`, rewards are clipped to it, and
-#' policies see them scaled from it to \[0, 1\].
+#' Arms whose rewards are normal, and so may be any number. Unbounded rewards are for policies without
+#' privacy: a private policy adds noise that is fitted to rewards in \[0, 1\], and is refused. With `range`,
+#' rewards are clipped to it, and policies see them scaled from it to \[0, 1\].
 #'
 #' @details
 #' With `range = c(a, b)` a reward is X clipped to \[a, b\], X Gaussian: values below a become a,

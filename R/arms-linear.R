@@ -1,20 +1,17 @@
 #' Arms whose rewards are linear or logistic in a context
 #'
-#' Arms whose rewards depend on who is asked.
-#' A simulated contextual problem: each round shows a context z, and the mean reward of
-#' arm a is theta_a.z, or with `link = "logit"` 1 / (1 + exp(-theta_a.z)). Contextual policies see z before
-#' they choose; others can be played on the same arms.
+#' Arms whose rewards depend on who is asked. A simulated contextual problem: each round shows a context z,
+#' and the mean reward of arm a is theta_a.z, or with `link = "logit"` 1 / (1 + exp(-theta_a.z)). Contextual
+#' policies see z before they choose; others can be played on the same arms.
 #'
 #' @details
-#' With a matrix `theta` every arm has coefficients of its own and all arms share
-#' the round's context. With a vector `theta` the coefficients are shared, and in each
-#' round every arm draws a context of its own: the problem for `model = "shared"`
-#' policies.
+#' With a matrix `theta` every arm has coefficients of its own and all arms share the round's context. With a
+#' vector `theta` the coefficients are shared, and in each round every arm draws a context of its own: the
+#' problem for `model = "shared"` policies.
 #'
-#' Regret is measured against the best arm *for each context*: in a round with context z
-#' it grows by the largest mean less the mean of arm b when arm b is pulled. A policy that ignores
-#' contexts therefore pays at least the gap between the best arm in hindsight and the best arm
-#' for each context.
+#' Regret is measured against the best arm *for each context*: in a round with context z it grows by the
+#' largest mean less the mean of arm b when arm b is pulled. A policy that ignores contexts therefore pays at
+#' least the gap between the best arm in hindsight and the best arm for each context.
 #'
 #' Contexts have a random stream of their own, so policies in one call of
 #' [dpts_simulate()] see the same contexts run by run.
@@ -117,10 +114,9 @@ logistic_means <- function(theta, drawn) {
   apply(theta, 1, if (drawn$kind == "uniform") logistic_mean_uniform else logistic_mean_simplex)
 }
 
-# E sigma(theta.z) for z uniform on [0, 1]^d, where sigma(x) - 1/2 is the integral of
-# sin(t x) / sinh(pi t) over t > 0, and E sin(t theta.z) = sin(t sum theta / 2) prod sinc(t theta_j / 2).
-# The trapezoidal rule converges geometrically: the integrand is even, and its poles are whole
-# multiples of i.
+# E sigma(theta.z) for z uniform on [0, 1]^d, where sigma(x) - 1/2 is the integral of sin(t x) / sinh(pi t)
+# over t > 0, and E sin(t theta.z) = sin(t sum theta / 2) prod sinc(t theta_j / 2). The trapezoidal rule
+# converges geometrically: the integrand is even, and its poles are whole multiples of i.
 logistic_mean_uniform <- function(theta) {
   step <- 2 * pi / (45 + sum(abs(theta)))
   t <- step * seq_len(ceiling(13 / step))

@@ -45,9 +45,8 @@ check_by_arm <- function(x, ..., arg = caller_arg(x)) {
 #'
 #' @param means The chance of a reward of 1 for each arm: numbers in \[0, 1\]. Names are the
 #'   arms' names, and appear in results, prints and plots.
-#' @returns An `arms` object: the reward distributions of a bandit problem, with their exact
-#'   means in `$mean`. Give it to [dpts_simulate()]. [c()][length.dpts_arms] joins arms, of different
-#'   distributions too.
+#' @returns An `arms` object: the reward distributions of a bandit problem, with their exact means in `$mean`.
+#'   Give it to [dpts_simulate()]. [c()][length.dpts_arms] joins arms, of different distributions too.
 #' @family arms
 #' @examples
 #' arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25))
@@ -60,10 +59,9 @@ arms_bernoulli <- function(means) {
 
 #' Arms with truncated exponential rewards
 #'
-#' Arms whose rewards, from 0 to 1, are mostly small, or mostly large.
-#' An exponential variable conditioned on \[0, 1\]: density proportional to
-#' exp(-rate x). A rate of 0 is the uniform distribution, and a negative rate leans towards 1.
-#' The mean is 1 / rate - 1 / (exp(rate) - 1).
+#' Arms whose rewards, from 0 to 1, are mostly small, or mostly large. An exponential variable conditioned
+#' on \[0, 1\]: density proportional to exp(-rate x). A rate of 0 is the uniform distribution, and a negative
+#' rate leans towards 1. The mean is 1 / rate - 1 / (exp(rate) - 1).
 #'
 #' @param rates The rate of each arm: finite numbers, which may have names.
 #' @inherit arms_bernoulli return
@@ -140,8 +138,7 @@ arms_discrete <- function(values, probs) {
   new_arms("discrete", mean, par, list(values = values, probs = probs), "discrete rewards")
 }
 
-# Walker's alias table (Vose's construction): keep column i with chance keep[i],
-# else take alias[i] (from 0).
+# Walker's alias table (Vose's construction): keep column i with chance keep[i], else take alias[i] (from 0).
 alias_table <- function(p) {
   m <- length(p)
   keep <- p * m

@@ -1,7 +1,6 @@
-# An audit by sampling: many runs on each of two neighbouring streams. Half of the runs choose an
-# event, the other half measures how often it happens, with Clopper-Pearson limits. The event
-# is of the form "the score of the transcript is at least c". The bound is valid for every score; a poor score
-# gives a smaller bound.
+# An audit by sampling: many runs on each of two neighbouring streams. Half of the runs choose an event, the
+# other half measures how often it happens, with Clopper-Pearson limits. The event is of the form "the score
+# of the transcript is at least c". The bound is valid for every score; a poor score gives a smaller bound.
 
 # Lower bounds on epsilon at each delta, each with an error of `risk`
 # `pairs`: The pairs of streams, candidates of the searching adversary chosen by a pilot.

@@ -3,25 +3,23 @@
 #' Attacks a policy and reports a lower bound on what it reveals, to compare with the guarantee that it
 #' declares. The policy runs on two neighbouring streams of rewards many times. If the arms that it publishes
 #' distinguish the streams better than the guarantee allows, the guarantee or its implementation is wrong. An
-#' audit can refute a guarantee but never prove one.
-#' The article "How private is it really?" (`vignette("audit", "dpts")`) puts claims, bounds and audits of
-#' eight policies side by side.
+#' audit can refute a guarantee but never prove one. The article "How private is it really?"
+#' (`vignette("audit", "dpts")`) puts claims, bounds and audits of eight policies side by side.
 #'
 #' @details
 #' The methods:
 #'
-#' * `"sampling"`: `runs` runs on each stream. One half of them chooses an event, the other half
-#'   measures how often it happens on either stream, with one-sided Clopper-Pearson limits. If it
-#'   happens with chance at least p under one stream and at most q under the other, then
-#'   (epsilon, delta)-DP needs epsilon >= log((p - delta) / q). Both directions are tried. The event
-#'   is "the score of the published arms is at least c". The score is the likelihood ratio of the
-#'   two streams where the chances of the next arm are known (Gaussian Thompson sampling without a
-#'   filter, in closed form for two arms, by numerical integration for up to 50 rounds of more;
-#'   uniform choice); else the best of a logistic regression on the private arm's pulls and of
-#'   counts of the arms in a few rounds, both fitted on a quarter of the runs and compared on
-#'   another. Whatever the score, the bound is valid. However bad the policy, no more can be found than
-#'   the print says, about log(`runs` / 30). A policy in R that keeps something outside its state is an
-#'   error, since its runs are not independent.
+#' * `"sampling"`: `runs` runs on each stream. One half of them chooses an event, the other half measures how
+#'   often it happens on either stream, with one-sided Clopper-Pearson limits. If it happens with chance at
+#'   least p under one stream and at most q under the other, then (epsilon, delta)-DP needs epsilon >=
+#'   log((p - delta) / q). Both directions are tried. The event is "the score of the published arms is at
+#'   least c". The score is the likelihood ratio of the two streams where the chances of the next arm are
+#'   known (Gaussian Thompson sampling without a filter, in closed form for two arms, by numerical integration
+#'   for up to 50 rounds of more; uniform choice); else the best of a logistic regression on the private arm's
+#'   pulls and of counts of the arms in a few rounds, both fitted on a quarter of the runs and compared on
+#'   another. Whatever the score, the bound is valid. However bad the policy, no more can be found than the
+#'   print says, about log(`runs` / 30). A policy in R that keeps something outside its state is an error,
+#'   since its runs are not independent.
 #' * `"exact"`: lists every transcript and adds up the hockey-stick divergence, for Gaussian
 #'   Thompson sampling without a filter (chances in closed form for two arms, by numerical integration
 #'   for more), Beta Thompson sampling on rewards of 0 and 1, [policy_uniform()], [policy_fixed()],
@@ -38,16 +36,14 @@
 #'   is checked exactly.
 #'
 #' @section Adversaries:
-#' A stream is a table of rewards, one row per round and one column per arm; the policy sees the
-#' reward of the arm that it pulls. The streams of a pair differ in one round, of whose rewards only
-#' one is ever seen. In the catalogue that is round 1, where all arms pay 0 in one stream and 1 in the
-#' other. From round 2 on
+#' A stream is a table of rewards, one row per round and one column per arm; the policy sees the reward of the
+#' arm that it pulls. The streams of a pair differ in one round, of whose rewards only one is ever seen. In
+#' the catalogue that is round 1, where all arms pay 0 in one stream and 1 in the other. From round 2 on
 #'
 #' * `"silent"`: arm 1 pays 0, the others 1. Will arm 1 be pulled ever again?
 #' * `"success"`, `"failure"`, `"contest"`: every arm pays 1, 0 or 1/2.
 #' * `"alternating"`: every arm pays 1 and 0 in turn.
-#' * `"stages"`: arm 1 pays 1/2, the others 1 or 0 in stages that double in length, so that the lead
-#'   changes.
+#' * `"stages"`: arm 1 pays 1/2, the others 1 or 0 in stages that double in length, so that the lead changes.
 #' * `"random"`: tosses of a fair coin, by `seed`.
 #' * `"searched"`: arms of constant rewards, more or less apart, and further random tables; the best of 18
 #'   in a pilot of `runs` / 20 runs of its own (under `"exact"`, the best of them at each delta).

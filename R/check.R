@@ -1,6 +1,5 @@
-# Argument checks. Each names the argument and says what was expected, in the
-# user's own call, before any work is done. Classes: `dpts_error_input` for a
-# bad argument, `dpts_error` for every error of the package.
+# Argument checks. Each names the argument and says what was expected, in the user's own call, before any work
+# is done. Classes: `dpts_error_input` for a bad argument, `dpts_error` for every error of the package.
 
 # Raise a classed error about one argument, with a hint perhaps
 abort_arg <- function(arg, must, x, class = NULL, hint = NULL) {
@@ -180,8 +179,7 @@ all_inside <- function(x, lower, upper, open, inf) {
     all(if (open[2]) x < upper | (inf & x == Inf) else x <= upper)
 }
 
-# One number; `open` says whether the ends are excluded, `inf` whether
-# infinite values are welcome.
+# One number; `open` says whether the ends are excluded, `inf` whether infinite values are welcome.
 check_number <- function(x, lower = -Inf, upper = Inf, open = FALSE, inf = FALSE, arg = caller_arg(x)) {
   check_given(x, arg)
   if (length(x) != 1 || is.object(x) || !all_inside(x, lower, upper, open, inf)) {

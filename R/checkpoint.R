@@ -1,7 +1,6 @@
-# A checkpoint is one .rds file: what all its chunks share, and the chunks that are done, each some runs
-# of a policy on a problem. A call takes from it what it asks for and adds what is missing. It is
-# replaced by renaming a finished copy, so a killed process leaves the old file or the new one,
-# never a torn one.
+# A checkpoint is one .rds file: what all its chunks share, and the chunks that are done, each some runs of a
+# policy on a problem. A call takes from it what it asks for and adds what is missing. It is replaced by
+# renaming a finished copy, so a killed process leaves the old file or the new one, never a torn one.
 
 CHECKPOINT_FORMAT <- "dpts checkpoint 5"
 
@@ -42,8 +41,7 @@ checkpoint_open <- function(path, job, call = caller_env()) {
   file
 }
 
-# What policies and problems are in all that decides their numbers, as text. What cannot be compared is
-# said.
+# What policies and problems are in all that decides their numbers, as text. What cannot be compared is said.
 checkpoint_ids <- function(things, call) {
   unclear <- FALSE
   ids <- withCallingHandlers(vapply(things, definition_of, ""), dpts_unclear = function(cnd) unclear <<- TRUE)

@@ -13,21 +13,17 @@ counter_pure <- function(epsilon) guarantee_pure(epsilon, published = "release")
 
 #' Count a stream in private
 #'
-#' Running totals that hide each number in them.
-#' Four counters that take numbers of \[0, 1\] one after another and release the running sum
-#' with noise: the bounded binary mechanism (a tree of partial sums), the logarithmic
-#' mechanism and the hybrid of both, and correlated Gaussian noise. The private policies of the package
-#' are made of them.
+#' Running totals that hide each number in them. Four counters that take numbers of \[0, 1\] one after another
+#' and release the running sum with noise: the bounded binary mechanism (a tree of partial sums), the
+#' logarithmic mechanism and the hybrid of both, and correlated Gaussian noise. The private policies of the
+#' package are made of them.
 #'
 #' @details
-#' * `counter_tree()`, the binary mechanism (Chan, Shi and Song 2011, Algorithm 2): after n
-#'   items the
-#'   released sum is that of one noisy partial sum for each bit of n that is 1, the one of
-#'   bit j covering 2^j items. A partial sum gets its noise once, when it is formed, and keeps
-#'   it: fresh noise
-#'   in each round would average out, and with it the protection. A stream of at most `bound`
-#'   items has L = floor(log2(bound)) + 1 levels, an item is in at most one partial sum of each
-#'   level, and each gets noise of scale L / `epsilon`.
+#' * `counter_tree()`, the binary mechanism (Chan, Shi and Song 2011, Algorithm 2): after n items the released
+#'   sum is that of one noisy partial sum for each bit of n that is 1, the one of bit j covering 2^j items. A
+#'   partial sum gets its noise once, when it is formed, and keeps it: fresh noise in each round would average
+#'   out, and with it the protection. A stream of at most `bound` items has L = floor(log2(bound)) + 1 levels,
+#'   an item is in at most one partial sum of each level, and each gets noise of scale L / `epsilon`.
 #' * `counter_logarithmic()` releases only when the stream reaches 1, 2, 4, 8, ... items (with
 #'   `variant = "hu-hegde"` 1, 3, 7, 15, ..., as in Hu and Hegde 2022, section 3): the sum of the
 #'   items since the last release, with noise of scale 1 / `epsilon`, is added to the total.
@@ -35,17 +31,16 @@ counter_pure <- function(epsilon) guarantee_pure(epsilon, published = "release")
 #' * `counter_hybrid()` adds to a logarithmic mechanism a binary mechanism for the items since
 #'   its last release, started afresh each time. Each has half of `epsilon`. It needs no bound.
 #'   With the variant of Hu and Hegde it is the counter inside [policy_dp_ts()].
-#' * `counter_gaussian()` factorises the matrix of ones on and below the diagonal, which makes running
-#'   sums: A = L R. For each item it releases one number of R x with independent normal noise, and the
-#'   sums are L times what was released. R is a Toeplitz matrix, in the best case with the entries
-#'   f_0 = 1, f_k = f_(k-1) (1 - 1 / (2 k)) of a square root of A (Fichtenberger, Henzinger and Upadhyay
-#'   2023; Henzinger, Upadhyay and Upadhyay 2023). Here the f_k, k > 0, are replaced by a quadrature, r_k =
-#'   sum_i w_i u_i^k with some log(`bound`) / 2 + 3 nodes. So an item costs as many operations, and the
-#'   counter remembers twice as many numbers (a buffered linear Toeplitz matrix: Dvijotham et al. 2024).
-#'   Neither the guarantee nor the sums are approximate: noise is scaled by the norm of this R's columns, and
-#'   L = A R^-1 exactly. For bounds up to 1e6 the largest variance of a sum is within 1.2% of the square
-#'   root's, and the mean variance 1 to 3% below it. With 1e5 items the largest is 22.5 / `mu`^2, where
-#'   a Gaussian tree has 272 / `mu`^2.
+#' * `counter_gaussian()` factorises the matrix of ones on and below the diagonal, which makes running sums:
+#'   A = L R. For each item it releases one number of R x with independent normal noise, and the sums are L
+#'   times what was released. R is a Toeplitz matrix, in the best case with the entries f_0 = 1, f_k = f_(k-1)
+#'   (1 - 1 / (2 k)) of a square root of A (Fichtenberger, Henzinger and Upadhyay 2023; Henzinger, Upadhyay
+#'   and Upadhyay 2023). Here the f_k, k > 0, are replaced by a quadrature, r_k = sum_i w_i u_i^k with some
+#'   log(`bound`) / 2 + 3 nodes. So an item costs as many operations, and the counter remembers twice as many
+#'   numbers (a buffered linear Toeplitz matrix: Dvijotham et al. 2024). Neither the guarantee nor the sums
+#'   are approximate: noise is scaled by the norm of this R's columns, and L = A R^-1 exactly. For bounds up
+#'   to 1e6 the largest variance of a sum is within 1.2% of the square root's, and the mean variance 1 to 3%
+#'   below it. With 1e5 items the largest is 22.5 / `mu`^2, where a Gaussian tree has 272 / `mu`^2.
 #'
 #'   Without a bound, the weights w_i fall with their order such that the squares r_k^2 have a finite sum (the
 #'   idea of Jacobsen and Fawaz 2025). The variance is then 1.7 to 2.5 times that of a counter

@@ -120,8 +120,7 @@ GETS <- c("get", "get0", "mget", "dynGet")
 CALLS <- c("do.call", "match.fun", "lapply", "sapply", "vapply", "Map", "mapply", "Reduce", "Filter", "apply",
            "outer")
 
-# The environment in which a variable is found from another one; NULL: it is a package's, or
-# nowhere
+# The environment in which a variable is found from another one; NULL: it is a package's, or nowhere
 where_is <- function(name, env) {
   while (!identical(env, globalenv())) {
     if (identical(env, emptyenv())) return(NULL)

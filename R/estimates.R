@@ -13,11 +13,10 @@
 # A union over j of Chernoff intervals would need sizes that are fixed in advance, since it
 # chooses x by n; batches that grow by who leads have no such sizes.
 #
-# Some sums have noise that later ones do not share: all of a tree's, and a part of a moving
-# average's (src/noise_moving_average.h), where the noise of the sum of j batches is
-# (1 - c) (Z_1 + ... + Z_j) + c Z_j. It is no martingale, and is bounded apart: with probability
-# 1 - alpha / 10 no sum j = 1, 2, ... has more of it than it has with probability
-# alpha / (20 j (j + 1)) to either side.
+# Some sums have noise that later ones do not share: all of a tree's, and a part of a moving average's
+# (src/noise_moving_average.h), where the noise of the sum of j batches is (1 - c) (Z_1 + ... + Z_j) + c Z_j.
+# It is no martingale, and is bounded apart: with probability 1 - alpha / 10 no sum j = 1, 2, ... has more of
+# it than it has with probability alpha / (20 j (j + 1)) to either side.
 
 # Confidence sequences for the means of arms
 #

@@ -11,14 +11,13 @@
 #'
 #' @section By means:
 #' `kind = "means"` works for every policy that releases sums of batches. A batch of L rewards with the noisy
-#' sum y multiplies the evidence that an arm's mean is above theta by
-#' e^(l y) / (1 - theta + theta e^l)^L / E e^(l noise), for tilts l that are fixed before the batch. The
-#' evidence W_ab for arm a against arm b is the minimum over theta of the evidence that a's mean is above
-#' theta and b's is below it. **It assumes that means do not change.** If a's mean is not above b's, W_ab
-#' ever reaches ln(1 / alpha) with probability at most alpha, whatever the policy does. A trend that all arms
-#' share invalidates it. Where rewards are late or batches overlap, the outcomes of different people must be
-#' independent given what was released, and the delay of a reward must not depend on its value (with `use =
-#' "deadline"` an agent's never does).
+#' sum y multiplies the evidence that an arm's mean is above theta by e^(l y) / (1 - theta + theta e^l)^L / E
+#' e^(l noise), for tilts l that are fixed before the batch. The evidence W_ab for arm a against arm b is the
+#' minimum over theta of the evidence that a's mean is above theta and b's is below it. **It assumes that
+#' means do not change.** If a's mean is not above b's, W_ab ever reaches ln(1 / alpha) with probability at
+#' most alpha, whatever the policy does. A trend that all arms share invalidates it. Where rewards are late or
+#' batches overlap, the outcomes of different people must be independent given what was released, and the
+#' delay of a reward must not depend on its value (with `use = "deadline"` an agent's never does).
 #'
 #' If the noise is correlated (`correlation` of [policy_gaussian_imed()]), a tenth of `delta` (a fifth for
 #' intervals) is spent on a bound for the noise of the last release, a part of which later releases take back.

@@ -220,8 +220,7 @@ experiment_ou_8 <- function(mu = c(1, 5, 10), delta = 1e-5, prepulls = NULL,
 
 # ---- Hu and Hegde ---------------------------------------------------------------------------
 
-# Figures 1 to 5, section 4. The number of runs is not in the text; that of Ou et al., 10,
-# is doubled.
+# Figures 1 to 5, section 4. The number of runs is not in the text; that of Ou et al., 10, is doubled.
 experiment_hh <- function(id, epsilon) {
   figure <- figure_of(id)
   force(epsilon)
@@ -330,8 +329,7 @@ experiment_mt_2 <- function(log = NULL, delay = c(0, 100, 1000), epsilon = 2.7, 
   )
 }
 
-# The uniformly logged part of the sample of the Open Bandit logs that comes with the
-# package
+# The uniformly logged part of the sample of the Open Bandit logs that comes with the package
 sample_log <- function() {
   here <- new.env()
   utils::data("open_bandit", package = "dpts", envir = here)

@@ -2,9 +2,8 @@
 
 #' Reproduce an experiment of the papers
 #'
-#' Makes a published figure again, on your machine.
-#' Runs one experiment of [dpts_experiment()] and returns its data; `autoplot()` draws the
-#' paper's figure from it, and [claims()] measures what the paper says about it.
+#' Makes a published figure again, on your machine. Runs one experiment of [dpts_experiment()] and returns its
+#' data; `autoplot()` draws the paper's figure from it, and [claims()] measures what the paper says about it.
 #'
 #' @param id An id of [dpts_experiment()], or what it returned.
 #' @param ... Parameters that the paper leaves open, passed to [dpts_experiment()].
@@ -12,17 +11,14 @@
 #' @param seed A whole number, or `NULL` to take one from R's generator.
 #' @param record,threads,progress,checkpoint As in [dpts_simulate()]; only the kinds that simulate use
 #'   them, and `"tuning"` records the last round alone.
-#' @returns A tibble of class `dpts_reproduction`. Its columns depend on the kind of the
-#'   experiment:
+#' @returns A tibble of class `dpts_reproduction`. Its columns depend on the kind of the experiment:
 #'   * `"simulation"`: those of [dpts_simulate()], `policy`, `run`, `t`, `regret` (cumulative
 #'     pseudo-regret, in units of reward), `reward`;
 #'   * `"tuning"`: those of [dpts_tune()], `accountant`, `prepulls`, `variance_scale`, `regret`
 #'     (mean at the horizon), `se`, `best` (the least regret of its guarantee), and `mu`,
 #'     `lower`, `upper` (95% confidence), `runs`;
-#'   * `"privacy"`: those of [dpts_privacy()], `policy`, `accountant`, `horizon`, `delta`,
-#'     `epsilon`;
-#'   * `"replay"`: those of [dpts_replay()], `policy`, `delay`, `run`, `events`, `reward`,
-#'     `rate`, `relative`.
+#'   * `"privacy"`: those of [dpts_privacy()], `policy`, `accountant`, `horizon`, `delta`, `epsilon`;
+#'   * `"replay"`: those of [dpts_replay()], `policy`, `delay`, `run`, `events`, `reward`, `rate`, `relative`.
 #'
 #'   Then follow `panel` and `series` (factors: where the figure shows the row, and by what
 #'   name) and the parameters of the policy.
@@ -193,13 +189,11 @@ tbl_sum.dpts_reproduction <- function(x, ...) {
 #'
 #' @param object A result of [dpts_reproduce()].
 #' @param ... Must be empty.
-#' @param log Which axes are logarithmic: `""`, `"x"`, `"y"`, `"xy"`, or `NULL` for those of the
-#'   figure.
+#' @param log Which axes are logarithmic: `""`, `"x"`, `"y"`, `"xy"`, or `NULL` for those of the figure.
 #' @param level Confidence level of the bands and bars.
-#' @returns A ggplot: regret over rounds with bands (kind `"simulation"`), regret at the horizon
-#'   against the guarantee with bars (`"tuning"`), epsilon against delta (`"privacy"`), or the
-#'   rate relative to the uniform policy against the delay (`"replay"`); a panel for each panel
-#'   of the figure.
+#' @returns A ggplot: regret over rounds with bands (kind `"simulation"`), regret at the horizon against the
+#'   guarantee with bars (`"tuning"`), epsilon against delta (`"privacy"`), or the rate relative to the
+#'   uniform policy against the delay (`"replay"`); a panel for each panel of the figure.
 #' @family experiments
 #' @examples
 #' autoplot(dpts_reproduce("ou-7"))

@@ -3,10 +3,9 @@
 
 #' The experiments of the papers
 #'
-#' Lists the published figures that this package can make again.
-#' Every figure of Ou et al. (2024), of Hu and Hegde (2022) and of Mishra and Thakurta
-#' (2015) as data: the arms, the policies, the horizon, the number of runs.
-#' [dpts_reproduce()] runs one and `autoplot()` draws the figure.
+#' Lists the published figures that this package can make again. Every figure of Ou et al. (2024), of Hu and
+#' Hegde (2022) and of Mishra and Thakurta (2015) as data: the arms, the policies, the horizon, the number of
+#' runs. [dpts_reproduce()] runs one and `autoplot()` draws the figure.
 #'
 #' @details
 #' A paper's text often does not give all parameters of its figures. Each parameter left open is an
@@ -28,15 +27,13 @@
 #'
 #' Every experiment takes `horizon` too (except `"mt-2"`), so that it can be tried out at a small size.
 #'
-#' * `prepulls`, `variance_scale`: b and c of [policy_ts_gaussian()]; in `"ou-8"` one
-#'   `prepulls` for each `mu`, by default the best of the grid of `"ou-3"` at the nearest of 1, 5 and
-#'   10.
+#' * `prepulls`, `variance_scale`: b and c of [policy_ts_gaussian()]; in `"ou-8"` one `prepulls` for each
+#'   `mu`, by default the best of the grid of `"ou-3"` at the nearest of 1, 5 and 10.
 #' * `mu`: the total guarantees, mu-GDP. The paper's appendix names 1, 5 and 10.
-#' * `accountant`: how c follows from mu and b. `"paper"`: c = T / (mu^2 (b + 1)), Lemma 5
-#'   and composition over T rounds. `"gdp"` and `"sequence"`: the least c that
-#'   [dpts_calibrate()] finds, the latter for the epsilon of mu-GDP at delta = 1 / T. In
-#'   `"ou-1"` the accountants to draw, `"paper"` being Theorem 4 as printed; in `"ou-6"` and
-#'   `"ou-7"` those of [dpts_privacy()] and `"standard"`, Corollary 1 as printed.
+#' * `accountant`: how c follows from mu and b. `"paper"`: c = T / (mu^2 (b + 1)), Lemma 5 and composition
+#'   over T rounds. `"gdp"` and `"sequence"`: the least c that [dpts_calibrate()] finds, the latter for the
+#'   epsilon of mu-GDP at delta = 1 / T. In `"ou-1"` the accountants to draw, `"paper"` being Theorem 4 as
+#'   printed; in `"ou-6"` and `"ou-7"` those of [dpts_privacy()] and `"standard"`, Corollary 1 as printed.
 #' * `delta`: where the curves are drawn; in `"ou-8"` the delta at which mu-GDP is turned
 #'   into epsilon for the policies that are compared with.
 #' * `arms`: how many arms (only the standard analysis depends on it).

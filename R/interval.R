@@ -41,9 +41,8 @@ group_stats <- function(value, group) {
 #
 # Of 24 policies and problems (horizons of 1,000 to 10,000, 20,000 runs as the truth) 95% intervals from 5,
 # 10, 20, 50 and 100 runs hold the mean in 92 to 100% of samples, with two exceptions: from 5 runs of
-# Lazy-DP-TS 89%, and of DP-IMED on five arms 84 to 92%, where one run in a hundred makes a fifth of the
-# mean. Student's on the logarithm: from 22%. For nearly normal runs the interval is 20 to 45% wider than
-# Student's.
+# Lazy-DP-TS 89%, and of DP-IMED on five arms 84 to 92%, where one run in a hundred makes a fifth of the mean.
+# Student's on the logarithm: from 22%. For nearly normal runs the interval is 20 to 45% wider than Student's.
 #
 # `stats`: of group_stats(). `low`, `high`: the least and the largest possible mean; infinite where that is
 # not known, and the interval of runs that are alike is then NA.

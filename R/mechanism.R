@@ -1,8 +1,7 @@
 #' Release numbers with privacy noise
 #'
-#' Adds noise to numbers, so that they may be published.
-#' The Laplace, Gaussian and Gamma mechanisms: add noise to a number or a vector, so that
-#' what is returned is private.
+#' Adds noise to numbers, so that they may be published. The Laplace, Gaussian and Gamma mechanisms: add noise
+#' to a number or a vector, so that what is returned is private.
 #'
 #' @details
 #' * Laplace: independent noise of density exp(-|z| / s) / (2 s), s = `sensitivity` /
@@ -18,10 +17,9 @@
 #' multiples of `grid`, to which integer noise is added:
 #' * Laplace: the discrete Laplace distribution P(k) ~ exp(-|k| `epsilon` `grid` /
 #'   `sensitivity`), by the integer arithmetic of Canonne, Kamath and Steinke (2020);
-#' * Gaussian: the integer nearest to s Z, s = `sensitivity` / (`mu` `grid`) and Z normal, by
-#'   Karney's (2016) comparison of bits. A whole number plus the nearest integer to s Z is
-#'   the nearest integer to their sum, so this is a rounded Gaussian mechanism and exactly
-#'   `mu`-GDP, which discrete Gaussian noise is not.
+#' * Gaussian: the integer nearest to s Z, s = `sensitivity` / (`mu` `grid`) and Z normal, by Karney's (2016)
+#'   comparison of bits. A whole number plus the nearest integer to s Z is the nearest integer to their sum,
+#'   so this is a rounded Gaussian mechanism and exactly `mu`-GDP, which discrete Gaussian noise is not.
 #'
 #' `epsilon` and `mu` are first taken down to 24 significant bits, so that a ratio of small
 #' integers is left. The bits come from the operating system; there is no seed. A mean or a
@@ -29,13 +27,12 @@
 #' rounding the sum alone would change its sensitivity.
 #'
 #' @section Privacy:
-#' Neighbouring data sets differ in one record, replaced by any other. One call releases
-#' `value`, whole, and is `epsilon`-DP (`mu`-GDP for the Gaussian); calls on the same data add
-#' up. The caller must know the sensitivity: it must hold for all data sets, not only for the
-#' one at hand. Without `exact` the statement is about real numbers, and the result is for research
-#' only: doubles have low bits through which noise of any kind can leak (Mironov 2012). With
-#' `exact` it holds for the numbers that are returned. How long a call takes may depend on
-#' its noise; nothing is promised about that.
+#' Neighbouring data sets differ in one record, replaced by any other. One call releases `value`, whole, and
+#' is `epsilon`-DP (`mu`-GDP for the Gaussian); calls on the same data add up. The caller must know the
+#' sensitivity: it must hold for all data sets, not only for the one at hand. Without `exact` the statement is
+#' about real numbers, and the result is for research only: doubles have low bits through which noise of any
+#' kind can leak (Mironov 2012). With `exact` it holds for the numbers that are returned. How long a call
+#' takes may depend on its noise; nothing is promised about that.
 #'
 #' @param value The exact numbers: a vector.
 #' @param epsilon,mu The privacy of the release: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no
@@ -45,8 +42,7 @@
 #' @param seed A whole number, or `NULL` to take one from R's generator. Whoever knows the
 #'   seed can take the noise off again. Not with `exact`.
 #' @param exact Whether to draw exact noise, for data that matter.
-#' @param grid With `exact`, the step of the grid on which the values lie: a power of 2 from
-#'   2^-40 to 1.
+#' @param grid With `exact`, the step of the grid on which the values lie: a power of 2 from 2^-40 to 1.
 #' @returns The noisy numbers: a numeric vector of class `dpts_release` whose attributes `distribution`,
 #'   `scale` and `guarantee` say what was added. `as.numeric()` drops them.
 #' @template dwork
@@ -143,9 +139,8 @@ scale_type.dpts_release <- function(x) "continuous"
 
 #' Accuracy of the Laplace mechanism for counting queries
 #'
-#' Says how far off noisy counts may be.
-#' How far off the answers to k counting queries on n records may be, and how likely: any two
-#' of noise, error and failure probability give the third.
+#' Says how far off noisy counts may be. How far off the answers to k counting queries on n records may be,
+#' and how likely: any two of noise, error and failure probability give the third.
 #'
 #' @details
 #' A counting query is the share of n records that have a property, so one record moves it by
@@ -163,10 +158,8 @@ scale_type.dpts_release <- function(x) "continuous"
 #' @param epsilon,scale The noise, by its privacy or by its scale: positive numbers.
 #' @param alpha Error: positive numbers.
 #' @param beta Probability that some answer is off by `alpha` or more: numbers in (0, 1).
-#' @returns A tibble, one row for each element of the arguments: `n`, `k`, `epsilon` (privacy
-#' of all answers
-#'   together), `scale` (of the noise on a share of the records), `alpha`, `beta`
-#'   (at most 1).
+#' @returns A tibble, one row for each element of the arguments: `n`, `k`, `epsilon` (privacy of all answers
+#'   together), `scale` (of the noise on a share of the records), `alpha`, `beta` (at most 1).
 #' @references Wang, L. Lecture notes, lecture 11: Thompson Sampling, Differential Privacy;
 #'   Theorems 11.9 and 11.12.
 #' @family mechanisms and counters

@@ -9,8 +9,7 @@
 #' * `"ipw"`, inverse propensity weighting: mean(w r). Unbiased without clipping;
 #' * `"snipw"`, self-normalised: sum(w r) / sum(w). Does not change when rewards are
 #'   shifted, and has less variance;
-#' * `"dm"`, direct method: the mean over events of sum_a target(a) q(x, a). Biased if the
-#'   model is wrong;
+#' * `"dm"`, direct method: the mean over events of sum_a target(a) q(x, a). Biased if the model is wrong;
 #' * `"dr"`, doubly robust (Dudik, Langford and Li 2011): the direct method plus
 #'   mean(w (r - q(x, shown arm))).
 #'
@@ -43,17 +42,15 @@
 #' the target may play another arm: no weight can correct for an arm that had no chance in the log.
 #'
 #' @inheritParams dpts_replay
-#' @param target The policy to evaluate: `"uniform"` (over each event's pool); an arm, by its own name in
-#'   the log; or a matrix of probabilities with one row per event and one column per arm, in the order of
-#'   arms (see [dpts_replay()]) or named by arm. A matrix of one row stands for all events. Or a policy that
-#'   states its probabilities: [policy_exp3()], [policy_randomised()], or one of your own with
-#'   `probability`.
+#' @param target The policy to evaluate: `"uniform"` (over each event's pool); an arm, by its own name in the
+#'   log; or a matrix of probabilities with one row per event and one column per arm, in the order of arms
+#'   (see [dpts_replay()]) or named by arm. A matrix of one row stands for all events. Or a policy that states
+#'   its probabilities: [policy_exp3()], [policy_randomised()], or one of your own with `probability`.
 #' @param ... Must be empty: what follows is named.
 #' @param estimator The estimators to compute.
 #' @param clip Maximum weight: a number above 0; larger weights are set to it. `Inf`: no clipping. Clipping
 #'   trades bias for variance.
-#' @param context Contexts for the model of `"dm"` and `"dr"`, as in [dpts_replay()], but
-#'   `NULL` means none.
+#' @param context Contexts for the model of `"dm"` and `"dr"`, as in [dpts_replay()], but `NULL` means none.
 #' @param ridge Penalty of the regressions when there are contexts: a number, at least 0.
 #' @param level Confidence level: a number in (0, 1).
 #' @param seed For a policy: a whole number, or `NULL` to take one from R's generator.

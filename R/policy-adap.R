@@ -1,9 +1,8 @@
 #' AdaP-UCB, AdaP-KLUCB and AdaC-UCB
 #'
-#' Policies that forget: each decision rests on the latest batch of an arm alone.
-#' Index policies that play an arm until its pulls have doubled and use only the last of these
-#' episodes: under pure differential privacy (`policy_adap_ucb()`,
-#' `policy_adap_klucb()`; Azize and Basu 2022) and under zero-concentrated or Gaussian
+#' Policies that forget: each decision rests on the latest batch of an arm alone. Index policies that play an
+#' arm until its pulls have doubled and use only the last of these episodes: under pure differential privacy
+#' (`policy_adap_ucb()`, `policy_adap_klucb()`; Azize and Basu 2022) and under zero-concentrated or Gaussian
 #' differential privacy (`policy_adac_ucb()`; Azize and Basu 2023).
 #'
 #' @section The algorithm:
@@ -15,29 +14,26 @@
 #'
 #' The indices are, with `mean` the private mean and ln the natural logarithm,
 #'
-#' * AdaP-UCB: mean + sqrt(`alpha` ln(2 t) / (2 m)) + `alpha` ln(t) / (`epsilon` m), noise
-#'   Lap(1 / `epsilon`);
+#' * AdaP-UCB: mean + sqrt(`alpha` ln(2 t) / (2 m)) + `alpha` ln(t) / (`epsilon` m), noise Lap(1 / `epsilon`);
 #' * AdaP-KLUCB: the largest q with kl(shifted, q) <= `alpha` ln(t) / m, where
 #'   shifted = mean + `alpha` ln(t) / (`epsilon` m), clipped to \[0, 1\]; the same noise;
 #' * AdaC-UCB: mean + sqrt(`beta` ln(t) (1 / (2 m) + 1 / (rho m^2))) with rho = `mu`^2 / 2, noise
 #'   N(0, 1 / (2 rho)).
 #'
 #' @section Readings:
-#' The first reward of an arm is an episode of its own, and the first index has m = 1. The
-#' paper's N is twice m. Its 1 / (j - i) for the mean of rewards i to j is read as one over their
-#' number. At index 1 many arms may tie in AdaP-KLUCB: the one with the fewest pulls is taken.
-#' AdaC-UCB's paper states rho-zCDP; Gaussian noise gives the stronger `mu`-GDP, and
-#' `mu` is the argument here so that policies can be compared. Where arms are missing from
-#' the pool of a log, the best index among those on offer decides, round by round, and
+#' The first reward of an arm is an episode of its own, and the first index has m = 1. The paper's N is twice
+#' m. Its 1 / (j - i) for the mean of rewards i to j is read as one over their number. At index 1 many arms
+#' may tie in AdaP-KLUCB: the one with the fewest pulls is taken. AdaC-UCB's paper states rho-zCDP; Gaussian
+#' noise gives the stronger `mu`-GDP, and `mu` is the argument here so that policies can be compared. Where
+#' arms are missing from the pool of a log, the best index among those on offer decides, round by round, and
 #' the open episode waits.
 #'
 #' @section What is ours:
 #' `correlation` above 0 in `policy_adac_ucb()`: no episode is forgotten. They are released as a moving
-#' average with correlated noise, as [policy_gaussian_imed()] does, and the index is
-#' mean + sqrt(2 `beta` ln(t) v), v being the variance of the least-squares mean: with
-#' v = 1 / (4 m) + 1 / (`mu` m)^2 that is the published index. 0.5 suits episodes that double: it
-#' has 19 to 31 per cent less regret on the panel of [dpts_recommend()] (five arms, 1e5 rounds, `mu` from 0.1
-#' to 5), nearly none where rewards are rare.
+#' average with correlated noise, as [policy_gaussian_imed()] does, and the index is mean + sqrt(2 `beta`
+#' ln(t) v), v being the variance of the least-squares mean: with v = 1 / (4 m) + 1 / (`mu` m)^2 that is the
+#' published index. 0.5 suits episodes that double: it has 19 to 31 per cent less regret on the panel of
+#' [dpts_recommend()] (five arms, 1e5 rounds, `mu` from 0.1 to 5), nearly none where rewards are rare.
 #'
 #' @inheritSection policy_dp_imed Assignments
 #' @section Privacy:

@@ -1,8 +1,7 @@
 #' Baselines: uniform choice and UCB1
 #'
-#' Two simple policies to compare others with.
-#' `policy_uniform()` pulls every arm with the same chance. It learns nothing and is
-#' perfectly private. `policy_ucb1()` is the classical index policy without privacy.
+#' Two simple policies to compare others with. `policy_uniform()` pulls every arm with the same chance. It
+#' learns nothing and is perfectly private. `policy_ucb1()` is the classical index policy without privacy.
 #'
 #' @details
 #' UCB1 (Auer, Cesa-Bianchi and Fischer 2002, Figure 1) pulls each arm once and then, in
@@ -29,13 +28,11 @@ policy_ucb1 <- function() new_policy("ucb1", title = "UCB1", any_reward = TRUE)
 
 #' Always the same arm
 #'
-#' A policy that never learns.
-#' `policy_fixed()` pulls one arm in every round: a baseline for [dpts_replay()], where it
-#' keeps the rounds in which the log shows that arm.
+#' A policy that never learns. `policy_fixed()` pulls one arm in every round: a baseline for [dpts_replay()],
+#' where it keeps the rounds in which the log shows that arm.
 #'
-#' @param arm The arm: a whole number, from 1. In [dpts_replay()] it counts in the log's
-#'   own order of arms (see there); where it is not on offer, the first arm of the pool is
-#'   pulled.
+#' @param arm The arm: a whole number, from 1. In [dpts_replay()] it counts in the log's own order of arms
+#'   (see there); where it is not on offer, the first arm of the pool is pulled.
 #' @inherit policy_ts_gaussian return
 #' @section Privacy:
 #' The choice does not use the rewards: epsilon = 0.

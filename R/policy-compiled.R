@@ -17,8 +17,7 @@
 #' Then a scripted session plays it: two copies of the state, one moved about in memory, with late rewards,
 #' arms off offer, choices made twice, and a second run in the memory of the first. Its own skip, if it has
 #' one, is played beside the rounds one by one. Later, too, it is an error if the state is written past its
-#' end, or if chances are no distribution. Errors name what is wrong. A crash of the code is a crash of
-#' R.
+#' end, or if chances are no distribution. Errors name what is wrong. A crash of the code is a crash of R.
 #'
 #' A policy with `.each_once = 1` says that each reward is in one released sum at most, and that its report()
 #' has all sums of an arm together: then there is evidence of it ([evidence()], [dpts_identify()],

@@ -32,8 +32,7 @@
 #' `choose()` must not keep anything from round to round: in a replay its choice may be discarded. What a run
 #' knows is in its state alone: a function that changes a variable outside it, by `<<-` or in an environment
 #' or an R6 object that was not made by `start()`, stops the call with an error of class `dpts_error_state`.
-#' Rewards may come late and out of order; a policy that counts its pulls for itself does so in
-#' `commit()`.
+#' Rewards may come late and out of order; a policy that counts its pulls for itself does so in `commit()`.
 #'
 #' While the functions run, R's generator is theirs: a stream of its own for each seed and run
 #' (L'Ecuyer's combined generator). `.Random.seed` is put back after. As for any policy, a run depends on its
@@ -153,8 +152,7 @@ kernel.dpts_policy_custom <- function(policy, horizon) {
   list(name = policy$name, host = new_host(policy))
 }
 
-# Where a session of a policy in R lives: its functions and its state, and what
-# src/r_custom.c calls
+# Where a session of a policy in R lives: its functions and its state, and what src/r_custom.c calls
 new_host <- function(policy) {
   env <- new.env(parent = topenv())
   for (what in host_calls) env[[what]] <- policy[[what]]
@@ -311,9 +309,8 @@ refuse_state <- function() {
   raise("It must give the policy's new state, not NULL.", NULL, call = NULL)
 }
 
-# Evaluate code that plays a kernel. For a policy in R: with its stream in R's generator, which
-# is put back after, and with errors that say where they happened. A live session's stream is new for each
-# call.
+# Evaluate code that plays a kernel. For a policy in R: with its stream in R's generator, which is put back
+# after, and with errors that say where they happened. A live session's stream is new for each call.
 with_host <- function(kernel, code) {
   host <- kernel$host
   if (is.null(host)) return(code)

@@ -17,9 +17,8 @@
 #' `alpha = 0` draws most often and has the least regret; `alpha = 1` is the most private.
 #'
 #' @section Readings:
-#' `c0` is not given in the sources at hand; sqrt(2 pi e) is what their argument needs at
-#' least. The draws for a round are made when the round before is over, so that a choice that a
-#' replay discards costs none.
+#' `c0` is not given in the sources at hand; sqrt(2 pi e) is what their argument needs at least. The draws for
+#' a round are made when the round before is over, so that a choice that a replay discards costs none.
 #'
 #' @section Privacy:
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\] (or in the
@@ -32,9 +31,8 @@
 #' @param alpha Trade-off between regret and privacy: a number in \[0, 1\].
 #' @param c0 Factor on the number of draws: a positive number.
 #' @inherit policy_ts_gaussian return
-#' @references Hu, B., Huang, Z., Zhang, T., Lecuyer, M. and Hegde, N. (2025). Connecting Thompson
-#'   Sampling and UCB: Towards More Efficient Trade-offs Between Privacy and Regret.
-#'   arXiv:2505.02383.
+#' @references Hu, B., Huang, Z., Zhang, T., Lecuyer, M. and Hegde, N. (2025). Connecting Thompson Sampling
+#'   and UCB: Towards More Efficient Trade-offs Between Privacy and Regret. arXiv:2505.02383.
 #' @family policies
 #' @examples
 #' policy_dp_ts_ucb(alpha = 1)

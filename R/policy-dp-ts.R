@@ -1,9 +1,8 @@
 #' DP-TS and Lazy-DP-TS
 #'
-#' Thompson sampling that keeps a promise of pure epsilon.
-#' Private Thompson sampling with Beta posteriors shifted to the optimistic side
-#' (Hu and Hegde 2022). `policy_dp_ts()` uses all rewards, `policy_lazy_dp_ts()` only the last
-#' full block of each arm, which needs far less noise.
+#' Thompson sampling that keeps a promise of pure epsilon. Private Thompson sampling with Beta posteriors
+#' shifted to the optimistic side (Hu and Hegde 2022). `policy_dp_ts()` uses all rewards,
+#' `policy_lazy_dp_ts()` only the last full block of each arm, which needs far less noise.
 #'
 #' @section The algorithms:
 #' DP-TS (their Algorithm 1), in which an arm has O pulls:
@@ -12,10 +11,9 @@
 #' 2. (lines 6-11) In round t, for each arm: its private mean plus
 #'    v = 6 sqrt(8) log(O + 1) log(t) / (`epsilon` O), clipped to \[0, 1\], is m; draw theta
 #'    from Beta(m O + 1, (1 - m) O + 1). Pull the arm of the largest theta.
-#' 3. (lines 12-19) The private mean is (C + B) / O. C renews at O = 1, 3, 7, 15, ... pulls, by
-#'    the sum of the rewards since plus Lap(2 / `epsilon`); B is the binary mechanism
-#'    on the rewards since then, with budget `epsilon` / 2. Both together are
-#'    [counter_hybrid()] with `variant = "hu-hegde"`.
+#' 3. (lines 12-19) The private mean is (C + B) / O. C renews at O = 1, 3, 7, 15, ... pulls, by the sum of the
+#'    rewards since plus Lap(2 / `epsilon`); B is the binary mechanism on the rewards since then, with budget
+#'    `epsilon` / 2. Both together are [counter_hybrid()] with `variant = "hu-hegde"`.
 #'
 #' Lazy-DP-TS (their Algorithm 2), in which O is the size of an arm's last full block:
 #'

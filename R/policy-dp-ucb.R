@@ -1,9 +1,8 @@
 #' DP-UCB-Bound and DP-UCB-Int
 #'
-#' Two private policies of 2016, which later ones are compared with.
-#' Two private UCB policies of Tossou and Dimitrakakis (2016): one sums rewards by the hybrid
-#' mechanism and widens its index by a bound on the noise, the other renews noisy means
-#' now and then, and does not widen its index.
+#' Two private policies of 2016, which later ones are compared with. Two private UCB policies of Tossou and
+#' Dimitrakakis (2016): one sums rewards by the hybrid mechanism and widens its index by a bound on the noise,
+#' the other renews noisy means now and then, and does not widen its index.
 #'
 #' @section DP-UCB-Bound:
 #' Each arm's rewards go into a hybrid mechanism ([counter_hybrid()]) of budget `epsilon`. Pull
@@ -15,10 +14,9 @@
 #' unless n is a power of 2.
 #'
 #' @section DP-UCB-Int:
-#' With f = 1 / `epsilon` rounded up, pull the arms in turn until each has f rewards. When an
-#' arm's pulls n are a multiple of f, its private mean becomes S / n + Lap(n^(`v` / 2 - 1)), S
-#' being the sum of all its rewards. Pull the arm of the largest private mean + sqrt(2 ln(t) / n),
-#' n its pulls.
+#' With f = 1 / `epsilon` rounded up, pull the arms in turn until each has f rewards. When an arm's pulls n
+#' are a multiple of f, its private mean becomes S / n + Lap(n^(`v` / 2 - 1)), S being the sum of all its
+#' rewards. Pull the arm of the largest private mean + sqrt(2 ln(t) / n), n its pulls.
 #'
 #' @section Readings:
 #' Public implementations agree on nu. They disagree on f (rounded up or down): up is used, which spends less.
@@ -26,19 +24,16 @@
 #' noise at all.
 #'
 #' @section Privacy:
-#' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\] (or in the
-#' rewards of one round, of which only the pulled one is read). What is published is the sequence
-#' of arms.
+#' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\] (or in the rewards of one
+#' round, of which only the pulled one is read). What is published is the sequence of arms.
 #'
-#' DP-UCB-Bound is `epsilon`-DP at every horizon: see [counter_hybrid()]; arms hold different
-#' rewards.
+#' DP-UCB-Bound is `epsilon`-DP at every horizon: see [counter_hybrid()]; arms hold different rewards.
 #'
-#' DP-UCB-Int is **not** `epsilon`-DP: `epsilon` only sets how often it looks. A reward is in
-#' every later mean of its arm. The one at n = j f is moved by at most 1 / n and so is e_j-DP with
-#' e_j = (j f)^(-`v` / 2), and the sum of e_j^2 stays below f^-`v` zeta(`v`). The guarantee is
-#' (epsilon', delta) with epsilon' from the composition theorem of Kairouz, Oh and Viswanath
-#' (2015, Theorem 3.5) over at most horizon / f releases, or the plain sum of e_j where that is
-#' less; [dpts_privacy()] shows it.
+#' DP-UCB-Int is **not** `epsilon`-DP: `epsilon` only sets how often it looks. A reward is in every later mean
+#' of its arm. The one at n = j f is moved by at most 1 / n and so is e_j-DP with e_j = (j f)^(-`v` / 2), and
+#' the sum of e_j^2 stays below f^-`v` zeta(`v`). The guarantee is (epsilon', delta) with epsilon' from the
+#' composition theorem of Kairouz, Oh and Viswanath (2015, Theorem 3.5) over at most horizon / f releases, or
+#' the plain sum of e_j where that is less; [dpts_privacy()] shows it.
 #'
 #' @param epsilon A positive number. DP-UCB-Bound: privacy, or `Inf` for no noise. DP-UCB-Int:
 #'   sets the time between releases, a number of at least 1e-12.
@@ -72,9 +67,8 @@ policy_dp_ucb_int <- function(epsilon, v = 1.1) {
              title = "DP-UCB-Int (Tossou and Dimitrakakis)", rounds_per_arm = every)
 }
 
-# Releases of pure DP that add up: release j costs a reward e_j = (j every)^-power and comes
-# with the arm's pull j every. Kairouz, Oh and Viswanath (2015), Theorem 3.5, or the plain
-# sum, whichever is less.
+# Releases of pure DP that add up: release j costs a reward e_j = (j every)^-power and comes with the arm's
+# pull j every. Kairouz, Oh and Viswanath (2015), Theorem 3.5, or the plain sum, whichever is less.
 releases_epsilon <- function(horizon, delta, every, power) {
   releases <- floor(horizon / every)
   if (releases < 1) return(rep(0, length(delta)))

@@ -17,11 +17,10 @@
 #' 4. Pull it for another batch of (`ratio` - 1) n / (1 + c) rewards, rounded up, n being its pulls so far.
 #'
 #' It is IMED (Honda and Takemura 2015) with batches and noise. kl is the relative entropy of Bernoulli
-#' distributions, kept finite by holding x* 1e-12 away from 0 and 1. An arm that only noise
-#' makes look bad has a small I and is soon tried again. A larger `safety` is more lenient: it costs
-#' regret on average and makes bad runs rarer. c grows like n and ln(I) like ln(n), so each batch moves
-#' the index by about `ratio` - 1, the leader's and the others' alike, and no arm is pulled much more than
-#' its index asks for.
+#' distributions, kept finite by holding x* 1e-12 away from 0 and 1. An arm that only noise makes look bad has
+#' a small I and is soon tried again. A larger `safety` is more lenient: it costs regret on average and makes
+#' bad runs rarer. c grows like n and ln(I) like ln(n), so each batch moves the index by about `ratio` - 1,
+#' the leader's and the others' alike, and no arm is pulled much more than its index asks for.
 #'
 #' The mean weighs batch sums by generalised least squares, which for `correlation = 0` means weights
 #' 1 / (1 / (4 L) + 1 / (`mu` L)^2) for the mean of a batch of L rewards. `bench/FRONTIER.md` in the sources

@@ -1,9 +1,8 @@
 #' DP-IMED and DP-KLUCB
 #'
-#' Two policies that lose little reward under a promise of pure epsilon.
-#' Index policies with batches that grow geometrically and without forgetting (Azize et al.
-#' 2025). Of the published policies under pure differential privacy they come closest to the
-#' lower bound.
+#' Two policies that lose little reward under a promise of pure epsilon. Index policies with batches that grow
+#' geometrically and without forgetting (Azize et al. 2025). Of the published policies under pure differential
+#' privacy they come closest to the lower bound.
 #'
 #' @section The algorithm:
 #' 1. Pull each arm `first` times.
@@ -29,37 +28,34 @@
 #' @section What is ours:
 #' `index = "likelihood"` acts on what has been released, and therefore costs no privacy.
 #'
-#' A weighted mean wastes half of what Laplace noise lets through (the
-#' information of a Laplace variable about its place is 1 / b^2, its variance 2 b^2). A batch of L
-#' rewards of mean t has a released sum y that is nearly N(t L, t (1 - t) L) + Lap(1 / `epsilon`). The
-#' private mean x is the t in \[0, 1\] of maximum likelihood (the least that the sums of that
-#' density say against t, with t (1 - t) of at least 0.01 and held at its value). Let R be the
-#' logarithm of the likelihood ratio of x and x*, where x has the variance of x* if that is larger (a smaller
-#' variance that fits better is no evidence against an arm), and w the information in the releases over
-#' that in n rewards, each of variance 1 / 4. The evidence against the arm is
+#' A weighted mean wastes half of what Laplace noise lets through (the information of a Laplace variable about
+#' its place is 1 / b^2, its variance 2 b^2). A batch of L rewards of mean t has a released sum y that is
+#' nearly N(t L, t (1 - t) L) + Lap(1 / `epsilon`). The private mean x is the t in \[0, 1\] of maximum
+#' likelihood (the least that the sums of that density say against t, with t (1 - t) of at least 0.01 and held
+#' at its value). Let R be the logarithm of the likelihood ratio of x and x*, where x has the variance of x*
+#' if that is larger (a smaller variance that fits better is no evidence against an arm), and w the
+#' information in the releases over that in n rewards, each of variance 1 / 4. The evidence against the arm is
 #'
 #' c = (1 - w) R + w (-ln(2 P(N(0, 1) >= sqrt(2 R)))):
 #'
-#' where the noise is small that is the significance of a normal deviation; where it rules, its tail
-#' is no lighter than R says. The index is max(0, c - `safety` ln(1 + c)) + ln(n) + h ln(w), h being
-#' 2 `epsilon`, at most 2. With h = 1 that is the logarithm of what the mean is worth in rewards. An
-#' arm that only noise makes look bad is soon tried again. It comes with its
-#' own schedule, `"evidence"`: after n pulls the next batch has (`ratio` - 1) n / (1 + c) rewards, so that
-#' each moves the index by about `ratio` - 1, but at least half as many as the first, for a batch of any size
-#' has the same noise; and with its own first batch. Of batches before the last 32,
-#' the sums are added up and their noises taken as one normal. Regret is about half of the default's at
-#' `epsilon` = 0.1 and 0.25; `bench/FRONTIER.md` in the sources has the numbers.
+#' where the noise is small that is the significance of a normal deviation; where it rules, its tail is no
+#' lighter than R says. The index is max(0, c - `safety` ln(1 + c)) + ln(n) + h ln(w), h being 2 `epsilon`, at
+#' most 2. With h = 1 that is the logarithm of what the mean is worth in rewards. An arm that only noise makes
+#' look bad is soon tried again. It comes with its own schedule, `"evidence"`: after n pulls the next batch
+#' has (`ratio` - 1) n / (1 + c) rewards, so that each moves the index by about `ratio` - 1, but at least half
+#' as many as the first, for a batch of any size has the same noise; and with its own first batch. Of batches
+#' before the last 32, the sums are added up and their noises taken as one normal. Regret is about half of the
+#' default's at `epsilon` = 0.1 and 0.25; `bench/FRONTIER.md` in the sources has the numbers.
 #'
 #' No setting is free of runs that fail; a larger `safety` makes them rarer. [dpts_recommend()] tries the
 #' policy on your problem.
 #'
 #' @section Privacy:
-#' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\] (or in the
-#' rewards of one round, of which only the pulled one is read). What is published is the sequence
-#' of arms, at every horizon, and it is `epsilon`-DP: each reward is in one batch of one arm, whose
-#' sum is released once, and a batch that the horizon cuts releases nothing. Batches may depend on
-#' the past, because they hold different
-#' rewards (parallel composition).
+#' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\] (or in the rewards of one
+#' round, of which only the pulled one is read). What is published is the sequence of arms, at every horizon,
+#' and it is `epsilon`-DP: each reward is in one batch of one arm, whose sum is released once, and a batch
+#' that the horizon cuts releases nothing. Batches may depend on the past, because they hold different rewards
+#' (parallel composition).
 #'
 #' @section Assignments:
 #' A policy that does not toss assigns in blocks of one arm, which whoever sees the releases can foresee.
@@ -69,9 +65,8 @@
 #' @param epsilon Privacy: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param ratio Growth of an arm's pulls with each batch: a number above 1. `NULL` is 2; with
 #'   `index = "likelihood"` 2.4, see above, and 1.4 if batches are geometric.
-#' @param first Size of the first batch of each arm: a whole number. `NULL` is 1; with
-#'   `index = "likelihood"` 24 / `epsilon`, rounded up, but at least 4, and at most an eighth of the horizon
-#'   for all arms together.
+#' @param first Size of the first batch of each arm: a whole number. `NULL` is 1; with `index = "likelihood"`
+#'   24 / `epsilon`, rounded up, but at least 4, and at most an eighth of the horizon for all arms together.
 #' @param index `"divergence"` (the paper's) or `"likelihood"`.
 #' @param schedule Sizes of batches: `"geometric"`, or by the `"evidence"`. `NULL`: the latter for
 #'   `index = "likelihood"`, to which alone it is open.

@@ -1,16 +1,13 @@
 #' Anytime-Lazy-UCB
 #'
-#' A policy that looks at rewards only when an arm has twice as many as before.
-#' A UCB policy whose means come from the last full block of each arm, blocks doubling in
-#' size (Hu, Huang and Mehta 2021).
+#' A policy that looks at rewards only when an arm has twice as many as before. A UCB policy whose means come
+#' from the last full block of each arm, blocks doubling in size (Hu, Huang and Mehta 2021).
 #'
 #' @section The algorithm:
 #' 1. Pull each arm once; private mean = reward + Lap(1 / `epsilon`), n = 1.
-#' 2. In round t pull the arm of the largest
-#'    mean + sqrt(3 log(t) / n) + 3 log(t) / (`epsilon` n).
-#' 3. The reward goes into the arm's block. When the block holds 2 n rewards, the
-#'    private mean is (their sum + Lap(1 / `epsilon`)) / (2 n), n doubles, and older rewards
-#'    are forgotten.
+#' 2. In round t pull the arm of the largest mean + sqrt(3 log(t) / n) + 3 log(t) / (`epsilon` n).
+#' 3. The reward goes into the arm's block. When the block holds 2 n rewards, the private mean is (their sum +
+#'    Lap(1 / `epsilon`)) / (2 n), n doubles, and older rewards are forgotten.
 #'
 #' @section Readings:
 #' The arm is chosen anew in every round; a block need not be filled by consecutive pulls. The

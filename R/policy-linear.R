@@ -7,13 +7,11 @@
 #' released with correlated Gaussian noise, or by tree-based aggregation.
 #'
 #' @details
-#' A model keeps A = `ridge` I + sum z z' and b = sum r z over the contexts z and
-#' rewards r it has seen, and theta = A^-1 b. In each round, for every arm on offer, with
-#' its context z:
+#' A model keeps A = `ridge` I + sum z z' and b = sum r z over the contexts z and rewards r it has seen, and
+#' theta = A^-1 b. In each round, for every arm on offer, with its context z:
 #'
-#' * LinUCB pulls the arm of the largest theta.z + `alpha` sqrt(z' A^-1 z) (Li et al.
-#'   2010, Algorithm 1; Mishra and Thakurta 2015, Algorithm 3, who print A
-#'   instead of A^-1);
+#' * LinUCB pulls the arm of the largest theta.z + `alpha` sqrt(z' A^-1 z) (Li et al. 2010, Algorithm 1;
+#'   Mishra and Thakurta 2015, Algorithm 3, who print A instead of A^-1);
 #' * linear Thompson sampling draws theta~ from N(theta, `v`^2 A^-1) and pulls the arm of
 #'   the largest theta~.z (Agrawal and Goyal 2013; Mishra and Thakurta, Algorithm 4).
 #'
@@ -21,9 +19,8 @@
 #' "shared"` keeps one for all arms, and so needs contexts that differ between arms:
 #' `theta` given as a vector in [arms_linear()], or `arm_features` in [dpts_replay()].
 #'
-#' Without privacy an observation costs O(d^2): A^-1 is updated by the formula of Sherman
-#' and Morrison. With private contexts every observation costs an eigenvalue
-#' decomposition, O(d^3).
+#' Without privacy an observation costs O(d^2): A^-1 is updated by the formula of Sherman and Morrison. With
+#' private contexts every observation costs an eigenvalue decomposition, O(d^3).
 #'
 #' @section Gaussian noise:
 #' With `mu`, every model has one counter like [counter_gaussian()] for all of its sums (`mechanism =
@@ -66,22 +63,19 @@
 #' it is made of released sums and of the person's own context.
 #'
 #' @section Privacy:
-#' `epsilon` is the whole budget, and pure; `mu` is the whole budget of Gaussian differential privacy
-#' (see [privacy_gdp()]). The next section describes its noise, which is far less than that of the trees.
-#' Neighbouring streams differ in the reward and
-#' the context of one round, replaced by any other reward in \[0, 1\] and any other context
-#' in \[0, 1\]^d; pools of arms on offer are public. The arm of a round is chosen from that
-#' round's own context in the clear, and to hide the context from it would force regret
-#' that grows linearly (Shariff and Sheffet 2018). What is protected, therefore, is a round's
-#' reward and context against the arms of *the other rounds*:
+#' `epsilon` is the whole budget, and pure; `mu` is the whole budget of Gaussian differential privacy (see
+#' [privacy_gdp()]). The next section describes its noise, which is far less than that of the trees.
+#' Neighbouring streams differ in the reward and the context of one round, replaced by any other reward
+#' in \[0, 1\] and any other context in \[0, 1\]^d; pools of arms on offer are public. The arm of a round is
+#' chosen from that round's own context in the clear, and to hide the context from it would force regret that
+#' grows linearly (Shariff and Sheffet 2018). What is protected, therefore, is a round's reward and context
+#' against the arms of *the other rounds*:
 #'
-#' * Rewards, always, and in the plain sense: the whole sequence of arms is `epsilon`-DP
-#'   for the replacement of one reward. With `contexts = "public"` that is all that is
-#'   promised.
-#' * Contexts too, by `epsilon`-*joint* DP, with `model = "shared"`, or with a `batch`: the
-#'   arms of all other rounds together change their probabilities by at most a factor
-#'   e^`epsilon`. The reason is that a round is an item in the same place of the trees,
-#'   whichever arm it pulled.
+#' * Rewards, always, and in the plain sense: the whole sequence of arms is `epsilon`-DP for the replacement
+#'   of one reward. With `contexts = "public"` that is all that is promised.
+#' * Contexts too, by `epsilon`-*joint* DP, with `model = "shared"`, or with a `batch`: the arms of all other
+#'   rounds together change their probabilities by at most a factor e^`epsilon`. The reason is that a round is
+#'   an item in the same place of the trees, whichever arm it pulled.
 #' * `model = "disjoint"` without a `batch`, as in Mishra and Thakurta, promises less for contexts: given the
 #'   arms up to and including the round's own, the arms of later rounds change their probabilities by at most
 #'   a factor e^`epsilon`. In words: later arms tell about a round's context at most `epsilon` beyond what its
@@ -91,20 +85,18 @@
 #'
 #' With `mu` there is always a batch, and joint DP holds, or DP for rewards with public contexts.
 #'
-#' With a `batch` of B, every B rounds each model's trees get one leaf, the sum over the
-#' batch, be it zero or not; a last batch that is not full is never released. There are fewer
-#' leaves, so levels = 1 + floor(log2(horizon / B)). With `batch = "growing"` sums are released when
-#' the rounds have grown by a tenth, but at least by 300 / max(1, budget), where the budget is `mu` or
-#' `epsilon`: after 300, 600, ..., 3000, 3300, 3630, ... rounds, 46 times in 1e5 rounds and 311
-#' times in 2^53. A round that moves to another arm moves
-#' the sums of two, so disjoint models with private contexts get twice the noise that
-#' `mechanism` says. At a horizon of 1e5 a sum therefore has about as much noise with a batch of 100
-#' as without, and half of it with a batch of 1000, for a stronger guarantee.
+#' With a `batch` of B, every B rounds each model's trees get one leaf, the sum over the batch, be it zero or
+#' not; a last batch that is not full is never released. There are fewer leaves, so levels = 1 +
+#' floor(log2(horizon / B)). With `batch = "growing"` sums are released when the rounds have grown by a tenth,
+#' but at least by 300 / max(1, budget), where the budget is `mu` or `epsilon`: after 300, 600, ..., 3000,
+#' 3300, 3630, ... rounds, 46 times in 1e5 rounds and 311 times in 2^53. A round that moves to another arm
+#' moves the sums of two, so disjoint models with private contexts get twice the noise that `mechanism` says.
+#' At a horizon of 1e5 a sum therefore has about as much noise with a batch of 100 as without, and half of it
+#' with a batch of 1000, for a stronger guarantee.
 #'
 #' Under `epsilon` what is released, and only that, are the sums that make up A (each pair i <= j once, so
-#' that A is symmetric) and b. Every term of such a sum is a product of numbers of \[0,
-#' 1\], so one round moves a sum by at most 1; the terms are clipped to make sure. By
-#' `mechanism`:
+#' that A is symmetric) and b. Every term of such a sum is a product of numbers of \[0, 1\], so one round
+#' moves a sum by at most 1; the terms are clipped to make sure. By `mechanism`:
 #'
 #' * `"tree"`: each of the d (d + 1) / 2 + d sums has a binary tree of its own with the
 #'   budget epsilon_0 = `epsilon` / (d (d + 1) / 2 + d), and Laplace noise of scale levels
@@ -117,9 +109,8 @@
 #'
 #' With `contexts = "public"` A is exact and the budget is spent on the d sums of b.
 #'
-#' Noise can make A anything but positive definite: its eigenvalues below `ridge`, which
-#' without noise is the least there can be, are raised to `ridge`. That is post-processing
-#' of what was released.
+#' Noise can make A anything but positive definite: its eigenvalues below `ridge`, which without noise is the
+#' least there can be, are raised to `ridge`. That is post-processing of what was released.
 #'
 #' @param epsilon The whole privacy budget: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no privacy.
 #' @param alpha Factor on the width: a number, at least 0.

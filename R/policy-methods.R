@@ -2,9 +2,8 @@
 
 #' Change or print a policy
 #'
-#' Change the settings of a policy, or write the call that makes it.
-#' `update()` makes the policy again with some arguments changed. `as.character()` is the call that
-#' makes it, to the last digit.
+#' Change the settings of a policy, or write the call that makes it. `update()` makes the policy again with
+#' some arguments changed. `as.character()` is the call that makes it, to the last digit.
 #'
 #' @param object,x A policy.
 #' @param ... Arguments of the policy's constructor, by name.

@@ -1,10 +1,9 @@
 #' The private policies of Mishra and Thakurta
 #'
-#' Two private policies of 2015, which later ones are compared with.
-#' Private UCB (`policy_mt_ucb()`) and private Thompson sampling (`policy_mt_ts()`), in which
-#' every arm's rewards are summed by a tree counter. With `tuned = TRUE` they are as in the
-#' authors' experiments, without the constants that make the originals explore for longer
-#' than most horizons.
+#' Two private policies of 2015, which later ones are compared with. Private UCB (`policy_mt_ucb()`) and
+#' private Thompson sampling (`policy_mt_ts()`), in which every arm's rewards are summed by a tree counter.
+#' With `tuned = TRUE` they are as in the authors' experiments, without the constants that make the originals
+#' explore for longer than most horizons.
 #'
 #' @section The algorithms:
 #' Mishra and Thakurta (2015), Algorithm 1, with k arms and horizon T:
@@ -12,9 +11,8 @@
 #' 1. Give each arm a [tree counter][counter_tree] with T leaves and budget eps0 = `epsilon` / k.
 #' 2. (lines 2-6) Pull each arm once and insert its reward.
 #' 3. (line 7) G = ln(T)^2 ln(k T ln(T) / `gamma`) / eps0.
-#' 4. (lines 8-13) In round t pull the arm of the largest
-#'    r / n + sqrt(2 ln(t) / n) + G / n, r the released sum of its tree and n its pulls;
-#'    insert the reward.
+#' 4. (lines 8-13) In round t pull the arm of the largest r / n + sqrt(2 ln(t) / n) + G / n, r the released
+#'    sum of its tree and n its pulls; insert the reward.
 #'
 #' `tuned = TRUE` (their section 5.1): the index is
 #' r / n + sqrt(r ln(t)) / n + ln(t) / n, with 0 for a negative r under the root.
@@ -24,8 +22,7 @@
 #' 1. (lines 1-8) Gap estimation: D = 1; repeat: pull each arm m = 192 k ln(T) / (`epsilon`
 #'    D^2) times, release the mean of these m rewards with noise Lap(2 k / (`epsilon` m)),
 #'    halve D; until the two best private means differ by more than D.
-#' 2. (line 9) Give each arm a tree with as many leaves as rounds are left, and eps0 =
-#'    `epsilon` / (2 k).
+#' 2. (line 9) Give each arm a tree with as many leaves as rounds are left, and eps0 = `epsilon` / (2 k).
 #' 3. (lines 10-12) Pull each arm G / D^2 times, G = 192 ln(T)^3 / `epsilon`, and insert the
 #'    total as one leaf.
 #' 4. (lines 13-17) Thompson sampling: theta from Beta(r + 1, n - r + 1) for each arm, pull

@@ -13,10 +13,9 @@
 #'    leader a has the highest x, and q_b = (x_a - x_b + `margin`)^2 / (2 (V_a + V_b)). Once all q_b are at
 #'    least T / 2 the smaller of q_b and W_ab takes its place. W_ab is the evidence that a is better than b
 #'    ([evidence()]). If all W_ab are at least T, a is the verdict.
-#' 3. Else the challenger c has the least q_b + 2 ln(n_b), n_b being its people. Let
-#'    r = 1 + (T / max(q_c, T / 100) - 1) / 2, but from 1.1 to 2. The next batch is (r - 1) n rewards
-#'    of the leader or of the challenger, by a toss such that the leader has the share
-#'    V_a / (V_a + V_c) of their people.
+#' 3. Else the challenger c has the least q_b + 2 ln(n_b), n_b being its people. Let r = 1 + (T / max(q_c, T
+#'    / 100) - 1) / 2, but from 1.1 to 2. The next batch is (r - 1) n rewards of the leader or of the
+#'    challenger, by a toss such that the leader has the share V_a / (V_a + V_c) of their people.
 #'
 #' @section What is proved:
 #' If the mean of each arm stays what it is, whatever the distribution of rewards in \[0, 1\], the chance that

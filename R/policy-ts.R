@@ -1,22 +1,19 @@
 #' Gaussian Thompson sampling, plain and modified
 #'
-#' Thompson sampling whose own randomness is what hides the rewards.
-#' Thompson sampling with a Gaussian prior: in each round every arm draws from
-#' its posterior and the arm of the largest draw is pulled. With `prepulls` and
-#' `variance_scale` it is the modified algorithm whose privacy can be tuned.
+#' Thompson sampling whose own randomness is what hides the rewards. Thompson sampling with a Gaussian prior:
+#' in each round every arm draws from its posterior and the arm of the largest draw is pulled. With `prepulls`
+#' and `variance_scale` it is the modified algorithm whose privacy can be tuned.
 #'
 #' @details
 #' Ou, Avella Medina and Cummings (2024), Algorithm 1 (`prepulls = 0`,
 #' `variance_scale = 1`) and Algorithm 2 (their b and c):
 #'
 #' 1. Pull arm 1 `prepulls` times, then arm 2, and so on: blocks in arm order.
-#' 2. In every later round draw, for each arm i with n rewards of sum S,
-#'    theta_i from N(S / (n + 1), `variance_scale` / (n + 1)), and pull the arm
-#'    of the largest theta.
+#' 2. In every later round draw, for each arm i with n rewards of sum S, theta_i from N(S / (n + 1),
+#'    `variance_scale` / (n + 1)), and pull the arm of the largest theta.
 #'
-#' The mean is S / (n + 1), the exact posterior of a N(0, 1) prior, and not the
-#' running mean S / n that some pseudo-codes compute: with the latter the
-#' privacy of a round is worse by a factor of up to 2.
+#' The mean is S / (n + 1), the exact posterior of a N(0, 1) prior, and not the running mean S / n that some
+#' pseudo-codes compute: with the latter the privacy of a round is worse by a factor of up to 2.
 #'
 #' @section Late rewards:
 #' n counts the pulls of an arm, and a reward that has not come yet counts as 1/2 in S. With
@@ -24,37 +21,30 @@
 #' mean by no more than 1 / (n + 1). Had n counted rewards, a delay would void the guarantee.
 #'
 #' @section Filter:
-#' With `filter = privacy_gdp(mu)` the policy enforces a budget as it goes and needs no
-#' horizon. In each round a draw costs every arm on offer that has had a reward
-#' 1 / (`variance_scale` (n + 1)), the squared mu of its draw. A draw is made only if no arm has
-#' then paid more than mu^2; from the first round in which one would have, the arm on offer that
-#' was pulled most is played from then on, which costs nothing since pulls are published. The run is
-#' mu-GDP at every stopping time (fully adaptive composition of Gaussian DP: Smith and Thakurta
-#' 2022; Koskela, Tobaben and Honkela 2023).
+#' With `filter = privacy_gdp(mu)` the policy enforces a budget as it goes and needs no horizon. In each round
+#' a draw costs every arm on offer that has had a reward 1 / (`variance_scale` (n + 1)), the squared mu of its
+#' draw. A draw is made only if no arm has then paid more than mu^2; from the first round in which one would
+#' have, the arm on offer that was pulled most is played from then on, which costs nothing since pulls are
+#' published. The run is mu-GDP at every stopping time (fully adaptive composition of Gaussian DP: Smith and
+#' Thakurta 2022; Koskela, Tobaben and Honkela 2023).
 #'
 #' @section Privacy:
-#' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\].
-#' What is published is the sequence of arms. One round is mu-GDP with
-#' mu = 1 / sqrt(`variance_scale` (max(`prepulls`, 1) + 1)), because a replaced
-#' reward moves one posterior mean by at most 1 / (n + 1) (Lemmas 3 and 5); a
-#' horizon composes to sqrt(rounds) mu. [dpts_privacy()] gives tighter
-#' statements. `prepulls` and `variance_scale` must be chosen without looking
-#' at the data, and the horizon be known.
+#' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. What is published is the
+#' sequence of arms. One round is mu-GDP with mu = 1 / sqrt(`variance_scale` (max(`prepulls`, 1) + 1)),
+#' because a replaced reward moves one posterior mean by at most 1 / (n + 1) (Lemmas 3 and 5); a horizon
+#' composes to sqrt(rounds) mu. [dpts_privacy()] gives tighter statements. `prepulls` and `variance_scale`
+#' must be chosen without looking at the data, and the horizon be known.
 #'
-#' Conditions: n counts the pulls that were assigned, and the guarantee holds for
-#' every delay of rewards. If arms can be off offer, all rounds of the horizon
-#' are charged and not only those after the pre-pulls (`pools = TRUE` in
-#' [dpts_privacy()]). In a replay of a log whose arms are known, every event
-#' read is charged, kept or not, and the accountants `"sequence"` and `"direct"` do not apply.
+#' Conditions: n counts the pulls that were assigned, and the guarantee holds for every delay of rewards. If
+#' arms can be off offer, all rounds of the horizon are charged and not only those after the pre-pulls
+#' (`pools = TRUE` in [dpts_privacy()]). In a replay of a log whose arms are known, every event read is
+#' charged, kept or not, and the accountants `"sequence"` and `"direct"` do not apply.
 #'
-#' @param prepulls Pulls of each arm before sampling starts: a whole number,
-#'   at least 0.
-#' @param variance_scale Factor on the posterior variance: a number from 1e-6
-#'   (hardly any variance, and no privacy) to 1e12 (a draw of an arm with one
-#'   reward is less than 1e-6-GDP, and double precision hardly sees a mean).
-#'   Ou et al. assume at least 1 for their regret bound; privacy holds for any.
-#' @param filter A budget that is enforced while the policy runs, from [privacy_gdp()], or
-#'   `NULL` for none.
+#' @param prepulls Pulls of each arm before sampling starts: a whole number, at least 0.
+#' @param variance_scale Factor on the posterior variance: a number from 1e-6 (hardly any variance, and no
+#'   privacy) to 1e12 (a draw of an arm with one reward is less than 1e-6-GDP, and double precision hardly
+#'   sees a mean). Ou et al. assume at least 1 for their regret bound; privacy holds for any.
+#' @param filter A budget that is enforced while the policy runs, from [privacy_gdp()], or `NULL` for none.
 #' @returns A policy, for [dpts_simulate()] and its relatives.
 #' @template ou
 #' @template smith
@@ -95,10 +85,9 @@ check_filter <- function(filter) {
 #' sampling with a Beta prior for each arm's mean.
 #'
 #' @details
-#' Lecture notes on Thompson sampling, Algorithm 1: draw theta_i from
-#' Beta(prior\[1\] + successes, prior\[2\] + failures), pull the arm of the
-#' largest. A reward strictly inside (0, 1) is first replaced by a coin toss
-#' that shows 1 with that probability.
+#' Lecture notes on Thompson sampling, Algorithm 1: draw theta_i from Beta(prior\[1\] + successes,
+#' prior\[2\] + failures), pull the arm of the largest. A reward strictly inside (0, 1) is first replaced by a
+#' coin toss that shows 1 with that probability.
 #'
 #' @section Privacy:
 #' None is claimed, and the randomness of the draws gives none worth having. Given the other arms' draws, a

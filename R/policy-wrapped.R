@@ -109,11 +109,10 @@ kernel.dpts_policy_restart <- function(policy, horizon) {
 #' bits that are 1 is a sum of two binomial variables.
 #'
 #' @section Privacy:
-#' Every reward has the guarantee before anyone sees it: all that the learner sees and stores is
-#' `epsilon`-DP, and so are the arms and everything else that is computed from it, whatever the
-#' policy, the delay or the arms on offer. The bits of two rewards have the chances 1 - q and q at
-#' most and at least, in the ratio e^`epsilon`. q is rounded up to a multiple of 2^-53, and
-#' hit exactly.
+#' Every reward has the guarantee before anyone sees it: all that the learner sees and stores is `epsilon`-DP,
+#' and so are the arms and everything else that is computed from it, whatever the policy, the delay or the
+#' arms on offer. The bits of two rewards have the chances 1 - q and q at most and at least, in the ratio
+#' e^`epsilon`. q is rounded up to a multiple of 2^-53, and hit exactly.
 #'
 #' A policy that promises something itself gets randomised rewards, and adds noise of its own. If its promise
 #' is `epsilon_1`-DP for rewards, the arms have ln((e^(`epsilon` + `epsilon_1`) + 1) / (e^`epsilon` +

@@ -88,9 +88,8 @@ refuse_budget <- function(budget, why) {
 
 # The least value of a parameter at which an accountant certifies a target
 #
-# `make`: A function of the parameter that gives a guarantee, the stronger the larger it is.
-# `goal`: The target: a guarantee with a mu, a mu and a nu, or an epsilon and a delta.
-# `...`: See least_inside().
+# `make`: A function of the parameter that gives a guarantee, the stronger the larger it is. `goal`: The
+# target: a guarantee with a mu, a mu and a nu, or an epsilon and a delta. `...`: See least_inside().
 calibrate_parameter <- function(make, goal, at, accountant, bracket, ...) {
   supports <- accountant_called(accountant)$supports
   least_inside(function(x) {

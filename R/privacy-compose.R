@@ -23,16 +23,14 @@
 #'   curves of the others.
 #' * `"direct"`: by squares too, where parts are mu-GDP up to nu: the nus add up. Gaussian Thompson sampling
 #'   is so for any nu ([sequence_gdp()]); a sixtieth of delta is shared among such parts.
-#' * `"advanced"`: for guarantees such as that of [policy_dp_ucb_int()], whose epsilon depends on
-#'   delta: part of delta is given to each of them, and what they are then worth is composed by the
-#'   optimal theorem.
+#' * `"advanced"`: for guarantees such as that of [policy_dp_ucb_int()], whose epsilon depends on delta: part
+#'   of delta is given to each of them, and what they are then worth is composed by the optimal theorem.
 #'
-#' Groups: the streams of a person differ in up to `k` rewards, wherever they stand. epsilon becomes
-#' `k` epsilon and mu becomes `k` mu, which is reached if all `k` rewards fall into one batch; a nu becomes
-#' nu_k = nu + Phi(mu + the normal quantile of nu_(k - 1)), since the curve of mu-GDP is concave. For
-#' (epsilon, delta) the trade-off function is iterated `k` times, exactly (Dong, Roth and Su 2022,
-#' Theorem 2.14). A Rényi curve D has, by `k` - 1 steps of a triangle inequality (Bun and Steinke 2016,
-#' Lemma 5.2),
+#' Groups: the streams of a person differ in up to `k` rewards, wherever they stand. epsilon becomes `k`
+#' epsilon and mu becomes `k` mu, which is reached if all `k` rewards fall into one batch; a nu becomes nu_k =
+#' nu + Phi(mu + the normal quantile of nu_(k - 1)), since the curve of mu-GDP is concave. For (epsilon,
+#' delta) the trade-off function is iterated `k` times, exactly (Dong, Roth and Su 2022, Theorem 2.14). A
+#' Rényi curve D has, by `k` - 1 steps of a triangle inequality (Bun and Steinke 2016, Lemma 5.2),
 #'
 #' D_k(alpha) <= sum over a = k alpha, k alpha - 1, ..., k alpha - k + 1 of (k alpha / a) D(a),
 #'

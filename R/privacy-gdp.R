@@ -16,13 +16,12 @@
 #'
 #' delta = Phi(-epsilon / mu + mu / 2) - exp(epsilon) Phi(-epsilon / mu - mu / 2)
 #'
-#' (Dong, Roth and Su 2022, Corollary 1). As written, this overflows past epsilon = 709 and
-#' loses its digits to cancellation. Here it is computed as phi(a) (M(a) - M(a + mu)) with
-#' a = epsilon / mu - mu / 2 and M the Mills ratio, in which neither happens; the
-#' inverses are Newton's method on log(delta). The relative error is that of the inputs'
-#' own rounding: below 1e-13 + 4 cond 2^-52, with cond the condition number, for mu from 1e-6
-#' to 1e4, delta from 1e-300 to 0.5 and epsilon up to 1e8. A delta below the smallest
-#' double is 0; `log = TRUE` then still gives its logarithm.
+#' (Dong, Roth and Su 2022, Corollary 1). As written, this overflows past epsilon = 709 and loses its digits
+#' to cancellation. Here it is computed as phi(a) (M(a) - M(a + mu)) with a = epsilon / mu - mu / 2 and M the
+#' Mills ratio, in which neither happens; the inverses are Newton's method on log(delta). The relative error
+#' is that of the inputs' own rounding: below 1e-13 + 4 cond 2^-52, with cond the condition number, for mu
+#' from 1e-6 to 1e4, delta from 1e-300 to 0.5 and epsilon up to 1e8. A delta below the smallest double is 0;
+#' `log = TRUE` then still gives its logarithm.
 #'
 #' `gdp_epsilon(mu, gdp_delta(mu, epsilon))` is `epsilon`, and
 #' `gdp_mu(epsilon, gdp_delta(mu, epsilon))` is `mu`.
@@ -37,9 +36,8 @@
 #' @param epsilon Privacy parameter of (epsilon, delta)-DP: non-negative numbers.
 #' @param delta The probability with which epsilon may be exceeded: numbers in \[0, 1\].
 #' @param log Return log(delta)?
-#' @returns A vector as long as the longer argument; an argument of length 1 is recycled.
-#'   `gdp_compose()`: one number, the root of the sum of squares, which holds for
-#'   mechanisms chosen adaptively.
+#' @returns A vector as long as the longer argument; an argument of length 1 is recycled. `gdp_compose()`: one
+#'   number, the root of the sum of squares, which holds for mechanisms chosen adaptively.
 #' @template dong
 #' @references Balle, B. and Wang, Y.-X. (2018). Improving the Gaussian Mechanism for Differential
 #'   Privacy: Analytical Calibration and Optimal Denoising. ICML.

@@ -11,13 +11,12 @@
 #' With Laplace noise this is Report Noisy Max of Dwork and Roth (2014), Algorithm 3 of Ou et al.
 #' (2024); with Gaussian noise and a scale for each value their heterogeneous Algorithm 4.
 #'
-#' Let the values move by at most `sensitivity` between neighbouring inputs. If only one of
-#' them moves (`changed = "one"`, the case of a bandit), condition on the noise of the others:
-#' the report is then a function of that one noisy value. It is therefore exactly
-#' mu-GDP with mu = max(`sensitivity` / `scale`) for Gaussian noise, and epsilon-DP with
-#' epsilon = max(`sensitivity` / `scale`) for Laplace noise, however many values there are. If all may
-#' move (`changed = "all"`), mu is at most the root of the sum of squares, and the Laplace
-#' epsilon at most the largest of (sensitivity i + largest other sensitivity) / scale i: twice the
+#' Let the values move by at most `sensitivity` between neighbouring inputs. If only one of them moves
+#' (`changed = "one"`, the case of a bandit), condition on the noise of the others: the report is then a
+#' function of that one noisy value. It is therefore exactly mu-GDP with mu = max(`sensitivity` / `scale`) for
+#' Gaussian noise, and epsilon-DP with epsilon = max(`sensitivity` / `scale`) for Laplace noise, however many
+#' values there are. If all may move (`changed = "all"`), mu is at most the root of the sum of squares, and
+#' the Laplace epsilon at most the largest of (sensitivity i + largest other sensitivity) / scale i: twice the
 #' usual ratio for equal values, as in Dwork and Roth's proof.
 #'
 #' Theorem 6 of Ou et al. states (epsilon, (k - 1) d)-DP for k values with Gaussian noise and
@@ -35,8 +34,7 @@
 #' @param scale Scale of the Laplace noise (its mean absolute value), or standard deviation
 #'   of the Gaussian noise: positive numbers, one for all values or one per value.
 #' @param noise `"laplace"` or `"gaussian"`.
-#' @param sensitivity How far the values can move: non-negative numbers, one for all or one per
-#'   value.
+#' @param sensitivity How far the values can move: non-negative numbers, one for all or one per value.
 #' @param delta A number in \[0, 1\].
 #' @param changed How many of the values can move at once: `"one"` or `"all"`.
 #' @param k How many values there are; by default the length of `scale` or `sensitivity`.

@@ -1,10 +1,9 @@
-# Dominating pairs: the two distributions that are hardest to tell apart under a guarantee.
-# A pair is kept as the distribution of its privacy loss log(P / Q) under P: atoms `loss` with
-# probabilities `p`, probability `infinite` of an infinite loss, and an independent Gaussian part
-# N(mu^2 / 2, mu^2). All pairs here are symmetric: exchanging P and Q changes nothing. Pairs of
-# several mechanisms, chosen adaptively too, compose by adding independent losses (Zhu, Dong and
-# Wang 2022), which is what this form is for. It is exact, as the theorems of Kairouz, Oh and
-# Viswanath (2015) and Murtagh and Vadhan (2018) are.
+# Dominating pairs: the two distributions that are hardest to tell apart under a guarantee. A pair is kept as
+# the distribution of its privacy loss log(P / Q) under P: atoms `loss` with probabilities `p`, probability
+# `infinite` of an infinite loss, and an independent Gaussian part N(mu^2 / 2, mu^2). All pairs here are
+# symmetric: exchanging P and Q changes nothing. Pairs of several mechanisms, chosen adaptively too, compose
+# by adding independent losses (Zhu, Dong and Wang 2022), which is what this form is for. It is exact, as the
+# theorems of Kairouz, Oh and Viswanath (2015) and Murtagh and Vadhan (2018) are.
 
 new_pair <- function(loss = 0, p = 1, infinite = 0, mu = 0) {
   list(loss = loss, p = p, infinite = infinite, mu = mu)
@@ -17,11 +16,10 @@ is_gaussian <- function(pair) identical(pair$loss, 0) && pair$infinite == 0
 # The pair of (epsilon, delta)-DP for a group of k: k = 1 is randomised response that tells the
 # truth with probability delta.
 #
-# The trade-off function f of one change is symmetric, and k changes have 1 - f' with
-# 1 - f' = g(g(...g(x))), g = 1 - f (Dong, Roth and Su 2022, Theorem 2.14), g the least of 1,
-# delta + a x and 1 - (1 - delta - x) / a, a = exp(epsilon). Its slopes are a^k, a^(k - 2),
-# ..., a^-k: the losses. Below, w is 1 - y at the ends of the pieces, and so Q's share of the
-# loss comes from the slope.
+# The trade-off function f of one change is symmetric, and k changes have 1 - f' with 1 - f' = g(g(...g(x))),
+# g = 1 - f (Dong, Roth and Su 2022, Theorem 2.14), g the least of 1, delta + a x and 1 - (1 - delta - x) / a,
+# a = exp(epsilon). Its slopes are a^k, a^(k - 2), ..., a^-k: the losses. Below, w is 1 - y at the ends of the
+# pieces, and so Q's share of the loss comes from the slope.
 pair_point <- function(epsilon, delta, k = 1) {
   corner <- (1 - delta) * stats::plogis(-epsilon) # x, and 1 - y, where both slopes of g meet
   # i steps of x -> delta + a x from 0, and of w -> (w - delta) / a: geometric sums, written so that

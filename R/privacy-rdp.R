@@ -1,27 +1,24 @@
 #' From Rényi differential privacy to epsilon and delta
 #'
-#' Converts Rényi differential privacy into epsilon and delta.
-#' A mechanism is (alpha, D)-RDP when the Rényi divergence of order alpha between its
-#' outputs on neighbouring streams is at most D. Every order gives an epsilon at delta;
-#' the smallest may be used.
+#' Converts Rényi differential privacy into epsilon and delta. A mechanism is (alpha, D)-RDP when the Rényi
+#' divergence of order alpha between its outputs on neighbouring streams is at most D. Every order gives an
+#' epsilon at delta; the smallest may be used.
 #'
 #' @details
 #' The conversions of D at order alpha are
 #'
 #' * `"mironov"`: D + log(1 / delta) / (alpha - 1) (Mironov 2017, Proposition 3);
-#' * `"improved"`: D + log((alpha - 1) / alpha) - (log(delta) + log(alpha)) / (alpha - 1)
-#'   (Balle et al. 2020, Theorem 21; Canonne, Kamath and Steinke 2020, Proposition 12),
-#'   which is never larger.
+#' * `"improved"`: D + log((alpha - 1) / alpha) - (log(delta) + log(alpha)) / (alpha - 1) (Balle et al. 2020,
+#'   Theorem 21; Canonne, Kamath and Steinke 2020, Proposition 12), which is never larger.
 #'
 #' Both are set to 0 where they fall below it.
 #'
-#' With `alpha = NULL` the epsilon is minimised over every alpha > 1 and not over a grid of
-#' orders: at a horizon of 1e5 rounds the best order of vanilla Gaussian Thompson sampling
-#' is 1.02, and the usual grids miss it by 6 percent. For a linear curve, D = rho alpha, the
-#' best order solves one equation exactly (for `"improved"`, rho (alpha - 1)^2 +
-#' log(alpha) = log(1 / delta)). For a function, a coarse search in log(alpha - 1) is followed
-#' by Brent's method. Any order gives a valid epsilon: an imperfect search
-#' costs sharpness, never validity.
+#' With `alpha = NULL` the epsilon is minimised over every alpha > 1 and not over a grid of orders: at a
+#' horizon of 1e5 rounds the best order of vanilla Gaussian Thompson sampling is 1.02, and the usual grids
+#' miss it by 6 percent. For a linear curve, D = rho alpha, the best order solves one equation exactly (for
+#' `"improved"`, rho (alpha - 1)^2 + log(alpha) = log(1 / delta)). For a function, a coarse search in
+#' log(alpha - 1) is followed by Brent's method. Any order gives a valid epsilon: an imperfect search costs
+#' sharpness, never validity.
 #'
 #' A round of Gaussian Thompson sampling is (alpha, alpha / 4)-RDP: see [dpts_privacy()] for what Ou, Avella
 #' Medina and Cummings (2024) state, and how to compute it.
@@ -116,8 +113,7 @@ rdp_linear <- function(rho, delta, conversion) {
   epsilon
 }
 
-# log(alpha - 1) at the best order of D = rho alpha, by the improved conversion; `cost` is
-# log(1 / delta)
+# log(alpha - 1) at the best order of D = rho alpha, by the improved conversion; `cost` is log(1 / delta)
 rdp_best_order <- function(rho, cost) {
   # f(x) = rho x^2 + log(1 + x) - cost, x = alpha - 1, is increasing; it is solved
   # for log(x) by Newton, kept between bounds that it cannot leave.
@@ -156,9 +152,8 @@ rdp_minimise <- function(rdp, delta, conversion) {
   }, 0)
 }
 
-# Epsilon of a Rényi curve at each delta, minimised over continuous orders. Orders are added
-# around the best one of each delta; every order is valid, so the search can only lose
-# sharpness.
+# Epsilon of a Rényi curve at each delta, minimised over continuous orders. Orders are added around the best
+# one of each delta; every order is valid, so the search can only lose sharpness.
 orders_epsilon <- function(delta, rdp, finest = 0.03) {
   epsilon <- ifelse(delta == 1, 0, Inf)
   u <- unique(sort(c(seq(-4.5, 3.5, by = 1), log(attr(rdp, "orders") - 1)))) # orders where a curve has a kink

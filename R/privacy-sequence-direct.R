@@ -52,9 +52,8 @@
 #'   The published arms are (epsilon, delta)-DP. Only delta = 1 and epsilon = `Inf` are
 #'   certain without a bound: `sequence_epsilon(0, ...)` is `Inf`.
 #' @section Errors:
-#' Settings outside the certified range, 1e-12 <= `variance_scale` (max(`prepulls`, 1) + 1) <= 1e12,
-#' are refused with class `dpts_error_range`; an unmet inequality is of class
-#' `dpts_error_certificate`.
+#' Settings outside the certified range, 1e-12 <= `variance_scale` (max(`prepulls`, 1) + 1) <= 1e12, are
+#' refused with class `dpts_error_range`; an unmet inequality is of class `dpts_error_certificate`.
 #' @template dong
 #' @family privacy
 #' @examples

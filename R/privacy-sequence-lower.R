@@ -8,10 +8,9 @@
 #' decides, round by round, where that stands: x standard deviations from the private arm's mean. Two
 #' strategies are tried, and the larger epsilon is reported.
 #'
-#' * The silent arm, in closed form: hold x and see whether the private arm is never
-#'   pulled. With T rounds, the private arm's shift d = 1 / sqrt(c (n0 + 1)) and the position y under
-#'   the stream that pulls less, epsilon is the largest over y of
-#'   log(Phi(-y)^T - delta) - T log(Phi(-y - d)).
+#' * The silent arm, in closed form: hold x and see whether the private arm is never pulled. With T rounds,
+#'   the private arm's shift d = 1 / sqrt(c (n0 + 1)) and the position y under the stream that pulls less,
+#'   epsilon is the largest over y of log(Phi(-y)^T - delta) - T log(Phi(-y - d)).
 #' * Stage strategies: x by the rounds left and the private arm's rewards, from the maximisers of the
 #'   recursion of [sequence_rdp()] at the order that suits delta. Transcripts are sampled under a distribution
 #'   that makes large losses common, with exact likelihood ratios. A first sample

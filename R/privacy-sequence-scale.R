@@ -90,8 +90,7 @@ calibrate_sequence <- function(epsilon, delta, sampler, tolerance = 1e-3) {
   rho <- rdp_mu(epsilon, delta)^2 / 2
   x <- log(sampler(1)$rounds / (2 * rho * sampler(1)$weight))
   order <- max(-15, min(15, rdp_best_order(rho, -log(delta))))
-  # asinh is a logarithm that does not mind epsilon = 0, nor what the conversion
-  # gives below it.
+  # asinh is a logarithm that does not mind epsilon = 0, nor what the conversion gives below it.
   excess <- function(raw) asinh(20 * raw) - asinh(20 * epsilon)
   u <- order + c(-0.5, 0, 0.5)
   rough <- function(x, order) {

@@ -1,38 +1,34 @@
 #' The sequence accountant: what the published arms leak
 #'
 #' @description
-#' Bounds how much the sequence of arms that Gaussian Thompson sampling chooses reveals.
-#' Ou, Avella Medina and Cummings (2024) bound Gaussian Thompson sampling as if every round
-#' published the whole vector of posterior draws. Only the arm is published. The sequence
-#' accountant bounds the Rényi divergence of the *sequence of arms*. At every order it is at most
-#' theirs, and at long horizons smaller by orders of magnitude.
+#' Bounds how much the sequence of arms that Gaussian Thompson sampling chooses reveals. Ou, Avella Medina and
+#' Cummings (2024) bound Gaussian Thompson sampling as if every round published the whole vector of posterior
+#' draws. Only the arm is published. The sequence accountant bounds the Rényi divergence of the *sequence of
+#' arms*. At every order it is at most theirs, and at long horizons smaller by orders of magnitude.
 #'
 #' * `sequence_rdp()` gives the bound, a number for each order alpha.
 #' * `sequence_account()` also gives the bound for full publication, the method of computation,
 #'   and how much the computation may have added.
 #'
 #' @details
-#' Before a round the private arm (the one that holds the changed reward) has n rewards, and
-#' its posterior mean differs between the streams by at most d(n) = 1 / sqrt(c (n + 1)) of its own
-#' standard deviations. Given the draws of the other arms, the round publishes one bit:
-#' was the private arm pulled? It is Bernoulli(Phi(x)) under one stream and
-#' Bernoulli(Phi(x + s)), |s| <= d(n), under the other, with x out of the analyst's
-#' control. With W_tau(n) the largest possible value of log E_Q\[(P/Q)^alpha\] over tau
+#' Before a round the private arm (the one that holds the changed reward) has n rewards, and its posterior
+#' mean differs between the streams by at most d(n) = 1 / sqrt(c (n + 1)) of its own standard deviations.
+#' Given the draws of the other arms, the round publishes one bit: was the private arm pulled? It is
+#' Bernoulli(Phi(x)) under one stream and Bernoulli(Phi(x + s)), |s| <= d(n), under the other, with x out of
+#' the analyst's control. With W_tau(n) the largest possible value of log E_Q\[(P/Q)^alpha\] over tau
 #' remaining rounds,
 #'
 #' W_(tau+1)(n) = W_tau(n) + H(d(n), W_tau(n) - W_tau(n+1)),
 #'
-#' where H(d, g) is the supremum over x and both signs of log(p^alpha q^(1-alpha) e^(-g) +
-#' (1-p)^alpha (1-q)^(1-alpha)), q = Phi(x), p = Phi(x + s). The whole transcript has Rényi
-#' divergence at most W_T(n0) / (alpha - 1), with n0 = max(`prepulls`, 1), since an arm
-#' without data has nothing to hide. The vignette "What the arms leak"
-#' (`vignette("sequence-accountant", "dpts")`) has the proof and the tests that back it.
+#' where H(d, g) is the supremum over x and both signs of log(p^alpha q^(1-alpha) e^(-g) + (1-p)^alpha
+#' (1-q)^(1-alpha)), q = Phi(x), p = Phi(x + s). The whole transcript has Rényi divergence at most W_T(n0) /
+#' (alpha - 1), with n0 = max(`prepulls`, 1), since an arm without data has nothing to hide. The vignette
+#' "What the arms leak" (`vignette("sequence-accountant", "dpts")`) has the proof and the tests that back it.
 #'
 #' * `"exact"` runs the recursion as it stands; its cost grows with `rounds` squared.
-#' * `"grid"` solves it on nodes in n and steps in tau, spaced geometrically, so that its cost grows
-#'   with log(`rounds`) squared. Its solution obeys the recursion's inequality in every cell
-#'   and step, by proof, and is therefore an upper bound too: never below the exact one, and
-#'   within half a percent of it.
+#' * `"grid"` solves it on nodes in n and steps in tau, spaced geometrically, so that its cost grows with
+#'   log(`rounds`) squared. Its solution obeys the recursion's inequality in every cell and step, by proof,
+#'   and is therefore an upper bound too: never below the exact one, and within half a percent of it.
 #' * `"auto"` is `"exact"` up to 200 rounds and `"grid"` beyond.
 #'
 #' What is left to floating point is a relative error below 1e-6 in each H, which the grid adds.
@@ -40,10 +36,9 @@
 #' 1e-12 <= `variance_scale` (n0 + 1) <= 1e12; others are refused.
 #'
 #' @section Privacy:
-#' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. What is
-#' published is the sequence of arms: not the draws, the posterior means, or the rewards. The
-#' number of rounds is known in advance, and `prepulls` and `variance_scale` are chosen without
-#' looking at the data.
+#' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. What is published is the
+#' sequence of arms: not the draws, the posterior means, or the rewards. The number of rounds is known in
+#' advance, and `prepulls` and `variance_scale` are chosen without looking at the data.
 #'
 #' @param alpha Orders of the Rényi divergence: numbers from 1 + 1e-7 to 1 + 1e7.
 #' @param rounds Rounds after the pre-pulls: whole numbers, at least 1. For K arms and a

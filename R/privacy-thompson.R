@@ -3,8 +3,7 @@
 
 # `filter`: the mu at which the policy stops to draw, Inf without a filter
 guarantee_draws <- function(prepulls, variance_scale, filter = Inf) {
-  # Ou et al., Lemma 5 with max(b, 1) for b: an arm that holds the changed
-  # reward holds at least one reward.
+  # Ou et al., Lemma 5 with max(b, 1) for b: an arm that holds the changed reward holds at least one reward.
   new_guarantee("draws", mu = 1 / sqrt(variance_scale * (max(prepulls, 1) + 1)),
                 prepulls = prepulls, variance_scale = variance_scale, filter = filter)
 }

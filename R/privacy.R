@@ -9,19 +9,17 @@
 #' The accountants:
 #'
 #' * `"pure"`: epsilon-DP policies, at every horizon and delta the same epsilon.
-#' * `"pld"`: the exact curve of what is known. For epsilon-DP that is
-#'   epsilon' = ln(exp(epsilon) - delta (1 + exp(epsilon))), the curve of randomised response; for
-#'   several guarantees together, optimal composition, within about 2% where their losses have very many sums
-#'   ([privacy_compose()]).
+#' * `"pld"`: the exact curve of what is known. For epsilon-DP that is epsilon' = ln(exp(epsilon) - delta (1 +
+#'   exp(epsilon))), the curve of randomised response; for several guarantees together, optimal composition,
+#'   within about 2% where their losses have very many sums ([privacy_compose()]).
 #' * `"gdp"`: Gaussian DP, converted exactly ([gdp_epsilon()]). Gaussian Thompson sampling
 #'   composes to sqrt(rounds) times the mu of a round (Ou et al., Theorems 3 and 4).
 #' * `"rdp"`: Rényi DP of the same mechanism with the improved conversion, minimised over all
 #'   orders (their Theorem 8, sharpened; [rdp_epsilon()]). Never better than `"gdp"`.
-#' * `"advanced"`: the exact (epsilon, delta) curve of one round under basic or advanced
-#'   composition, whichever is smaller, with the best split of delta (their Theorem 7
-#'   and Corollary 1 without the losses): T rounds of (epsilon, d)-DP are (T epsilon, T d)-DP, and
-#'   at delta = T d + slack their epsilon is at most epsilon sqrt(2 T log(1 / slack)) +
-#'   T epsilon (exp(epsilon) - 1) (Dwork, Rothblum and Vadhan 2010).
+#' * `"advanced"`: the exact (epsilon, delta) curve of one round under basic or advanced composition,
+#'   whichever is smaller, with the best split of delta (their Theorem 7 and Corollary 1 without the losses):
+#'   T rounds of (epsilon, d)-DP are (T epsilon, T d)-DP, and at delta = T d + slack their epsilon is at most
+#'   epsilon sqrt(2 T log(1 / slack)) + T epsilon (exp(epsilon) - 1) (Dwork, Rothblum and Vadhan 2010).
 #' * `"sequence"`: what the sequence of arms leaks, not the posterior draws
 #'   ([sequence_rdp()]): by Rényi orders.
 #' * `"direct"`: the same, without the detour over Rényi orders: the least of near-GDP, the recursion in
@@ -30,13 +28,12 @@
 #'
 #' For a policy without a guarantee, epsilon is `Inf` under every accountant.
 #'
-#' For Gaussian Thompson sampling the rounds composed are `horizon` - `arms` x `prepulls`,
-#' since the pre-pulls depend on no data, and a round is mu-GDP with
-#' mu = 1 / sqrt(`variance_scale` (max(`prepulls`, 1) + 1)), since a changed reward can only be in
-#' an arm that holds one. The paper states two readings: without pre-pulls, sqrt(1/2) for a round
-#' (Lemma 3); with them, 1 / sqrt(c (b + 1)) over all T rounds (Lemma 5), which at b = 0, c = 1
-#' is 1. What is used here is valid, agrees with the first and is never above the second. The
-#' paper's own numbers are one call each:
+#' For Gaussian Thompson sampling the rounds composed are `horizon` - `arms` x `prepulls`, since the pre-pulls
+#' depend on no data, and a round is mu-GDP with mu = 1 / sqrt(`variance_scale` (max(`prepulls`, 1) + 1)),
+#' since a changed reward can only be in an arm that holds one. The paper states two readings: without
+#' pre-pulls, sqrt(1/2) for a round (Lemma 3); with them, 1 / sqrt(c (b + 1)) over all T rounds (Lemma 5),
+#' which at b = 0, c = 1 is 1. What is used here is valid, agrees with the first and is never above the
+#' second. The paper's own numbers are one call each:
 #'
 #' * Theorem 3: `gdp_epsilon(sqrt(T / 2), delta)`
 #' * Theorem 4: `gdp_epsilon(sqrt(T / (c * (b + 1))), delta)`
@@ -91,8 +88,7 @@
 #' @param delay Rounds until a reward comes: a number of at least 0, or `Inf`. It is part of the
 #'   statement; see Conditions.
 #' @param pools `TRUE` if arms can be off offer in some rounds.
-#' @returns A tibble of class `dpts_privacy`, one row for each policy, accountant,
-#'   horizon and delta:
+#' @returns A tibble of class `dpts_privacy`, one row for each policy, accountant, horizon and delta:
 #'   * `policy`: factor, labelled by the names of `policies`;
 #'   * `accountant`: as above;
 #'   * `horizon`: number of rounds, pre-pulls included;

@@ -4,16 +4,14 @@
 #' [dpts_ope()] take as it is.
 #'
 #' @details
-#' Columns whose names start with `context_` are what the contextual policies see
-#' by default: a constant; indicators of positions 2 and 3; one indicator for each level
-#' of `user_feature_0` but the most common; and one that says whether `user_feature_1` is
-#' other than its most common level. In the small "men" logs these are 6 numbers in \[0,
-#' 1\], as many as Mishra and Thakurta had. For others use a formula, such as `context = ~
-#' position + user_feature_2`.
+#' Columns whose names start with `context_` are what the contextual policies see by default: a constant;
+#' indicators of positions 2 and 3; one indicator for each level of `user_feature_0` but the most common; and
+#' one that says whether `user_feature_1` is other than its most common level. In the small "men" logs these
+#' are 6 numbers in \[0, 1\], as many as Mishra and Thakurta had. For others use a formula, such as
+#' `context = ~ position + user_feature_2`.
 #'
-#' @param path A folder that holds one log, such as `men.csv`, or the CSV file itself. The
-#'   arms are those of `item_context.csv` in the same folder where there is one, else
-#'   those that occur.
+#' @param path A folder that holds one log, such as `men.csv`, or the CSV file itself. The arms are those of
+#'   `item_context.csv` in the same folder where there is one, else those that occur.
 #' @param ... Must be empty: what follows is named.
 #' @param progress Show a progress bar?
 #' @returns A tibble with one row per event:

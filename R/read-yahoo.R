@@ -24,9 +24,8 @@
 #'
 #' The counts are shown in a message and kept in `attr(, "dropped")`.
 #'
-#' Files are read in pieces. Only the result needs memory: about 90 bytes per event, 4
-#' gigabytes for all ten days. Read one day, or use `n_max`, where that is too much.
-#' Events with the same pool share one vector.
+#' Files are read in pieces. Only the result needs memory: about 90 bytes per event, 4 gigabytes for all ten
+#' days. Read one day, or use `n_max`, where that is too much. Events with the same pool share one vector.
 #'
 #' The data cannot be redistributed: ask Yahoo! Webscope for them. The second version of
 #' the log (R6B, October 2011) has another format and is refused.

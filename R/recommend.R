@@ -26,9 +26,8 @@
 #' With `prefer = "safe"` both have a `safety` that is larger by 0.3: no setting is free of runs that lock
 #' on a wrong arm, and this one makes them rarer.
 #'
-#' `candidates = NULL` leaves out policies that are slow to simulate and have never ranked first:
-#' `"dp_ts"`, `"mt_ucb"`, `"mt_ts"` and `"dp_ucb_bound"`; and `"uniform"`, which meets every
-#' budget.
+#' `candidates = NULL` leaves out policies that are slow to simulate and have never ranked first: `"dp_ts"`,
+#' `"mt_ucb"`, `"mt_ts"` and `"dp_ucb_bound"`; and `"uniform"`, which meets every budget.
 #'
 #' With `arms = NULL` candidates play a panel of six problems with Bernoulli rewards: the four of
 #' Sajed and Sheffet (2019) in shape, with best mean 0.75 (`close`: all others 0.70; `linear`,
@@ -94,8 +93,7 @@
 #'       (`failures`), so that the mean may be far off;
 #'   * `q95`, `worst`: 95% quantile and maximum of the regret of a run; in a panel, of its mean over the
 #'     problems;
-#'   * `failures`: share of runs, on any one problem, whose regret is more than 5 times the policy's
-#'     median;
+#'   * `failures`: share of runs, on any one problem, whose regret is more than 5 times the policy's median;
 #'   * `runs`: number of runs, smaller than `runs` of the call if the race stopped the candidate.
 #'
 #'   [recommended_policy()] gives the policies themselves. Known candidates that cannot meet the budget or

@@ -1,8 +1,7 @@
 #' Regret bounds from the papers
 #'
-#' Says how much reward a policy loses at most, as proved in the papers.
-#' What the papers prove about a policy's expected regret, next to lower bounds that no
-#' policy can beat.
+#' Says how much reward a policy loses at most, as proved in the papers. What the papers prove about a
+#' policy's expected regret, next to lower bounds that no policy can beat.
 #'
 #' @details
 #' Most papers give an order without constants. Then `bound` is `NA`, because any number would be
@@ -13,11 +12,10 @@
 #' run over the arms with D > 0, ln is the natural logarithm, kl the relative entropy of two
 #' Bernoulli distributions by their means, and O() and Omega() hide constants that the papers do not give.
 #'
-#' Lower bounds are rows of their own, called "lower bound: ..." in `policy`. That of Lai
-#' and Robbins holds for every policy that does well on all Bernoulli arms, privately or not;
-#' its number is the leading term, sum of D ln(T) / kl(mean, best mean), and exact only as T
-#' grows. That of
-#' Shariff and Sheffet is for epsilon-DP policies and is listed for each epsilon asked for.
+#' Lower bounds are rows of their own, called "lower bound: ..." in `policy`. That of Lai and Robbins holds
+#' for every policy that does well on all Bernoulli arms, privately or not; its number is the leading term,
+#' sum of D ln(T) / kl(mean, best mean), and exact only as T grows. That of Shariff and Sheffet is for
+#' epsilon-DP policies and is listed for each epsilon asked for.
 #'
 #' @param policy A policy, or a named list of them.
 #' @param arms The problem, from [arms_bernoulli()] and its family.

@@ -4,12 +4,11 @@
 #' keeps the events in which the policy chooses the logged arm.
 #'
 #' @details
-#' Events are read in order. The policy chooses from the event's pool; if it
-#' chooses the arm that was shown, the event is kept: its reward counts, and the policy
-#' observes it. Otherwise the event is discarded without a trace (Li, Chu, Langford and
-#' Wang 2011). Where the logger chose uniformly and events are independent, the kept
-#' events have the distribution of the policy's own interaction, and `rate` is unbiased. The
-#' policy's clock counts kept events.
+#' Events are read in order. The policy chooses from the event's pool; if it chooses the arm that was shown,
+#' the event is kept: its reward counts, and the policy observes it. Otherwise the event is discarded without
+#' a trace (Li, Chu, Langford and Wang 2011). Where the logger chose uniformly and events are independent, the
+#' kept events have the distribution of the policy's own interaction, and `rate` is unbiased. The policy's
+#' clock counts kept events.
 #'
 #' Where propensities are not uniform, arms that the logger preferred are more frequent among the kept events.
 #' Then:
@@ -17,9 +16,8 @@
 #' * `"weighted"` keeps every match and weights its reward by 1 / propensity. That corrects
 #'   the average (it is self-normalised, so unbiased only as the log grows), but the policy
 #'   still *learns* from a history in which events the logger favoured are more frequent;
-#' * `"rejection"` keeps a match with the chance least propensity / propensity, which
-#'   gives the whole history the right distribution (Dudik et al. 2012), and keeps few events if one
-#'   propensity is small.
+#' * `"rejection"` keeps a match with the chance least propensity / propensity, which gives the whole history
+#'   the right distribution (Dudik et al. 2012), and keeps few events if one propensity is small.
 #'
 #' `"auto"` takes plain replay for a uniform log and `"weighted"` otherwise. A log without
 #' `propensity` is taken as uniform, and refused if the counts of arms clearly contradict that.
@@ -32,20 +30,17 @@
 #'
 #' The rate of the uniform policy, to which `relative` refers, is estimated from the whole log: its mean
 #' reward if the log is uniform (in plain replay weighted by 1 / pool size, as above), else the
-#' self-normalised importance weighted mean. Both are less noisy than a replay of [policy_uniform()]. The
-#' mean of the importance weights of the uniform policy is printed. A warning is given where it is more than
-#' 4 standard errors and 1% away from 1: then the propensities are not those of the logger (see
-#' [dpts_ope()]).
+#' self-normalised importance weighted mean. Both are less noisy than a replay of [policy_uniform()]. The mean
+#' of the importance weights of the uniform policy is printed. A warning is given where it is more than 4
+#' standard errors and 1% away from 1: then the propensities are not those of the logger (see [dpts_ope()]).
 #'
-#' Runs differ in the policy's own random numbers and noise, not in the events: averaging
-#' over runs does not remove the error that comes from the log being finite. See
-#' [summary()][summary.dpts_replay].
+#' Runs differ in the policy's own random numbers and noise, not in the events: averaging over runs does not
+#' remove the error that comes from the log being finite. See [summary()][summary.dpts_replay].
 #'
 #' @section Arms:
-#' Arms may be integers, strings or a factor. Their order, in which
-#' [policy_fixed()] and the columns of a matrix in [dpts_ope()] count, is that of a
-#' factor's levels, else of the sorted values of `arm` and `pool`. The Open Bandit items
-#' 0, 1, ... are thus arms 1, 2, ... in order, labelled by their own ids.
+#' Arms may be integers, strings or a factor. Their order, in which [policy_fixed()] and the columns of a
+#' matrix in [dpts_ope()] count, is that of a factor's levels, else of the sorted values of `arm` and `pool`.
+#' The Open Bandit items 0, 1, ... are thus arms 1, 2, ... in order, labelled by their own ids.
 #'
 #' @section Privacy: A replay states its own guarantee: its print shows it, and [dpts_privacy()] of a replay
 #' draws it. Anyone who knows the arms of the log can infer from the kept events every choice of the policy,
@@ -76,9 +71,8 @@
 #'   arm (in order, or named by arm). The policy sees for each arm all products of the event's context with
 #'   the arm's features. The default is what [read_yahoo_r6()] attached.
 #' @param method How events are kept and weighted; see Details.
-#' @param clip Set contexts below 0 to 0 and above 1 to 1? The number of changed entries is
-#'   printed. If `FALSE`, contexts outside \[0, 1\] are an error for private policies, whose
-#'   guarantee needs the range.
+#' @param clip Set contexts below 0 to 0 and above 1 to 1? The number of changed entries is printed. If
+#'   `FALSE`, contexts outside \[0, 1\] are an error for private policies, whose guarantee needs the range.
 #' @param horizon Maximum number of kept events of a run: a whole number, or `NULL` for the number of events.
 #'   Private policies add noise for this horizon: one near the number of events that will be kept means less
 #'   noise.

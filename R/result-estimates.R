@@ -16,24 +16,22 @@
 #'   look at no reward, linear policies have no mean per arm, and the sums inside a private policy
 #'   in R are not known: NA.
 #'
-#' With probability `level` the interval of an arm contains its mean at every time at once, whatever
-#' rule decided to pull it, and when to stop: also for arms that were dropped early because they looked
-#' bad. It is a confidence sequence: with n rewards in the sum Y, and noise that
-#' is independent of them, exp(x Y - n log(1 - m + m e^x) - (log-mgf of the noise at x)) is a
-#' supermartingale for an arm of mean m, and so is a mixture over x, which rarely grows
-#' large (Ville's inequality). Noise that later sums do not share, as that of trees, is bounded
-#' apart, for all sums together. `mean` is the sum divided by the rewards, cut to the range of rewards;
-#' where a rule chose what to pull, such means are biased, usually downwards, and the intervals hold all
-#' the same. For the difference of two arms, subtract lower from upper limits.
+#' With probability `level` the interval of an arm contains its mean at every time at once, whatever rule
+#' decided to pull it, and when to stop: also for arms that were dropped early because they looked bad. It is
+#' a confidence sequence: with n rewards in the sum Y, and noise that is independent of them, exp(x Y - n
+#' log(1 - m + m e^x) - (log-mgf of the noise at x)) is a supermartingale for an arm of mean m, and so is a
+#' mixture over x, which rarely grows large (Ville's inequality). Noise that later sums do not share, as that
+#' of trees, is bounded apart, for all sums together. `mean` is the sum divided by the rewards, cut to the
+#' range of rewards; where a rule chose what to pull, such means are biased, usually downwards, and the
+#' intervals hold all the same. For the difference of two arms, subtract lower from upper limits.
 #'
 #' The sequence of [evidence()], whose x follow the releases, is about as wide where means do not change: 6%
 #' narrower to 7% wider in the mean (means of .05, .5 and .9, 300 to 30,000 people, Gaussian, Laplace and no
 #' noise), narrowest with many rewards of means near 1/2. It is not used here, for it does not hold where
 #' means do change.
 #'
-#' Where means change, the interval is for the average of the means in the rounds whose rewards are
-#' in the sum. For a policy that is started anew ([policy_restart()]) the estimates are those of its last
-#' life.
+#' Where means change, the interval is for the average of the means in the rounds whose rewards are in the
+#' sum. For a policy that is started anew ([policy_restart()]) the estimates are those of its last life.
 #'
 #' @param x A result of [dpts_simulate()], or of [dpts_replay()] without weights, or a release table
 #'   ([dpts_releases()]). Of rows up to a round, such as `x[x$t <= 100, ]`, the estimates are as of that

@@ -44,8 +44,7 @@ line_colours <- function(n) {
 LINE_TYPES <- c("solid", "42", "22", "62", "12", "4212", "6222", "82", "2262")
 POINT_SHAPES <- c(16, 17, 15, 1, 2, 0, 3, 4, 5)
 
-# Scales that give each level a colour, line type and shape of its own, in the order of `breaks` in
-# the legend
+# Scales that give each level a colour, line type and shape of its own, in the order of `breaks` in the legend
 #
 # With `title = waiver()` and short names the legend of a scale that the user adds is one with the others.
 scales_by <- function(levels, breaks = levels, title = NULL, guide = "legend") {

@@ -75,11 +75,10 @@ words_statements <- function(x) {
 #' Averages the reward of each policy on a log over the runs, with intervals. `autoplot()` draws it.
 #'
 #' @details
-#' A rate has two sources of error. Runs differ in the policy's random numbers: this
-#' error shrinks with more runs. The log is one sample of events: this error does not shrink,
-#' because all runs read the same log. `se` estimates the second from the rewards of
-#' one run's kept events, and adds the variance of the first, `sd`^2 / `runs`. It is conservative when
-#' runs keep different events.
+#' A rate has two sources of error. Runs differ in the policy's random numbers: this error shrinks with more
+#' runs. The log is one sample of events: this error does not shrink, because all runs read the same log. `se`
+#' estimates the second from the rewards of one run's kept events, and adds the variance of the first, `sd`^2
+#' / `runs`. It is conservative when runs keep different events.
 #'
 #' A policy that learns has a third source: other events would have led it to other arms. One log cannot
 #' show this error, and `se` does not contain it. For a policy that soon settles on one of two similar arms,

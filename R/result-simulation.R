@@ -85,8 +85,7 @@ name_problem <- function(x, label) {
 #' @param ... Must be empty.
 #' @param level Confidence level of the band: a number in (0, 1).
 #' @param quantiles `NULL`, or probabilities: quantiles of the regret over runs, such as `c(0.05, 0.5, 0.95)`.
-#' @returns A tibble, one row for each problem (if there are
-#'   several), policy and recorded round:
+#' @returns A tibble, one row for each problem (if there are several), policy and recorded round:
 #'   * `problem`, `policy`, `t`: as in the simulation;
 #'   * `runs`: how many runs were averaged;
 #'   * `mean`, `sd`: of the cumulative pseudo-regret over runs;

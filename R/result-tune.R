@@ -78,9 +78,8 @@ after_join.dpts_tuning <- function(x) {
 #' @param object A result of [dpts_tune()].
 #' @param ... Must be empty.
 #' @param level Confidence level of the interval: a number in (0, 1).
-#' @returns A tibble, one row for each accountant: `accountant`, `prepulls`, `variance_scale`,
-#'   `runs`, `regret`, `se`, and `lower`, `upper`, the interval of the regret (see
-#'   [summary.dpts_simulation()]).
+#' @returns A tibble, one row for each accountant: `accountant`, `prepulls`, `variance_scale`, `runs`,
+#'   `regret`, `se`, and `lower`, `upper`, the interval of the regret (see [summary.dpts_simulation()]).
 #'
 #'   `autoplot()`: a ggplot.
 #' @family privacy

@@ -294,8 +294,7 @@ before_join <- function(like, parts) UseMethod("before_join")
 #' @export
 before_join.dpts_result <- function(like, parts) parts
 
-# The joined rows, sorted. No row may come twice; where rows are averages over runs, a class may
-# average anew.
+# The joined rows, sorted. No row may come twice; where rows are averages over runs, a class may average anew.
 after_join <- function(x) UseMethod("after_join")
 
 #' @export

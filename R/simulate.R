@@ -1,19 +1,16 @@
 #' Simulate bandit policies
 #'
-#' Tries policies on arms that you describe, and measures how much reward they lose.
-#' Plays every policy on the arms, for many runs, and returns the regret curves as a
-#' tidy data frame.
+#' Tries policies on arms that you describe, and measures how much reward they lose. Plays every policy on the
+#' arms, for many runs, and returns the regret curves as a tidy data frame.
 #'
 #' @details
-#' Regret is pseudo-regret: the sum over rounds of the gap between the best mean and the
-#' mean of the arm that was pulled. It has the mean of the realised regret, and less
-#' variance.
+#' Regret is pseudo-regret: the sum over rounds of the gap between the best mean and the mean of the arm that
+#' was pulled. It has the mean of the realised regret, and less variance.
 #'
-#' Random numbers are keyed by (`seed`, run, purpose), the purposes being rewards, the
-#' policy's own draws and privacy noise. A run depends on its key, the arms, the
-#' policy and the horizon, and on nothing else: not on the threads, the chunks, the workers,
-#' the recorded rounds, which other runs are asked for or which other policies are in the call.
-#' Policies in one call share random numbers run by run: compare them by differences
+#' Random numbers are keyed by (`seed`, run, purpose), the purposes being rewards, the policy's own draws and
+#' privacy noise. A run depends on its key, the arms, the policy and the horizon, and on nothing else: not on
+#' the threads, the chunks, the workers, the recorded rounds, which other runs are asked for or which other
+#' policies are in the call. Policies in one call share random numbers run by run: compare them by differences
 #' within runs.
 #'
 #' Rounds are played by the fastest method that keeps their distribution: one by one; many at once, where
@@ -60,10 +57,9 @@
 #'   draws its own, or a function of n that gives the delays of n rounds; see Details.
 #' @param batch A whole number: what has come is learned at the end of every group of so many rounds,
 #'   such as a week of participants. 1: at once.
-#' @param checkpoint A file, or `NULL`; it needs a `seed`. Finished chunks of runs are kept in it.
-#'   The same call resumes from it, a call with more runs or more policies plays what is missing,
-#'   and a call with another seed, problem, horizon or `record` is refused. The file is written
-#'   whole or not at all.
+#' @param checkpoint A file, or `NULL`; it needs a `seed`. Finished chunks of runs are kept in it. The same
+#'   call resumes from it, a call with more runs or more policies plays what is missing, and a call with
+#'   another seed, problem, horizon or `record` is refused. The file is written whole or not at all.
 #' @param history Keep every round, for [dpts_history()]?
 #' @param finish Does a policy that releases rewards in batches release, after the last round, those that
 #'   are open? Each reward is still in one release only, and the guarantee holds; [estimates()] then know of
@@ -268,8 +264,7 @@ record_rounds <- function(n, horizon) {
   mixed <- function(m) {
     unique(sort(c(linear, round(exp(seq(0, log(horizon), length.out = m))))))
   }
-  # The first terms of a progression of whole numbers coincide: take as many terms as
-  # leave n rounds.
+  # The first terms of a progression of whole numbers coincide: take as many terms as leave n rounds.
   low <- 1
   high <- 2 * n
   while (length(mixed(high)) <= n) high <- 2 * high
@@ -366,10 +361,9 @@ simulate_begin <- function(job, kernel, runs, threads = 1) {
   ))
 }
 
-# The engine of src/play_simulate.h. `options(dpts.engine = "plain")` plays every round one
-# by one, the reference that skipping and lanes are held to; "scan" does so with a look at every
-# arm in each choice, the reference for tournaments; "skip" and "lanes" are for tests and
-# benchmarks.
+# The engine of src/play_simulate.h. `options(dpts.engine = "plain")` plays every round one by one, the
+# reference that skipping and lanes are held to; "scan" does so with a look at every arm in each choice, the
+# reference for tournaments; "skip" and "lanes" are for tests and benchmarks.
 simulate_engine <- function() {
   engine <- getOption("dpts.engine", "auto")
   engines <- c("auto", "plain", "skip", "lanes", "scan")
@@ -382,8 +376,7 @@ simulate_engine <- function() {
 
 # ---- result -------------------------------------------------------------------------
 
-# The result of chunks that were played, in whatever order: problem by problem, policy by policy,
-# run by run
+# The result of chunks that were played, in whatever order: problem by problem, policy by policy, run by run
 # `several`: Are problems named, and so a column?
 gather_simulation <- function(job, chunks, several) {
   joined <- join_chunks(job, chunks)

@@ -6,10 +6,9 @@
 #' simulates the regret.
 #'
 #' @details
-#' All candidates are simulated in one call of [dpts_simulate()] and share random numbers
-#' run by run. A sharper accountant needs less variance for the same budget: the rows of
-#' `"gdp"` (the paper's), `"sequence"` ([sequence_rdp()]) and `"direct"` ([sequence_gdp()],
-#' [sequence_epsilon()]) show what that is worth.
+#' All candidates are simulated in one call of [dpts_simulate()] and share random numbers run by run. A
+#' sharper accountant needs less variance for the same budget: the rows of `"gdp"` (the paper's), `"sequence"`
+#' ([sequence_rdp()]) and `"direct"` ([sequence_gdp()], [sequence_epsilon()]) show what that is worth.
 #'
 #' The sharpest form of `"direct"` takes seconds at short horizons. It is used for the candidates within 10%
 #' of the least regret in ten runs; the others keep a scale that is also inside the budget, up to a third
@@ -25,8 +24,7 @@
 #' @param accountant One or more of `"gdp"`, `"rdp"`, `"sequence"` and `"direct"`; or `NULL`, as in
 #'   [dpts_calibrate()].
 #' @inheritParams dpts_simulate
-#' @returns A tibble of class `dpts_tuning`, one row for each accountant and number of
-#'   pre-pulls:
+#' @returns A tibble of class `dpts_tuning`, one row for each accountant and number of pre-pulls:
 #'   * `accountant`;
 #'   * `prepulls`, `variance_scale`: the candidate, for [policy_ts_gaussian()];
 #'   * `regret`: mean cumulative pseudo-regret at the horizon, in units of reward;

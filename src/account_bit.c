@@ -1,8 +1,7 @@
-/* Given the other arms' draws, round t publishes a bit: was the private arm
-   pulled? It is Bernoulli(q), q = Phi(x), under one stream and Bernoulli(p),
-   p = Phi(x + s), |s| <= d, under the other; x may be any number. A pull is
-   charged g, by which the bound for later rounds decreases since the arm has one
-   more reward. H(d, g) is the most that such a round can add to log E_Q[(P/Q)^alpha].
+/* Given the other arms' draws, round t publishes a bit: was the private arm pulled? It is Bernoulli(q), q =
+   Phi(x), under one stream and Bernoulli(p), p = Phi(x + s), |s| <= d, under the other; x may be any number.
+   A pull is charged g, by which the bound for later rounds decreases since the arm has one more reward. H(d,
+   g) is the most that such a round can add to log E_Q[(P/Q)^alpha].
 
    Three theorems, proved in vignettes/sequence-proofs.Rmd, make the search for
    the supremum a proof, up to rounding:
@@ -57,10 +56,9 @@ static double log_cdf(const two_tails *t, int upper) {
   return u < 10 ? log(own->cdf) : -0.5 * u * u - DPTS_LOG_SQRT_2PI - log(own->r);
 }
 
-/* From y0 to y1 = y0 + s, which are x or -x: the change of log Phi, which is the integral of r,
-   that of r and, roughly, that of r'. Where the two values would cancel: the trapezoid
-   with end corrections (Euler and Maclaurin) by the derivatives of r; relative
-   error below 1e-13. */
+/* From y0 to y1 = y0 + s, which are x or -x: the change of log Phi, which is the integral of r, that of r
+   and, roughly, that of r'. Where the two values would cancel: the trapezoid with end corrections (Euler and
+   Maclaurin) by the derivatives of r; relative error below 1e-13. */
 typedef struct {
   double log_cdf, r, slope;
 } rise;

@@ -2,10 +2,9 @@
 #ifndef DPTS_ACCOUNT_BIT_H
 #define DPTS_ACCOUNT_BIT_H
 
-/* log(p^alpha q^(1-alpha) e^-g + (1-p)^alpha (1-q)^(1-alpha)) at q = Phi(x),
-   p = Phi(x + s), for alpha > 1, its first two derivatives in x; how steep the logarithm
-   is of the term that cannot turn, the first, rising, if s < 0, else the second, falling; and by
-   what power of e at most that steepness grows per unit of x. */
+/* log(p^alpha q^(1-alpha) e^-g + (1-p)^alpha (1-q)^(1-alpha)) at q = Phi(x), p = Phi(x + s), for alpha > 1,
+   its first two derivatives in x; how steep the logarithm is of the term that cannot turn, the first, rising,
+   if s < 0, else the second, falling; and by what power of e at most that steepness grows per unit of x. */
 typedef struct {
   double value, slope, curve, steep, grow;
 } bit_point;
@@ -24,8 +23,7 @@ typedef struct {
   int ready;
 } bit_search;
 
-/* H(d, g) = max(0, the supremum over x and both signs of s = +/- d), for d >= 0,
-   g >= 0. */
+/* H(d, g) = max(0, the supremum over x and both signs of s = +/- d), for d >= 0, g >= 0. */
 double bit_loss(double alpha, double d, double g, bit_search *search);
 
 #endif

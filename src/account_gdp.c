@@ -2,9 +2,8 @@
 
        delta = Phi(-a) - e^epsilon Phi(-a - mu),   a = epsilon/mu - mu/2
 
-   (Dong, Roth and Su 2022, Corollary 1; Balle and Wang 2018, Theorem 8). In
-   this form it overflows beyond epsilon = 709 and loses digits by cancellation. Since
-   e^epsilon phi(a + mu) = phi(a), it is also
+   (Dong, Roth and Su 2022, Corollary 1; Balle and Wang 2018, Theorem 8). In this form it overflows beyond
+   epsilon = 709 and loses digits by cancellation. Since e^epsilon phi(a + mu) = phi(a), it is also
 
        delta = phi(a) D,   D = M(a) - M(a + mu),
 

@@ -1,29 +1,23 @@
-/* The direct accountant on a lattice: the largest hockey-stick divergence
-   U_tau(n, s) = E_P (1 - e^(s - log P/Q))_+ of tau rounds whose private arm starts with
-   n rewards, by its recursion
+/* The direct accountant on a lattice: the largest hockey-stick divergence U_tau(n, s) = E_P (1 - e^(s - log
+   P/Q))_+ of tau rounds whose private arm starts with n rewards, by its recursion
 
      U_(tau+1)(n, s) = sup p U_tau(n+1, s - log(p/q))
                          + (1-p) U_tau(n, s - log((1-p)/(1-q))),   U_0 = (1 - e^s)_+,
 
-   over q = Phi(x), p = Phi(x +/- d(n)). delta(epsilon) = U_T(n0, epsilon). Every
-   approximation is upward:
+   over q = Phi(x), p = Phi(x +/- d(n)). delta(epsilon) = U_T(n0, epsilon). Every approximation is upward:
 
-   * U is a supremum of expectations of (1 - y e^-L)_+, so convex in y = e^s, falling,
-     and 1 at y = 0. Between two points of a lattice in s it is read on the chord in y,
-     which is above it: every loss is rounded up to a mixture of two lattice losses. Left
-     of the lattice it is read on the chord to U = 1 at y = 0; right of it as constant.
-     The chord's weights are the same at all points, as the lattice is uniform in s.
-   * What is so read is convex in y again, as the next item needs: chords through points
-     of a convex function are, with the two ends; a round makes of convex functions,
-     falling and 1 at y = 0, for each corner below a function of the same kind; so is
-     the maximum of these, and the maximum with a constant, the floor.
-   * p V(y q/p) is jointly convex in (p, q) for convex V (it is V's perspective). So the
-     supremum over the region between the two curves is at most the largest value at
-     the corners of a polygon around it: the meeting points of tangents at some
-     positions, two ends beyond the first and the last tangent, the mirror image of all
-     these, and (0, 0) and (1, 1), where nothing is learned and U(n, s) or U(n+1, s) stays.
-     A random largest draw of the other arms is an average over the region. A smaller
-     shift is inside it.
+   * U is a supremum of expectations of (1 - y e^-L)_+, so convex in y = e^s, falling, and 1 at y = 0. Between
+     two points of a lattice in s it is read on the chord in y, which is above it: every loss is rounded up to
+     a mixture of two lattice losses. Left of the lattice it is read on the chord to U = 1 at y = 0; right of
+     it as constant. The chord's weights are the same at all points, as the lattice is uniform in s.
+   * What is so read is convex in y again, as the next item needs: chords through points of a convex function
+     are, with the two ends; a round makes of convex functions, falling and 1 at y = 0, for each corner below
+     a function of the same kind; so is the maximum of these, and the maximum with a constant, the floor.
+   * p V(y q/p) is jointly convex in (p, q) for convex V (it is V's perspective). So the supremum over the
+     region between the two curves is at most the largest value at the corners of a polygon around it: the
+     meeting points of tangents at some positions, two ends beyond the first and the last tangent, the mirror
+     image of all these, and (0, 0) and (1, 1), where nothing is learned and U(n, s) or U(n+1, s) stays. A
+     random largest draw of the other arms is an average over the region. A smaller shift is inside it.
    * U falls with n (a smaller shift is inside the region): the last node stands for all
      n above it, and a pull there leads nowhere. This is used of the true U alone:
      polygons of neighbouring n need not be nested, nor what is read of them ordered.
@@ -54,10 +48,9 @@ typedef struct {
   double p, q, p_rest, q_rest; /* p, q, 1 - p, 1 - q, each to relative accuracy */
 } corner;
 
-/* Where the tangents at a and b to (q, p) = (Phi(t), Phi(t + d)) meet: q is the mean of
-   Phi(t) over [a, b] weighted by the slope e^(-t d), p that of Phi(t + d) weighted by
-   its inverse. Gauss-Legendre, 8 nodes (Abramowitz and Stegun 1964, table 25.4), in
-   panels of at most 1/2, is exact to 1e-11. */
+/* Where the tangents at a and b to (q, p) = (Phi(t), Phi(t + d)) meet: q is the mean of Phi(t) over [a, b]
+   weighted by the slope e^(-t d), p that of Phi(t + d) weighted by its inverse. Gauss-Legendre, 8 nodes
+   (Abramowitz and Stegun 1964, table 25.4), in panels of at most 1/2, is exact to 1e-11. */
 static void tangents_meet(double a, double b, double d, double *p, double *q) {
   static const double X[4] = {0.183434642495650, 0.525532409916329, 0.796666477413627, 0.960289856497536};
   static const double W[4] = {0.362683783378362, 0.313706645877887, 0.222381034453374, 0.101228536290376};
@@ -76,11 +69,10 @@ static void tangents_meet(double a, double b, double d, double *p, double *q) {
   *p = sum_p / all_p;
 }
 
-/* The corners of a polygon around the upper curve, on which P pulls more: where the
-   tangents at neighbouring positions meet, dense where p or q is moderate, and two
-   ends outside the first and the last tangent. Returns how many; (0, 0) and (1, 1) are
-   left out. The lower half is the mirror image, p, q <-> 1 - p, 1 - q. `dense` is the
-   distance of positions where it matters most: a corner there stands out as if d were
+/* The corners of a polygon around the upper curve, on which P pulls more: where the tangents at neighbouring
+   positions meet, dense where p or q is moderate, and two ends outside the first and the last tangent.
+   Returns how many; (0, 0) and (1, 1) are left out. The lower half is the mirror image, p, q <-> 1 - p, 1 -
+   q. `dense` is the distance of positions where it matters most: a corner there stands out as if d were
    larger by a share of dense^2 / 8. */
 static int polygon(double d, double dense, corner *c) {
   double t = -FAR - d, before;

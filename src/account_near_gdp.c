@@ -1,26 +1,23 @@
 /* The near-GDP accountant: the arms published in T rounds of Gaussian Thompson
    sampling are mu-GDP up to nu, for every epsilon at once.
 
-   Let U_tau(n, s) be the largest hockey-stick divergence E_P (1 - e^(s - log P/Q))_+
-   of tau rounds whose private arm starts with n rewards, and G(s; m) that of
-   N(sqrt m, 1) against N(0, 1). The solve below builds M_tau(n), falling with n, such
-   that one more round never lifts G(s; M_tau) above G(s; M_(tau+1)) + nu / T:
+   Let U_tau(n, s) be the largest hockey-stick divergence E_P (1 - e^(s - log P/Q))_+ of tau rounds whose
+   private arm starts with n rewards, and G(s; m) that of N(sqrt m, 1) against N(0, 1). The solve below builds
+   M_tau(n), falling with n, such that one more round never lifts G(s; M_tau) above G(s; M_(tau+1)) + nu / T:
 
      p G(s - l1; M_tau(n+1)) + (1-p) G(s - l0; M_tau(n))
        <= G(s; M_(tau+1)(n)) + nu / T,                                         (*)
 
-   l1 = log p/q, l0 = log (1-p)/(1-q), for all real s, all positions x and both
-   signs. Then U_T(n0, s) <= G(s; M_T(n0)) + nu. The proof is in
-   vignettes/sequence-proofs.Rmd; in short, at s = beta m, m = M_tau(n):
+   l1 = log p/q, l0 = log (1-p)/(1-q), for all real s, all positions x and both signs. Then U_T(n0, s) <= G(s;
+   M_T(n0)) + nu. The proof is in vignettes/sequence-proofs.Rmd; in short, at s = beta m, m = M_tau(n):
 
    * Divided by f(s) / 2, f the density of N(m/2, m), the left side of (*) exceeds
      G(s; m) by at most (F_a - 1) / kap - ghat(g) p^a q^(1-a): a Renyi round of order
      a = 1/2 + beta, kap = a (a-1) / 2, with a pull credited for g = M(n) - M(n+1).
    * That is convex in beta up to Hoeffding's factor, so finitely many orders cover
      |beta| <= B; beyond B the excess is below nu / T.
-   * In an order the supremum over positions is E = e^H - 1 (account_bit.c). It is
-     convex in the shift and in the slope, so four corners cover a cell of n and a
-     step of tau.
+   * In an order the supremum over positions is E = e^H - 1 (account_bit.c). It is convex in the shift and in
+     the slope, so four corners cover a cell of n and a step of tau.
    * Raising M by h = Y (1 + 2 e Y), e = 1/(4m) + 1/16, makes up for an excess of Y;
      h = d^2, a whole draw, always does. */
 #include "account.h"
@@ -81,9 +78,8 @@ void near_gdp_begin(near_gdp *run, double rounds, double start, double scale, do
 
 /* ---- one cell in one step ----------------------------------------------------- */
 
-/* The cell of the integers from node k to node k + 1, the latter excluded. What is
-   frozen for a step is taken at the least m of cell and step, that of node k + 1 at
-   the start: what a round needs falls with m. */
+/* The cell of the integers from node k to node k + 1, the latter excluded. What is frozen for a step is taken
+   at the least m of cell and step, that of node k + 1 at the start: what a round needs falls with m. */
 typedef struct {
   int whole;     /* M gains d^2 a round: what follows is not needed */
   int narrow;    /* one integer: node k + 1 is not in it */
@@ -102,14 +98,12 @@ typedef struct {
   double *maximiser; /* the maximisers by order, at node k and at node k + 1 */
 } cell;
 
-/* Where the orders lie between the least and the largest beta; dense where they
-   bind. */
+/* Where the orders lie between the least and the largest beta; dense where they bind. */
 static const double ORDER_AT[NEAR_ORDERS] = {0, 0.3, 0.5, 0.6, 0.68, 0.75, 0.81, 0.87, 0.93, 1};
 #define LEAST_BETA 0.505
 
-/* The largest beta: beyond |s| = beta m, a whole draw, which is always enough, adds
-   no more than the allowance: d^2 / 2 times the largest density at s of N(m'/2, m'),
-   m <= m' <= m + d^2. */
+/* The largest beta: beyond |s| = beta m, a whole draw, which is always enough, adds no more than the
+   allowance: d^2 / 2 times the largest density at s of N(m'/2, m'), m <= m' <= m + d^2. */
 static double largest_beta(double m, double d, double allowance) {
   double m2 = m + d * d;
   double tail = log(d * d / (2 * allowance * DPTS_SQRT_2PI * sqrt(m)));
@@ -126,9 +120,8 @@ static double edge_at(double a, double d, double w) {
   return expm1(h) / (a * (a - 1) / 2) * rounding_at(d);
 }
 
-/* The cut: left of it no pull is credited. There the largest order needs most, as the
-   excess is convex in beta. The need is kept somewhat below `goal`. Any cut is valid,
-   if one is found. */
+/* The cut: left of it no pull is credited. There the largest order needs most, as the excess is convex in
+   beta. The need is kept somewhat below `goal`. Any cut is valid, if one is found. */
 static int find_cut(cell *c, double *cut, double a, double goal) {
   double d = c->d[0], higher = edge_at(a, d, *cut + 0.1);
   if (higher >= 0 && higher < goal) {
@@ -259,8 +252,7 @@ static double meet_end(const cell *c, const ticks *t, double r, double guess, do
   return x2 - over2 * (x2 - x) / (over2 - over);
 }
 
-/* R_k, given R_(k+1) and what cell k - 1 asks. Negative if a long step would leave an
-   inequality unmet. */
+/* R_k, given R_(k+1) and what cell k - 1 asks. Negative if a long step would leave an inequality unmet. */
 static double solve_node(const near_gdp *run, const cell *c, long k, const ticks *t, double asked) {
   double upper = run->rate[k + 1], d0 = c->d[0], d1 = c->d[1];
   double least = fmax(asked, upper), whole = d0 * d0 / t->v_end;
@@ -288,8 +280,7 @@ static double solve_node(const near_gdp *run, const cell *c, long k, const ticks
   return r;
 }
 
-/* All R_k of a step, from the largest node down. Above it M is constant in n: no
-   credit, so whole draws. */
+/* All R_k of a step, from the largest node down. Above it M is constant in n: no credit, so whole draws. */
 static int solve_rates(near_gdp *run, const ticks *t) {
   long top = run->nodes - 1;
   cell cells[2];

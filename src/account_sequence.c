@@ -1,6 +1,5 @@
-/* The sequence accountant by its recursion. With W_tau(n) the largest value of
-   log E_Q[(P/Q)^alpha] over tau remaining rounds when the private arm has n
-   rewards, d(n) = 1 / sqrt(c (n + 1)) and W_0 = 0,
+/* The sequence accountant by its recursion. With W_tau(n) the largest value of log E_Q[(P/Q)^alpha] over tau
+   remaining rounds when the private arm has n rewards, d(n) = 1 / sqrt(c (n + 1)) and W_0 = 0,
 
        W_(tau+1)(n) = W_tau(n) + H(d(n), W_tau(n) - W_tau(n+1)),
 

@@ -9,16 +9,14 @@
 
      X_k(gamma) >= H(d(n), g(n)) / (1 - s(n) (1 - f_k))   for all n of the cell,
 
-   s(n) = log((n+1)/(n_k+1)) / L, is what the node's own rate must reach so
-   that the rates (1 - s) r_k + s r_(k+1) suffice in the whole cell, provided
-   r_(k+1) >= f_k X_k. It is found part by part: in n = from, ..., to the shift
-   is at most d(from), the slope at least l(to) G / L, and s at most s(to).
+   s(n) = log((n+1)/(n_k+1)) / L, is what the node's own rate must reach so that the rates (1 - s) r_k + s
+   r_(k+1) suffice in the whole cell, provided r_(k+1) >= f_k X_k. It is found part by part: in n = from, ...,
+   to the shift is at most d(from), the slope at least l(to) G / L, and s at most s(to).
 
-   H is jointly convex in (d, g) (theorem 2 of account_bit.c), so chords lie above
-   it: between the charges of a column, between two columns (`read_column`), and,
-   as a maximum of convex functions of gamma is convex, between the charges of a
-   majorant. Nothing is left to an estimate of an error but rounding: GRID_MARGIN,
-   in account_sequence_grid.h, says how much of it there is. */
+   H is jointly convex in (d, g) (theorem 2 of account_bit.c), so chords lie above it: between the charges of
+   a column, between two columns (`read_column`), and, as a maximum of convex functions of gamma is convex,
+   between the charges of a majorant. Nothing is left to an estimate of an error but rounding: GRID_MARGIN, in
+   account_sequence_grid.h, says how much of it there is. */
 #include "account.h"
 #include "account_bit.h"
 
@@ -165,8 +163,7 @@ static double read_column(sequence_grid *run, double d) {
   return 1 + t * (1 - t) * (d1 - d2) * (d1 - d2) / (d * d);
 }
 
-/* Raise the majorant to `weight` times the loss at the charges ratio * gamma, by
-   the column just read. */
+/* Raise the majorant to `weight` times the loss at the charges ratio * gamma, by the column just read. */
 static void raise_part(sequence_grid *run, double *loss, double ratio, double weight) {
   const double *charge = run->charge, *column = run->column;
   long last = run->charges - 1, m = 0;

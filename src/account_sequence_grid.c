@@ -4,22 +4,20 @@
 
        U_(tau+1)(n) >= U_tau(n) + H(d(n), U_tau(n) - U_tau(n+1))       (*)
 
-   is never below the exact W: the recursion is the logarithm of a supremum of
-   A exp W(n+1) + B exp W(n), which grows with both values. Here U is linear in
-   log(n + 1) inside the cells (account_sequence_cells.c) and linear in the clock
-   u = log(tau + before) over a step of rounds a, ..., e. Let X_k be the majorant of
-   cell k, gamma_k the slope in the cell, R_k what node k gains per unit of u and v(tau)
-   = u(tau + 1) - u(tau). Then (*) holds in the cell at tau when
+   is never below the exact W: the recursion is the logarithm of a supremum of A exp W(n+1) + B exp W(n),
+   which grows with both values. Here U is linear in log(n + 1) inside the cells (account_sequence_cells.c)
+   and linear in the clock u = log(tau + before) over a step of rounds a, ..., e. Let X_k be the majorant of
+   cell k, gamma_k the slope in the cell, R_k what node k gains per unit of u and v(tau) = u(tau + 1) -
+   u(tau). Then (*) holds in the cell at tau when
 
        R_k v >= X_k(gamma_k),   R_(k+1) v >= f_k X_k(gamma_k).
 
-   Within the step gamma_k is linear in u and X_k convex, so X_k is below its chord
-   between tau = a and tau = e. So is log v above its own chord, v being log-concave
-   in u, and v is above the chord from v_a to v_e times exp(-log(v_a / v_e)^2 / 8)
-   (Hoeffding's lemma). With that factor in v_a and v_e it is enough that both
-   inequalities hold at a, where they are explicit, and at e, where R_k v_e =
-   X_k(gamma_k) is solved for R_k. Nodes are solved from the largest down. Above
-   the largest, U is constant in n, where (*) holds with slope 0. */
+   Within the step gamma_k is linear in u and X_k convex, so X_k is below its chord between tau = a and tau =
+   e. So is log v above its own chord, v being log-concave in u, and v is above the chord from v_a to v_e
+   times exp(-log(v_a / v_e)^2 / 8) (Hoeffding's lemma). With that factor in v_a and v_e it is enough that
+   both inequalities hold at a, where they are explicit, and at e, where R_k v_e = X_k(gamma_k) is solved for
+   R_k. Nodes are solved from the largest down. Above the largest, U is constant in n, where (*) holds with
+   slope 0. */
 #include "account_sequence_grid.h"
 
 #include <math.h>
@@ -65,9 +63,8 @@ static double slope_for(const sequence_grid *run, const double *loss, double lev
   return charge[j + 1] - (charge[j + 1] - charge[j]) * (level - loss[j + 1]) / (loss[j] - loss[j + 1]);
 }
 
-/* How many rounds before round 0 the clock starts. Any choice is valid; good is the
-   one under which the first node's loss over v is steady, as it was over the step
-   before: loss ~ 1 / (tau + before). */
+/* How many rounds before round 0 the clock starts. Any choice is valid; good is the one under which the first
+   node's loss over v is steady, as it was over the step before: loss ~ 1 / (tau + before). */
 static double clock_start(sequence_grid *run) {
   double loss = read_loss(run, run->loss, run->gamma[0], &run->charge_at[0]);
   double fall = log(run->last_loss / loss) / (run->tau - run->last_tau);

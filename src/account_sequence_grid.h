@@ -20,14 +20,12 @@
 /* Shifts below this have no column: a whole draw's loss stands for the bit's. */
 #define GRID_LEAST_SHIFT 3e-7
 
-/* What rounding may take from a loss, as a share of it. The largest part is H
-   itself: log F is a sum of terms of size (alpha - 1) d that cancel down to
-   alpha (alpha - 1) d^2, so that 1e-16 becomes some 1e-14 / d. Against 33 digits, at
-   30,000 points with d from 3e-7 to 1e8 and alpha - 1 from 1e-7 to 1e7, the error
-   was at most 3e-7 for d < 1e-6 and 1e-7 above, Newton's early stop included. The
-   rest is smaller still: gains and slopes are sums over at most 2000 steps, off by
-   1e-12 of the largest term, and the loss moves with the slope by no more than q,
-   where q times the slope per reward is at most the loss. */
+/* What rounding may take from a loss, as a share of it. The largest part is H itself: log F is a sum of terms
+   of size (alpha - 1) d that cancel down to alpha (alpha - 1) d^2, so that 1e-16 becomes some 1e-14 / d.
+   Against 33 digits, at 30,000 points with d from 3e-7 to 1e8 and alpha - 1 from 1e-7 to 1e7, the error was
+   at most 3e-7 for d < 1e-6 and 1e-7 above, Newton's early stop included. The rest is smaller still: gains
+   and slopes are sums over at most 2000 steps, off by 1e-12 of the largest term, and the loss moves with the
+   slope by no more than q, where q times the slope per reward is at most the loss. */
 #define GRID_MARGIN 1e-6
 
 #endif

@@ -9,10 +9,9 @@
 /* The number of doubles of scratch memory that linalg_inverse_above() needs in dimension d. */
 size_t linalg_scratch(int d);
 
-/* Inverts a symmetric d x d matrix after raising its eigenvalues below `least` > 0 to `least`. Of a only
-   the lower triangle is read. Sets `inverse` (both triangles) and overwrites a with a factor F such that
-   F F' = inverse. Returns how many eigenvalues were raised, or -1 if LAPACK's iteration did not
-   converge. */
+/* Inverts a symmetric d x d matrix after raising its eigenvalues below `least` > 0 to `least`. Of a only the
+   lower triangle is read. Sets `inverse` (both triangles) and overwrites a with a factor F such that F F' =
+   inverse. Returns how many eigenvalues were raised, or -1 if LAPACK's iteration did not converge. */
 int linalg_inverse_above(int d, double *a, double least, double *inverse, double *scratch);
 
 #endif

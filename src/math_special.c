@@ -10,11 +10,10 @@ double normal_cdf(double x) { return 0.5 * erfc(-x * DPTS_SQRT1_2); }
    above it by the fraction, where exp(x^2 / 2) would lose digits. */
 #define MILLS_SPLIT 3.0
 
-/* The moments J_k = int_0^inf t^k / k! exp(-t^2/2 - x t) dt are the derivatives
-   of the Mills ratio, M^(k) = (-1)^k k! J_k, with J_0 = M. They obey
-   J_(k-1) = x J_k + (k+1) J_(k+1), so the ratios r_k = J_(k+1) / J_k come from
-   the backward continued fraction r_(k-1) = 1 / (x + (k+1) r_k). `ratio_terms`
-   is the depth at which r_0 has converged to 1e-17, found by computing with 50 digits. */
+/* The moments J_k = int_0^inf t^k / k! exp(-t^2/2 - x t) dt are the derivatives of the Mills ratio, M^(k) =
+   (-1)^k k! J_k, with J_0 = M. They obey J_(k-1) = x J_k + (k+1) J_(k+1), so the ratios r_k = J_(k+1) / J_k
+   come from the backward continued fraction r_(k-1) = 1 / (x + (k+1) r_k). `ratio_terms` is the depth at
+   which r_0 has converged to 1e-17, found by computing with 50 digits. */
 static int ratio_terms(double x) {
   if (x > 1e4) return 6;
   return (int)(9 + 40 / x + 420 / (x * x));

@@ -91,9 +91,8 @@ double release_pair(draws_t *draws, enum noise_kind kind, double sum, double squ
                     double weight, double *noisy_squares);
 /* (reward - 1/2)^2, where `live` rounded up to the grid. The rounding is conservative for evidence. */
 double reward_square(const draws_t *draws, double reward);
-/* The sum of squares of a batch whose sum was just released in a moving average with Gaussian noise, as
-   part of that release. One reward's sum moves the releases by at most d^2 in total
-   (noise_moving_average.h). */
+/* The sum of squares of a batch whose sum was just released in a moving average with Gaussian noise, as part
+   of that release. One reward's sum moves the releases by at most d^2 in total (noise_moving_average.h). */
 double release_beside(draws_t *draws, double squares, double sd);
 /* release_gaussian() for a moving average of sums (noise_moving_average.h). Where `live`, the sum is
    first rounded down to the grid: see exact_average(). */

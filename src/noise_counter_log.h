@@ -3,11 +3,10 @@
 /* The logarithmic mechanism and the hybrid mechanism of Chan, Shi and Song (2011). Both take any number
    of items and need no bound.
 
-   The logarithmic mechanism releases only when the stream reaches a boundary: the sum of the items since
-   the last boundary is released with fresh Laplace noise and added to the total. Each item is in one
-   noisy sum, so Laplace noise of scale 1 / epsilon makes it epsilon-DP for items in [0, 1]. The
-   boundaries are 1, 2, 4, 8, ... in the original, and 1, 3, 7, 15, ... in the variant of Hu and Hegde
-   (2022, section 3).
+   The logarithmic mechanism releases only when the stream reaches a boundary: the sum of the items since the
+   last boundary is released with fresh Laplace noise and added to the total. Each item is in one noisy sum,
+   so Laplace noise of scale 1 / epsilon makes it epsilon-DP for items in [0, 1]. The boundaries are 1, 2, 4,
+   8, ... in the original, and 1, 3, 7, 15, ... in the variant of Hu and Hegde (2022, section 3).
 
    The hybrid mechanism adds a binary tree for the items since the last boundary, which is restarted at
    each boundary. Each of the two mechanisms uses half of epsilon. Between the boundaries b and b' the

@@ -1,6 +1,5 @@
-/* The discrete Laplace distribution by integer arithmetic: Canonne, Kamath and Steinke
-   (2020), "The Discrete Gaussian for Differential Privacy", Algorithms 1 and 2. Their
-   scale t / s is 2^e / m here. */
+/* The discrete Laplace distribution by integer arithmetic: Canonne, Kamath and Steinke (2020), "The Discrete
+   Gaussian for Differential Privacy", Algorithms 1 and 2. Their scale t / s is 2^e / m here. */
 
 #include "noise_exact_laplace.h"
 

@@ -20,9 +20,8 @@ enum exact_status {
 /* The nearest multiple of 1 / steps; rewards are multiples of 1 / EXACT_GRID. */
 static inline double on_grid(double x, double steps) { return rint(x * steps) / steps; }
 
-/* Sets *noisy to sum + noise of scale at least `scale` (the scale of Laplace noise or the sd of normal
-   noise, for rewards in [0, 1]), a multiple of 1 / EXACT_GRID. Nothing is written unless the status is
-   EXACT_OK. */
+/* Sets *noisy to sum + noise of scale at least `scale` (the scale of Laplace noise or the sd of normal noise,
+   for rewards in [0, 1]), a multiple of 1 / EXACT_GRID. Nothing is written unless the status is EXACT_OK. */
 enum exact_status exact_release(bits_t *bits, exact_sampler_t sampler, double sum, double scale,
                                 double *noisy);
 

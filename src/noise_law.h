@@ -26,8 +26,7 @@ static inline int noise_is_bounded(const noise_law_t *noise) {
 /* For these two kinds, with u = l scale: the derivative of noise_charge() in u */
 double noise_charge_slope(const noise_law_t *noise, double u);
 
-/* The distribution of the noise that is actually drawn: a live agent's is on a grid, and slightly
-   larger. */
+/* The distribution of the noise that is actually drawn: a live agent's is on a grid, and slightly larger. */
 noise_law_t noise_as_drawn(const noise_law_t *noise, const draws_t *draws);
 
 #endif

@@ -1,7 +1,6 @@
 #ifndef DPTS_NOISE_MOVING_AVERAGE_H
 #define DPTS_NOISE_MOVING_AVERAGE_H
-/* Gaussian releases of a moving average of batch sums, and the best linear estimate of the mean from
-   them.
+/* Gaussian releases of a moving average of batch sums, and the best linear estimate of the mean from them.
 
    An arm's batches have exact sums s_1, s_2, ... of L_1, L_2, ... rewards. In place of s_b with N(0, 1 /
    mu^2), release b is

@@ -1,8 +1,7 @@
 #ifndef DPTS_PLAY_ENVIRONMENT_H
 #define DPTS_PLAY_ENVIRONMENT_H
-/* An environment is a policy's counterpart: the arms on offer, the reward of a pull, and the mean reward
-   of the best arm. A session (play_session.h) connects it with a policy. Observers (play_observer.h)
-   measure. */
+/* An environment is a policy's counterpart: the arms on offer, the reward of a pull, and the mean reward of
+   the best arm. A session (play_session.h) connects it with a policy. Observers (play_observer.h) measure. */
 
 #include "play_arms.h"
 #include "play_observer.h"
@@ -26,8 +25,7 @@ typedef struct {
   /* Sets the arms on offer and the contexts of a round. NULL: all arms and no contexts, as the session
      has set them. */
   void (*offer)(environment_t *env, round_t *round);
-  /* The arm that is pulled in this round regardless of the policy, or -1; NULL: the policy always
-     chooses. */
+  /* The arm that is pulled in this round regardless of the policy, or -1; NULL: the policy always chooses. */
   int (*force)(environment_t *env, const round_t *round);
   /* Pulls an arm. Returns whether the choice was played: a replay discards choices that differ from the
      log. NULL: stationary rewards, see environment_draw(). */

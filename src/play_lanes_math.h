@@ -58,9 +58,8 @@ INLINE vw UNIT(lower)(vu even, vu odd) {
 
 /* The polynomials below are Chebyshev interpolants. */
 
-/* -2 log(u), u = (x + 1/2) 2^-32 up to 2^-32. With u = 2^e z, z in [sqrt(1/2), sqrt(2)),
-   log z = 2 atanh(s), s = (z - 1) / (z + 1), and atanh(s) = s + s w P(w), w = s^2; relative
-   error 5e-7. */
+/* -2 log(u), u = (x + 1/2) 2^-32 up to 2^-32. With u = 2^e z, z in [sqrt(1/2), sqrt(2)), log z = 2 atanh(s),
+   s = (z - 1) / (z + 1), and atanh(s) = s + s w P(w), w = s^2; relative error 5e-7. */
 INLINE vf UNIT(radius2)(vw x) {
   const vf u = FLOATS(x >> 1) + 0.5f; /* in units of 2^-31 */
   const uint32_t root = 0x3f3504f3u;  /* sqrt(1/2) */

@@ -1,11 +1,10 @@
 /* Gaussian Thompson sampling in lanes.
 
-   A few digits nearly always show which draw is the largest. So lanes draw, choose and update with 24
-   bits, sixteen runs to a vector of 512 bits, and track an error bound: if the largest draw is not
-   certain to be the largest, settle() computes that lane's round again in full precision. Pulls and sums
-   of Bernoulli rewards are integers; other sums are doubles. Every choice is therefore the one of full
-   precision, on every vector unit; machines could differ only by the last of the 16 digits of their
-   log() and sin(). */
+   A few digits nearly always show which draw is the largest. So lanes draw, choose and update with 24 bits,
+   sixteen runs to a vector of 512 bits, and track an error bound: if the largest draw is not certain to be
+   the largest, settle() computes that lane's round again in full precision. Pulls and sums of Bernoulli
+   rewards are integers; other sums are doubles. Every choice is therefore the one of full precision, on every
+   vector unit; machines could differ only by the last of the 16 digits of their log() and sin(). */
 
 /* Otherwise GCC keeps the four words of a stream in memory. */
 #if defined(__GNUC__) && !defined(__clang__)
@@ -98,8 +97,7 @@ static void lanes_normals(uint64_t word, double z[2]) {
   z[!swap] = across;
 }
 
-/* Recomputes in full precision the normals whose words have too few digits for the radius, in some
-   lanes. */
+/* Recomputes in full precision the normals whose words have too few digits for the radius, in some lanes. */
 RARE static void refine(block_t *b, int from, int n) {
   for (int lane = from; lane < from + n; lane++) {
     rng_t rng = rng_of(b, POLICY_RNG + b->drawn * RNG_ROWS, lane);

@@ -83,9 +83,8 @@ static void see(observer_t *observer, const environment_t *env, int arm, double 
 
 /* ---- the z-test -------------------------------------------------------------------- */
 
-/* The variance of an arm's mean in a block: that of 0/1 rewards, an upper bound for all rewards in [0,
-   1]. Means may drift from block to block, so for few people the arm's mean is shrunk towards the
-   block's. */
+/* The variance of an arm's mean in a block: that of 0/1 rewards, an upper bound for all rewards in [0, 1].
+   Means may drift from block to block, so for few people the arm's mean is shrunk towards the block's. */
 static double variance_of(const part_t *arm, double level) {
   const double x = clip01((arm->sum + 100 * level) / (arm->n + 100));
   return (fmax(x * (1 - x), 0.01) + arm->noise / arm->n) / arm->n;

@@ -4,9 +4,8 @@
 
 /* ---- sums over kept events -------------------------------------------------------------- */
 
-/* The number of events; sums of w, w^2, w r, w^2 r and w^2 r^2 for weights w and rewards r; and sums of
-   w u, w u r and w u r^2, u being the weight of the event in the estimate of the uniform policy's
-   reward. */
+/* The number of events; sums of w, w^2, w r, w^2 r and w^2 r^2 for weights w and rewards r; and sums of w u,
+   w u r and w u r^2, u being the weight of the event in the estimate of the uniform policy's reward. */
 enum { EVENTS, W, WW, WR, WWR, WWRR, WU, WUR, WURR, N_SUMS };
 
 static size_t rows_sums(const survey_t *survey) {

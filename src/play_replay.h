@@ -25,7 +25,7 @@ typedef struct {
   environment_t env; /* the log as an environment */
   const event_log_t *log;
   int own; /* does each arm have a context of its own, the products of the
-                             event's context and the arm's features? */
+              event's context and the arm's features? */
   uint64_t seed;
   const double *runs;
   int n_runs;

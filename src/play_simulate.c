@@ -151,9 +151,8 @@ static void finish(const simulation_t *sim, slot_t *slot) {
 
 /* Plays this slot's run and the next ones, until the deadline or until it waits for the caller. */
 static void advance_slot(simulation_t *sim, slot_t *slot, double deadline) {
-  /* Look at the clock about every millisecond. A round costs up to some nanoseconds per arm and number
-     of its context, but costs vary; a skip may play dozens of rounds, and the cost of a policy in R is
-     unknown. */
+  /* Look at the clock about every millisecond. A round costs up to some nanoseconds per arm and number of its
+     context, but costs vary; a skip may play dozens of rounds, and the cost of a policy in R is unknown. */
   const int64_t size = (int64_t)sim->world->arms->k * (1 + sim->world->arms->dim);
   const int64_t most = sim->spec->host              ? 16
                        : sim->engine == ENGINE_SKIP ? 8

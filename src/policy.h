@@ -51,11 +51,10 @@ struct policy_t {
   /* What it is. R reads these, and has no list of policies (policy_properties() in R). */
   int tosses;        /* its choices depend on random numbers of its own */
   int releases;      /* it learns from noisy sums that it releases, and from nothing else */
-  int batches;       /* the reward that completes a batch of an arm releases its sum, once, with fresh
-                        noise, and nothing else is released: so many batches of an arm may be open.
-                        0: not so */
+  int batches;       /* the reward that completes a batch of an arm releases its sum, once, with fresh noise,
+                        and nothing else is released: so many batches of an arm may be open. 0: not so */
   int each_once;     /* each reward is in one released sum at most, with noise of its own unless a parameter
-                    "correlation" says otherwise */
+                        "correlation" says otherwise */
   int by_tosses;     /* these sums weigh a reward by the chance of its arm: evidence holds under any drift */
   int needs_horizon; /* it cannot play when the horizon is not known */
   int needs_context; /* it cannot play without contexts */

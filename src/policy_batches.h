@@ -1,12 +1,11 @@
 #ifndef DPTS_POLICY_BATCHES_H
 #define DPTS_POLICY_BATCHES_H
-/* Policies that commit to batches: pull an arm for a batch of rewards, release the batch's
-   sum with fresh noise, look at the indices, commit again. A reward is in one batch of
-   one arm, and so in one noisy sum: Laplace noise of scale 1 / epsilon makes the whole
-   sequence of arms epsilon-DP, Gaussian noise of sd 1 / mu makes it mu-GDP, at every horizon
-   at once and although the past decides the next batch (parallel composition). Batches are of
-   assigned pulls (policy_gather.h), so this holds whenever and in whatever order rewards come, and
-   for any arms on offer. A batch that was never completed has released nothing.
+/* Policies that commit to batches: pull an arm for a batch of rewards, release the batch's sum with fresh
+   noise, look at the indices, commit again. A reward is in one batch of one arm, and so in one noisy sum:
+   Laplace noise of scale 1 / epsilon makes the whole sequence of arms epsilon-DP, Gaussian noise of sd 1 / mu
+   makes it mu-GDP, at every horizon at once and although the past decides the next batch (parallel
+   composition). Batches are of assigned pulls (policy_gather.h), so this holds whenever and in whatever order
+   rewards come, and for any arms on offer. A batch that was never completed has released nothing.
 
    A policy gives its batches a plan and an index, `best`: everything else is here. */
 
@@ -31,8 +30,8 @@ typedef struct {
   int64_t k, open;       /* open: the arm it is committed to, or -1 */
   int64_t waiting;       /* arms without a released batch */
   released_t arms[];     /* k of them, then k gather_t: exact sums, at which no index looks; and
-                         k likelihood_t if the plan asks for them; then the tournament and a
-                         tree for the highest mean */
+                            k likelihood_t if the plan asks for them; then the tournament and a
+                            tree for the highest mean */
 } batches_t;
 
 /* What was released of an arm, for the plan's `likelihood`. */
@@ -69,9 +68,8 @@ void batches_init(batches_t *s, const spec_t *spec, plan_t plan);
    decided anew in each round; the open batch waits. First of all, arms whose first batch is
    not full; while such batches wait for their rewards, the arms in turn. */
 int batches_choose(const batches_t *s, const round_t *round, best_t best);
-/* n pulls join their arm's open batch, or open the next one; returns the batch. `growth` may
-   be NULL. And n of its rewards, which add up to `sum`, and their squares about 1/2 to `squares`, have
-   come. */
+/* n pulls join their arm's open batch, or open the next one; returns the batch. `growth` may be NULL. And n
+   of its rewards, which add up to `sum`, and their squares about 1/2 to `squares`, have come. */
 int64_t batches_assign(batches_t *s, int arm, int64_t n, growth_t growth);
 void batches_add(batches_t *s, int arm, int64_t number, int64_t n, double sum, double squares,
                  draws_t *draws);

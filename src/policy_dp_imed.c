@@ -3,13 +3,12 @@
    The batches of DP-KLUCB. Pull the arm of the least
    n d_epsilon(clip(mean), highest clip(mean)) + ln(n).
 
-   The index `likelihood` is ours. It only processes what was released, so privacy is the same:
-   the mean is that of maximum likelihood (math_normal_laplace.h); in place of n d_epsilon is
-   C = max(0, c - safety ln(1 + c)), c being what the likelihood ratio says against the arm, see
-   evidence(); and for ln(n), ln(n) + information ln(I / n), I being the rewards that the mean is
-   worth, its noise included. With the schedule `evidence` the next batch has
-   (ratio - 1) n / (1 + c) rewards, see policy_gaussian_imed.c, but at least half of what the
-   first had, for the noise of a batch is the same whatever its size. */
+   The index `likelihood` is ours. It only processes what was released, so privacy is the same: the mean is
+   that of maximum likelihood (math_normal_laplace.h); in place of n d_epsilon is C = max(0, c - safety ln(1 +
+   c)), c being what the likelihood ratio says against the arm, see evidence(); and for ln(n), ln(n) +
+   information ln(I / n), I being the rewards that the mean is worth, its noise included. With the schedule
+   `evidence` the next batch has (ratio - 1) n / (1 + c) rewards, see policy_gaussian_imed.c, but at least
+   half of what the first had, for the noise of a batch is the same whatever its size. */
 
 #include "policy_batches.h"
 #include "math_kl.h"

@@ -7,10 +7,9 @@
 
      ln M^s(theta) = sum_i [s l_i y_i - L_i ln(1 - theta + theta e^(s l_i)) - c(l_i)]
 
-   is, for a mean of at most theta (s = +1) or at least theta (s = -1), the logarithm of a
-   nonnegative supermartingale that starts at 1: e^(lx) is below its chord on [0, 1]. So is the
-   mixture E^s over several tilts with fixed weights. If arm a's mean is not above arm b's, the
-   chance that
+   is, for a mean of at most theta (s = +1) or at least theta (s = -1), the logarithm of a nonnegative
+   supermartingale that starts at 1: e^(lx) is below its chord on [0, 1]. So is the mixture E^s over several
+   tilts with fixed weights. If arm a's mean is not above arm b's, the chance that
 
      W_ab = min over theta of ln E_a^+(theta) + ln E_b^-(theta + margin)
 

@@ -1,5 +1,4 @@
-/* Always the same arm: a baseline for replays. Where the arm is not on offer, the first that
-   is. */
+/* Always the same arm: a baseline for replays. Where the arm is not on offer, the first that is. */
 
 #include "policy.h"
 

@@ -1,10 +1,9 @@
 #ifndef DPTS_POLICY_GATHER_H
 #define DPTS_POLICY_GATHER_H
-/* How an arm's rewards gather in batches when they may be late. A batch takes so many pulls,
-   in the order in which they are *assigned*; it is full when it has them, and complete when
-   all their rewards have come: then its sum may be released. So each reward is in exactly
-   one sum, and which one depends on public counts alone. A batch that was never completed has
-   published nothing.
+/* How an arm's rewards gather in batches when they may be late. A batch takes so many pulls, in the order in
+   which they are *assigned*; it is full when it has them, and complete when all their rewards have come: then
+   its sum may be released. So each reward is in exactly one sum, and which one depends on public counts
+   alone. A batch that was never completed has published nothing.
 
    A full batch may wait for its rewards while the next ones fill. There is room for
    GATHER_ROOM batches that wait, far more than delays need since batches grow; if all of it is

@@ -4,12 +4,11 @@
    arm (clipped to [0, 1]) has the variance of m rewards and noise of sd s. With x* the highest
    x, the rate of evidence that the arm is not the best is
      R = inf over z in [x, x*] of (z - x)^2 / (2 s^2) + m kl(z, x*).
-   Pull the arm of the least C + ln(I), where C = max(0, c - safety ln(1 + c)),
-   c = -ln(2 P(N(0, 1) >= sqrt(2 R))) is the significance of the whole deviation, and
-   I = 1 / (1 / m + 4 s^2) the rewards that the mean is worth, its noise included.
-   An arm's next batch is (ratio - 1) n / (1 + c) rewards, n being its pulls: c and ln(I) grow like
-   n and ln(n), so each batch moves the index by about ratio - 1, and an arm is not pulled much more
-   often than its index asks for.
+   Pull the arm of the least C + ln(I), where C = max(0, c - safety ln(1 + c)), c = -ln(2 P(N(0, 1) >= sqrt(2
+   R))) is the significance of the whole deviation, and I = 1 / (1 / m + 4 s^2) the rewards that the mean is
+   worth, its noise included. An arm's next batch is (ratio - 1) n / (1 + c) rewards, n being its pulls: c and
+   ln(I) grow like n and ln(n), so each batch moves the index by about ratio - 1, and an arm is not pulled
+   much more often than its index asks for.
 
    That is for coins. Of continuous outcomes the squares are released, too, and v is the variance of a reward
    as far as it is known (reward_variance()). The rate of m rewards is then Bennett's, of the distribution on

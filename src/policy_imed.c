@@ -81,8 +81,7 @@ static void add(void *state, int arm, double sum, double n) {
 /* Let l have the highest mean m, so that its index is ln(n). After r more rounds ln(n) has
    grown by at most r / n, and m has fallen by at most m r / n, the rewards being at least
    0. kl(m_i, .) is convex with the slope (m - m_i) / (m (1 - m)) at m: so the lead over arm i
-   has shrunk by at most r / n (1 + n_i (m - m_i) / (1 - m)). m stays highest while
-   m n / (n + r) does. */
+   has shrunk by at most r / n (1 + n_i (m - m_i) / (1 - m)). m stays highest while m n / (n + r) does. */
 static double sure(const void *state, int k, int l, double played) {
   (void)played;
   const plain_arm_t *arms = ((const plain_t *)state)->arms, *a = &arms[l];

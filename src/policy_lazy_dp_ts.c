@@ -6,12 +6,11 @@
    12-16. Rewards gather in a batch; at 2^(r + 1) of them they give the new private mean, with
           one draw of Lap(1 / epsilon), and O = 2^(r + 1) (policy_released.h).
 
-   And lazy Gaussian Thompson sampling, the same with N(0, 1 / mu^2) on the sum of a batch, for
-   mu-GDP; with sqrt(6 ln(t)) / mu in place of 3 log(t) / epsilon, for in both cases the noise
-   exceeds that with a chance of at most t^-3; and with rewards of [0, 1] as they are. With
-   `correlation` above 0 (ours) nothing is forgotten: the batches are released as a moving average
-   (noise_moving_average.h), O is what the mean of them all is worth in rewards, and the shift
-   sqrt(6 ln(t)) times the sd of its noise. */
+   And lazy Gaussian Thompson sampling, the same with N(0, 1 / mu^2) on the sum of a batch, for mu-GDP; with
+   sqrt(6 ln(t)) / mu in place of 3 log(t) / epsilon, for in both cases the noise exceeds that with a chance
+   of at most t^-3; and with rewards of [0, 1] as they are. With `correlation` above 0 (ours) nothing is
+   forgotten: the batches are released as a moving average (noise_moving_average.h), O is what the mean of
+   them all is worth in rewards, and the shift sqrt(6 ln(t)) times the sd of its noise. */
 
 #include <string.h>
 #include "math_util.h"
@@ -123,10 +122,9 @@ static report_t report(const void *state, int arm) {
 
 /* ---- skipping -------------------------------------------------------------------------
 
-   As skip_thompson.h says. Between two releases posteriors drift upwards, with log t: the bounds of
-   others' events are those at the end of a stretch of rounds, that of the leader's is the one at its
-   start. Bounds are masses of envelopes (sample_beta_tail.h), which decide and draw without any
-   probability of a tail. */
+   As skip_thompson.h says. Between two releases posteriors drift upwards, with log t: the bounds of others'
+   events are those at the end of a stretch of rounds, that of the leader's is the one at its start. Bounds
+   are masses of envelopes (sample_beta_tail.h), which decide and draw without any probability of a tail. */
 
 static posterior_t of(const void *policy, int arm, double shift) {
   const beta_t beta = posterior(&((const state_t *)policy)->arms[arm], shift);

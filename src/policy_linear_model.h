@@ -5,12 +5,11 @@
 
      A = ridge I + sum z z',  b = sum r z,  theta = A^-1 b,
 
-   one an arm ("disjoint") or one for all arms ("shared"). Without noise an observation
-   costs O(d^2). With noise, A and b are released by tree-based aggregation, as in Mishra and
-   Thakurta (2015), Appendix D, or by a factorisation (noise_counter_toeplitz.h). Either an
-   observation is an item of its arm's counters, as there; or every so many observations, of
-   whichever arms, each arm's counters get one item, the sum over the batch. Then no item's
-   place depends on which arms were pulled. Gaussian noise is always in batches.
+   one an arm ("disjoint") or one for all arms ("shared"). Without noise an observation costs O(d^2). With
+   noise, A and b are released by tree-based aggregation, as in Mishra and Thakurta (2015), Appendix D, or by
+   a factorisation (noise_counter_toeplitz.h). Either an observation is an item of its arm's counters, as
+   there; or every so many observations, of whichever arms, each arm's counters get one item, the sum over the
+   batch. Then no item's place depends on which arms were pulled. Gaussian noise is always in batches.
 
    With a logistic link the mean reward is sigma(theta . z), sigma(x) = 1 / (1 + e^-x). Each reward
    then enters as in one step of Fisher scoring from the theta in force when it comes: at eta = theta . z,

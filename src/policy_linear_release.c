@@ -40,9 +40,8 @@ double release_items(const linear_t *linear, double horizon) {
 
 /* Gaussian noise: the sd of a release of A's diagonal and of b, before the counter's factor.
 
-   One round's context and reward are replaced, (z, r) by (y, s), with entries in [0, 1] and norms of
-   at most N. Its items are z z' and r z. How far do they move? In one model, if both rounds pull its
-   arm,
+   One round's context and reward are replaced, (z, r) by (y, s), with entries in [0, 1] and norms of at most
+   N. Its items are z z' and r z. How far do they move? In one model, if both rounds pull its arm,
 
      ||z z' - y y'||_F^2 = ||z||^4 + ||y||^4 - 2 (z.y)^2 <= 2 N^4,
      ||r z - s y||^2 = r^2 ||z||^2 + s^2 ||y||^2 - 2 r s z.y <= 2 N^2,
@@ -55,10 +54,9 @@ double release_items(const linear_t *linear, double horizon) {
    2 N^4 + 2 w N^2 + w^2 / 2: for m = |z.y| the sum is no more than
    ||z||^4 + ||y||^4 + w (||z||^2 + ||y||^2) + 2 w m - 2 m^2, and 2 w m - 2 m^2 <= w^2 / 2.)
 
-   Symmetric noise of variance v on the diagonal and v / 2 off it measures a move by its Frobenius
-   norm: an entry off the diagonal is released once, counts twice in the norm and has half the
-   variance. A and b each take half of mu^2. With public contexts r alone changes, b moves by at most
-   N, and all of mu is for it.
+   Symmetric noise of variance v on the diagonal and v / 2 off it measures a move by its Frobenius norm: an
+   entry off the diagonal is released once, counts twice in the norm and has half the variance. A and b each
+   take half of mu^2. With public contexts r alone changes, b moves by at most N, and all of mu is for it.
 
    With the logistic link the items are w z z' and c z, where c = r - sigma(eta) + w eta has either
    sign. As r is in [0, 1], |c| <= h = sigma(|eta|) - w |eta|. For N = 1, m = z.y and any l, in one model

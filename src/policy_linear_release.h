@@ -22,8 +22,7 @@ struct linear_t {
   double norm;         /* contexts are cut to it; Inf: as they are */
   double sd_a, sd_b;   /* of Gaussian releases */
   double margin, tail; /* see spectral_margin() */
-  /* In doubles: size of a model, where its counters, its batch and, in the block, the
-     scratch space are. */
+  /* In doubles: size of a model, where its counters, its batch and, in the block, the scratch space are. */
   uint64_t stride, counters, pending, scratch;
 }; /* followed by the models and the scratch space of update() */
 

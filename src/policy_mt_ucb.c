@@ -1,5 +1,4 @@
-/* Private UCB: Mishra and Thakurta (2015), Algorithm 1, and the variant of their
-   experiments (section 5.1).
+/* Private UCB: Mishra and Thakurta (2015), Algorithm 1, and the variant of their experiments (section 5.1).
 
    1. eps0 = epsilon / k; a tree counter with T leaves and budget eps0 for each arm.
    2-6. Pull each arm once.

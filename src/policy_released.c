@@ -53,9 +53,8 @@ static int average(const mechanism_t *how, released_t *a, const gather_batch_t *
   return 1;
 }
 
-/* With sizes L_j, noisy means y_j, weights w_j and W = sum w_j: mean = sum w_j y_j / W. Its
-   rewards have the variance of W^2 / sum(w_j^2 / L_j) rewards; its noise is sum q_j Z_j / W with
-   q_j = w_j / L_j. */
+/* With sizes L_j, noisy means y_j, weights w_j and W = sum w_j: mean = sum w_j y_j / W. Its rewards have the
+   variance of W^2 / sum(w_j^2 / L_j) rewards; its noise is sum q_j Z_j / W with q_j = w_j / L_j. */
 int release_batch(const mechanism_t *how, released_t *a, const gather_batch_t *batch, draws_t *draws) {
   if (how->correlation > 0) return average(how, a, batch, draws);
   const double noisy = release_sum(how, a, batch, draws), size = (double)batch->size;

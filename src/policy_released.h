@@ -2,9 +2,8 @@
 #define DPTS_POLICY_RELEASED_H
 /* What is released of an arm whose rewards gather in batches (policy_gather.h): the sum of each complete
    batch with fresh noise, or a moving average of these sums; and the private mean of an arm from it. Each
-   reward is in one noisy sum, so Laplace noise of scale 1 / epsilon gives epsilon-DP for rewards of
-   [0, 1], and Gaussian noise of sd 1 / mu gives mu-GDP. A batch that is not complete has released
-   nothing. */
+   reward is in one noisy sum, so Laplace noise of scale 1 / epsilon gives epsilon-DP for rewards of [0, 1],
+   and Gaussian noise of sd 1 / mu gives mu-GDP. A batch that is not complete has released nothing. */
 
 #include "noise_moving_average.h"
 #include "noise_report.h"

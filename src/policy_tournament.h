@@ -35,8 +35,7 @@ typedef struct {
   /* Between which clocks, at least, arm a leads arm b, given its lead now; it may leave *from and
      *to, which are the clock. NULL: found by a try. */
   void (*certificate)(const void *state, int a, int b, double clock, double lead, double *from, double *to);
-  /* Of equal indices that of the least rank is the best, and then the first arm. NULL: the
-     first arm. */
+  /* Of equal indices that of the least rank is the best, and then the first arm. NULL: the first arm. */
   double (*rank)(const void *state, int arm);
   /* By how much, at most, rounding may make it seem to fall as the clock runs on; NULL: 1e-12,
      relative to 1 + |index|. */

@@ -179,8 +179,7 @@ static void grow(void *state, const void *of_old, int k) {
 
 /* ---- skipping -------------------------------------------------------------------------
 
-   See skip_thompson.h. While the mean of the leader l stays above a level (and its variance only
-   decreases),
+   See skip_thompson.h. While the mean of the leader l stays above a level (and its variance only decreases),
 
      P(theta_j > theta_l) <= bound_j = Q((level - mean_j) / sqrt(var_l + var_j)).
 

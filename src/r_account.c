@@ -149,8 +149,7 @@ SEXP ffi_sequence_lattice(SEXP rounds, SEXP start, SEXP scale, SEXP nodes, SEXP 
   return out;
 }
 
-/* -> list(loss = L, weight = log P/R, one for each transcript first, first + 1, ...,
-           value = W, roughly) */
+/* -> list(loss = L, weight = log P/R, one for each transcript first, first + 1, ..., value = W, roughly) */
 SEXP ffi_adversary(SEXP rounds, SEXP start, SEXP scale, SEXP alpha, SEXP bounded, SEXP seed, SEXP first,
                    SEXP runs, SEXP report) {
   R_xlen_t n = (R_xlen_t)Rf_asReal(runs);

@@ -1,10 +1,9 @@
 #ifndef DPTS_R_CALLBACK_H
 #define DPTS_R_CALLBACK_H
-/* Calling R from inside a kernel, for shims whose kernels are functions of the user's. An
-   error, an interrupt or a restart in R would jump over the frames of the kernels, whose rule is
-   that they return. So the jump is caught where it enters C, the kernel returns a failure as
-   it does for any other, and the shim lets the jump continue (Writing R Extensions, 6.12). Main
-   thread only. */
+/* Calling R from inside a kernel, for shims whose kernels are functions of the user's. An error, an interrupt
+   or a restart in R would jump over the frames of the kernels, whose rule is that they return. So the jump is
+   caught where it enters C, the kernel returns a failure as it does for any other, and the shim lets the jump
+   continue (Writing R Extensions, 6.12). Main thread only. */
 
 #include "r_api.h"
 

@@ -66,8 +66,7 @@ static size_t counter_size(enum kind kind, const double *par) {
   }
 }
 
-/* par: bound and epsilon of a tree, bound and mu of a factorisation; hu_hegde and epsilon of the
-   others */
+/* par: bound and epsilon of a tree, bound and mu of a factorisation; hu_hegde and epsilon of the others */
 static void counter_init(enum kind kind, void *state, const double *par) {
   switch (kind) {
   case TREE: {

@@ -1,11 +1,10 @@
 #ifndef DPTS_SAMPLE_BETA_TAIL_H
 #define DPTS_SAMPLE_BETA_TAIL_H
-/* The upper tail of a Beta(a, b) distribution, a, b >= 1, beyond a point c, as skipping needs it: an
-   upper bound on its probability that is cheap and tight, and draws from it. The density f is log-
-   concave, so beyond c it is below the envelope f(c) exp(-rate (x - c)), rate = -(log f)'(c); where the
-   rate is positive, the envelope has the mass f(c) / rate. The tail probability itself is never
-   computed: a point drawn from the envelope and accepted with probability f / envelope lies in the tail
-   with exactly its probability. */
+/* The upper tail of a Beta(a, b) distribution, a, b >= 1, beyond a point c, as skipping needs it: an upper
+   bound on its probability that is cheap and tight, and draws from it. The density f is log- concave, so
+   beyond c it is below the envelope f(c) exp(-rate (x - c)), rate = -(log f)'(c); where the rate is positive,
+   the envelope has the mass f(c) / rate. The tail probability itself is never computed: a point drawn from
+   the envelope and accepted with probability f / envelope lies in the tail with exactly its probability. */
 
 #include "math_beta.h"
 #include "sample_rng.h"

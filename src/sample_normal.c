@@ -2,11 +2,10 @@
    with the layer and the abscissa taken from disjoint bits of one 64-bit word
    (the correlation that Doornik 2005 found in the 32-bit original is absent).
 
-   The region under the density f(x), x >= 0, is cut into N layers of equal area
-   V: layers 1 .. N-1 are rectangles [0, x_i] x [f(x_i), f(x_{i+1})], layer 0 is
-   [0, R] x [0, f(R)] with the tail beyond R, and is treated as a rectangle of
-   width V / f(R). A point falls inside the curve at once with chance 0.99 and
-   costs one word, one product and one comparison. */
+   The region under the density f(x), x >= 0, is cut into N layers of equal area V: layers 1 .. N-1 are
+   rectangles [0, x_i] x [f(x_i), f(x_{i+1})], layer 0 is [0, R] x [0, f(R)] with the tail beyond R, and is
+   treated as a rectangle of width V / f(R). A point falls inside the curve at once with chance 0.99 and costs
+   one word, one product and one comparison. */
 
 #include "sample.h"
 

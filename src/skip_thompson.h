@@ -65,7 +65,7 @@ typedef struct {
   arm_level_t arm_level; /* of the groups */
   double arm_drift;      /* the drift for which the groups hold */
   double tree[];         /* 2 leaves numbers: the other arms' bounds and their sums up to the root; then the
-                    groups */
+                            groups */
 } thompson_t;
 
 /* A candidate round. */
@@ -89,13 +89,11 @@ struct thompson_kind_t {
   posterior_t (*of)(const void *policy, int arm, double drift);
   /* The drift of the posteriors in round t, in which they are increasing; NULL: they do not drift. */
   double (*drift)(const void *policy, double t);
-  /* Searches for a leader, a level and bounds; returns the probability of a candidate, 1 if none is
-     found. */
+  /* Searches for a leader, a level and bounds; returns the probability of a candidate, 1 if none is found. */
   double (*open)(const thompson_kind_t *kind, void *policy, thompson_t *block, const player_t *player);
   /* The bound on the probability of an arm's event. */
   double (*bound)(const void *policy, const thompson_t *block, int arm);
-  /* The number of rounds for which the bounds hold while the leader is pulled; below 0: open a new
-     block. */
+  /* The number of rounds for which the bounds hold while the leader is pulled; below 0: open a new block. */
   double (*safe)(const void *policy, const thompson_t *block, const player_t *player);
   /* Does the candidate's event happen? It may draw values that draw() then returns. -1: its probability
      is above its bound. */

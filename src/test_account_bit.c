@@ -15,8 +15,7 @@ SEXP ffi_bit_loss(SEXP alpha, SEXP shift, SEXP charge) {
   return out;
 }
 
-/* The logarithm at x of which H is the supremum, and its slope; `shift`
-   carries the sign. */
+/* The logarithm at x of which H is the supremum, and its slope; `shift` carries the sign. */
 SEXP ffi_bit_at(SEXP alpha, SEXP shift, SEXP charge, SEXP x) {
   R_xlen_t n = Rf_xlength(alpha);
   SEXP out = PROTECT(NAMED_LIST("value", "slope"));
