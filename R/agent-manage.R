@@ -8,7 +8,7 @@
 #'
 #' @details
 #' A new arm begins with nothing: its rewards go into releases of their own, so the guarantee is the same for
-#' every reward. With [policy_top_two()] the chance of a wrong verdict is `delta` for each number of arms that
+#' every reward. With [policy_top_two()] the chance of a wrong verdict is `error` for each number of arms that
 #' there is a verdict among. These cannot take on arms, and refuse:
 #' * [policy_mt_ts()]: its stages end for all arms together, and a new one would have to go through those that
 #'   are over;

@@ -66,7 +66,7 @@ checkpoint_read <- function(file, call) {
   if (!isTRUE(file$grows) && length(known) && !any(known)) differs <- c(differs, "problem")
   if (length(differs)) {
     words <- c(seed = "another seed", record = "other recorded rounds", total = "another number of runs",
-               engine = "another engine", ask = "another delta, margin or control",
+               engine = "another engine", ask = "another error, margin or control",
                version = "another version of dpts",
                problem = "other arms or streams, or another horizon, log, delay, batch or method")
     checkpoint_error(sprintf(

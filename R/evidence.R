@@ -19,7 +19,7 @@
 #' batches overlap, the outcomes of different people must be independent given what was released, and the
 #' delay of a reward must not depend on its value (with `use = "deadline"` an agent's never does).
 #'
-#' If the noise is correlated (`correlation` of [policy_gaussian_imed()]), a tenth of `delta` (a fifth for
+#' If the noise is correlated (`correlation` of [policy_gaussian_imed()]), a tenth of `error` (a fifth for
 #' intervals) is spent on a bound for the noise of the last release, a part of which later releases take back.
 #' Shares of the capital that were announced one release ahead are valued without this bound. This needs up to
 #' 10% more people than independent noise.
@@ -44,26 +44,26 @@
 #' is evidence that the arm's mean is above 0.3, and `"below"` that it is below. This is for `kind = "means"`.
 #' The rate is known, so it takes fewer people than the comparison of two arms: between rates of 0.4 and 0.6,
 #' with Laplace noise of scale 10 and an error probability of 5% on each side, 424 in the mean. For k arms the
-#' threshold is ln(2 k / `delta`): the probability that any of these 2 k statements is ever proved wrongly is
-#' at most `delta`.
+#' threshold is ln(2 k / `error`): the probability that any of these 2 k statements is ever proved wrongly is
+#' at most `error`.
 #'
 #' @section Lines:
 #' Of k arms, an arm is proved to be the best when its evidence against each other arm is at least
-#' ln((k - 1) / `delta`). This verdict is wrong with probability at most `delta`. By tosses this assumes that
-#' one arm is the best at all times. Under arbitrary drift, ln(k (k - 1) / `delta`) is the threshold for "no
+#' ln((k - 1) / `error`). This verdict is wrong with probability at most `error`. By tosses this assumes that
+#' one arm is the best at all times. Under arbitrary drift, ln(k (k - 1) / `error`) is the threshold for "no
 #' other arm was better on average".
 #'
 #' @section Policies that minimise regret:
 #' They give few people to the arms that look worse, in batches of one arm, so evidence grows like the
-#' logarithm of time: a verdict is valid and comes late. At 0.6 against 0.5 with `delta` 0.05,
+#' logarithm of time: a verdict is valid and comes late. At 0.6 against 0.5 with `error` 0.05,
 #' [policy_top_two()] with mu = 0.5 takes 1,290 people in the mean; [policy_gaussian_imed()] has no verdict
 #' within a million people in 80 of 100 runs, and [policy_dp_imed()] with epsilon = 1 in 22 of 100 (median
 #' 66,000).
 #'
 #' @section Agents whose arms come and go:
-#' Once arms were added ([agent_arms()]), each of the m arms of the beginning has the share `delta` / (m + 1)
-#' of the error probability, and the j-th arm in all has `delta` / (j (j + 1)), whatever comes later. A
-#' verdict is wrong with probability at most `delta`, and a verdict that was reached before remains valid.
+#' Once arms were added ([agent_arms()]), each of the m arms of the beginning has the share `error` / (m + 1)
+#' of the error probability, and the j-th arm in all has `error` / (j (j + 1)), whatever comes later. A
+#' verdict is wrong with probability at most `error`, and a verdict that was reached before remains valid.
 #' Added arms do not change the evidence between the others. Retired arms are left out; the share is then
 #' divided by the number of all other arms that there have ever been, because the choice of the retired arms
 #' may depend on what was released. For the same reason the intervals of `effects()` allow for all arms that
@@ -83,7 +83,7 @@
 #' @param ... Must be empty: what follows is named.
 #' @param against A mean reward that each arm is compared with, in place of the other arms: a number in the
 #'   range of the rewards; `NULL`: none.
-#' @param delta The probability of a wrong verdict: a number in (0, 1).
+#' @param error The probability of a wrong verdict: a number in (0, 1).
 #' @returns `evidence()`: a tibble, one row for each problem (if there are several), policy, run, release and
 #'   ordered pair of arms:
 #'   * `problem`, `policy`, `run`, of a replay also `delay`: as in the result; an agent has none of them;
@@ -92,7 +92,7 @@
 #'     and `side`, `"above"` or `"below"`, in place of `rival`;
 #'   * `evidence`: the natural logarithm of the e-process: `arm` is proved to be better than `rival` when it
 #'     is at least
-#'   * `line`: the threshold ln((k - 1) / `delta`), with `against` ln(2 k / `delta`), or as said for agents
+#'   * `line`: the threshold ln((k - 1) / `error`), with `against` ln(2 k / `error`), or as said for agents
 #'     whose arms come and go;
 #'   * `p`: an anytime-valid p-value, e^-(the highest evidence so far), 1 at most.
 #' @family evidence
@@ -104,15 +104,15 @@
 #' effects(sim)
 #' verdict(sim)
 #' @export
-evidence <- function(x, kind = c("means", "tosses"), ..., against = NULL, delta = 0.05) {
+evidence <- function(x, kind = c("means", "tosses"), ..., against = NULL, error = 0.05) {
   check_all_given()
   check_dots_empty(...)
   kind <- if (missing(kind)) "means" else check_choice(kind, names(EVIDENCE))
-  delta <- check_number(delta, 0, 1, open = TRUE)
-  if (!is.null(against)) return(evidence_against(x, kind, check_number(against), delta))
+  error <- check_number(error, 0, 1, open = TRUE)
+  if (!is.null(against)) return(evidence_against(x, kind, check_number(against), error))
   each_record(x, function(record) {
     pairs <- ordered_pairs(record$k)
-    to <- noise_share(record$correlation, record$ever, delta)
+    to <- noise_share(record$correlation, record$ever, error)
     line <- -log(record$share * to$left)
     found <- record_evidence(record, kind, threshold = max(line), risk = to$risk)
     w <- found$pair[, pairs$column, drop = FALSE]
@@ -124,14 +124,14 @@ evidence <- function(x, kind = c("means", "tosses"), ..., against = NULL, delta 
 }
 
 # Evidence for each arm against a known rate
-evidence_against <- function(x, kind, rate, delta) {
+evidence_against <- function(x, kind, rate, error) {
   if (!isTRUE(EVIDENCE[[kind]]$rates)) abort_arg("kind", "\"means\" where `against` is given", kind)
   each_record(x, function(record) {
     if (rate < record$low || rate > record$high) {
       abort_arg("against", sprintf("in the range of the rewards, [%s, %s]", number_text(record$low),
                                    number_text(record$high)), rate)
     }
-    to <- noise_share(record$correlation, record$ever, delta, signs = 2)
+    to <- noise_share(record$correlation, record$ever, error, signs = 2)
     line <- -log(record$share_of_one * to$left / 2)
     bit <- record$flip + (1 - 2 * record$flip) * (rate - record$low) / (record$high - record$low)
     found <- record_evidence(record, kind, risk = to$risk, rate = bit)
@@ -210,16 +210,16 @@ effects.dpts_releases <- effects.dpts_simulation
 #'     have two sides, so the interval of `effects()` may still contain 0;
 #'   * `t`: the round after which that was so, or the last release;
 #'   * `wrong`: an upper bound on the probability that this verdict is wrong, at any look: e^-(the least
-#'     evidence against another arm) over the arm's share of `delta`, 1 at most; without a verdict that of the
+#'     evidence against another arm) over the arm's share of `error`, 1 at most; without a verdict that of the
 #'     arm with the most evidence;
 #'   * `missing`: what is missing, in words; `""` with a verdict. It is printed below the table.
 #' @export
-verdict <- function(x, delta = 0.05, margin = 0, ...) {
+verdict <- function(x, error = 0.05, margin = 0, ...) {
   check_all_given()
   check_dots_empty(...)
-  delta <- check_number(delta, 0, 1, open = TRUE)
+  error <- check_number(error, 0, 1, open = TRUE)
   margin <- check_number(margin, 0, 1, open = c(FALSE, TRUE))
-  each_record(x, function(record) record_verdict(record, delta, margin), class = "dpts_verdict")
+  each_record(x, function(record) record_verdict(record, error, margin), class = "dpts_verdict")
 }
 
 # What is missing is in sentences, below the table.
@@ -238,11 +238,11 @@ format.dpts_verdict <- function(x, ..., width = min(getOption("width"), 80)) {
 #' @export
 print.dpts_verdict <- function(x, ...) print_lines(x, ...)
 
-record_verdict <- function(record, delta = 0.05, margin = 0) {
+record_verdict <- function(record, error = 0.05, margin = 0) {
   k <- record$k
   none <- list(arm = NA_integer_, t = NA_real_, wrong = 1, missing = "Nothing was released yet.")
   if (k == 1) return(utils::modifyList(none, list(arm = 1L, t = 0, wrong = 0, missing = "")))
-  to <- noise_share(record$correlation, record$ever, delta)
+  to <- noise_share(record$correlation, record$ever, error)
   line <- -log(record$share * to$left)
   found <- record_evidence(record, evidence_kind(record), margin / record$width, max(line), risk = to$risk)
   if (length(found$t) == 0) return(none)
@@ -298,11 +298,11 @@ leading <- function(record, arms, t, ...) {
 
 # ---- what is said of each record ------------------------------------------------------------------
 
-# Of correlated noise: the part of the chance delta of an error that is given to the noise, for each of k arms
+# Of correlated noise: the part of the chance error of an error that is given to the noise, for each of k arms
 # and one sign or both; and what is left
-noise_share <- function(correlation, k, delta, signs = 1) {
+noise_share <- function(correlation, k, error, signs = 1) {
   kappa <- if (correlation > 0) 0.1 * signs else 0
-  list(risk = kappa * delta / (signs * k), left = (1 - kappa) * delta)
+  list(risk = kappa * error / (signs * k), left = (1 - kappa) * error)
 }
 
 # What a function of a record says of each, in one table
@@ -388,12 +388,12 @@ control_arm <- function(control, labels) {
 }
 
 # Policies of which a verdict can be had: they release sums of batches, each reward in one of them, or, where
-# `delta` says that their own is enough, they give one
-check_concludes <- function(policies, delta = NULL, margin = NULL, arg = "policies") {
+# `error` says that their own is enough, they give one
+check_concludes <- function(policies, error = NULL, margin = NULL, arg = "policies") {
   for (name in names(policies)) {
     policy <- policies[[name]]
-    own <- !is.null(delta) && is_true_of(policy, "gives_verdict") && life_of(policy) == Inf
-    why <- if (own) other_promise(policy, delta, margin) else no_evidence(policy)
+    own <- !is.null(error) && is_true_of(policy, "gives_verdict") && life_of(policy) == Inf
+    why <- if (own) other_promise(policy, error, margin) else no_evidence(policy)
     if (!is.null(why)) {
       abort_input(arg, "`%s` must allow a verdict: policy \"%s\" %s.", arg, name, why,
                   class = "dpts_error_verdict")
@@ -402,15 +402,15 @@ check_concludes <- function(policies, delta = NULL, margin = NULL, arg = "polici
 }
 
 # What a policy that gives verdicts promises of them, if it is not what is asked; NULL: it is
-other_promise <- function(policy, delta, margin) {
+other_promise <- function(policy, error, margin) {
   p <- core(policy)$params
   own <- (p$margin %||% 0) / (1 - 2 * flip_of(policy)) # of bits the gaps are smaller
-  if (is.null(p$delta)) {
-    if ((p$beta %||% 0) > delta)
-      sprintf("is wrong with chance %s, which is above %s", number_text(p$beta), number_text(delta))
-  } else if (p$delta != delta || !is.null(p$margin) && abs(own - margin) > 1e-9) {
-    sprintf("has the delta %s and the margin %s, and here they are %s and %s", number_text(p$delta),
-            number_text(own), number_text(delta), number_text(margin))
+  if (is.null(p$error)) {
+    if ((p$beta %||% 0) > error)
+      sprintf("is wrong with chance %s, which is above %s", number_text(p$beta), number_text(error))
+  } else if (p$error != error || !is.null(p$margin) && abs(own - margin) > 1e-9) {
+    sprintf("has the error %s and the margin %s, and here they are %s and %s", number_text(p$error),
+            number_text(own), number_text(error), number_text(margin))
   }
 }
 
@@ -418,7 +418,7 @@ other_promise <- function(policy, delta, margin) {
 promises_verdict <- function(policy) {
   p <- core(policy)$params
   !is_true_of(policy, "gives_verdict") ||
-    any(c("delta", "beta") %in% names(p)) && !identical(p$threshold, "run")
+    any(c("error", "beta") %in% names(p)) && !identical(p$threshold, "run")
 }
 
 # Why there is no evidence of what a policy does; NULL: there is, from sums of batches, each reward in one of

@@ -8,9 +8,9 @@
 #' ([evidence()]): by tosses for [policy_randomised()], by means for all others. Policies that give a verdict
 #' themselves ([policy_top_two()], [policy_adap_tt()], [policy_dp_tt()], [policy_dp_se()], whose chance of an
 #' error is `beta`), also inside [policy_local()], end by their own rule. So does [policy_halving()], which
-#' uses all `limit` people (or the `people` that it was made for) and **promises nothing about `delta`**: what
+#' uses all `limit` people (or the `people` that it was made for) and **promises nothing about `error`**: what
 #' counts is its share of wrong verdicts. By evidence, the arm a is proved when its evidence against each of
-#' the k - 1 others is at least ln((k - 1) / `delta`). The chance of a wrong verdict is then at most `delta`,
+#' the k - 1 others is at least ln((k - 1) / `error`). The chance of a wrong verdict is then at most `error`,
 #' for means that stay as they are, or, by tosses, as long as one arm is best at all times.
 #'
 #' Policies that minimise regret starve the rivals of the best arm, so that their verdicts come late or never.
@@ -19,7 +19,7 @@
 #' Random numbers are keyed as in [dpts_simulate()].
 #'
 #' @inheritParams dpts_simulate
-#' @param delta The chance that a verdict is wrong: a number in (0, 1). A policy that gives verdicts must have
+#' @param error The chance that a verdict is wrong: a number in (0, 1). A policy that gives verdicts must have
 #'   the same.
 #' @param margin A verdict may be less than this below the best arm: a number in \[0, 1).
 #' @param limit A run without a verdict ends after so many people: a whole number.
@@ -41,13 +41,13 @@
 #' found <- dpts_identify(arms, policies, limit = 1e4, runs = 20, seed = 1)
 #' summary(found)
 #' @export
-dpts_identify <- function(arms, policies, delta = 0.05, margin = 0, ..., limit = 1e6, runs = 100,
+dpts_identify <- function(arms, policies, error = 0.05, margin = 0, ..., limit = 1e6, runs = 100,
                           seed = NULL, threads = getOption("dpts.threads", 1L),
                           progress = interactive(), delay = 0, batch = 1) {
   check_dots_empty(...)
   problems <- check_problem_list(arms)
   policies <- check_policies(policies)
-  delta <- check_number(delta, 0, 1, open = TRUE)
+  error <- check_number(error, 0, 1, open = TRUE)
   margin <- check_number(margin, 0, 1, open = c(FALSE, TRUE))
   limit <- check_count(limit)
   for (problem in problems) {
@@ -55,7 +55,7 @@ dpts_identify <- function(arms, policies, delta = 0.05, margin = 0, ..., limit =
     check_fit(policies, n_arms(problem), problem$contexts, "`arms`")
     check_stationary(problem, "arms")
   }
-  check_concludes(policies, delta, margin)
+  check_concludes(policies, error, margin)
   runs <- check_runs(runs)
   threads <- check_count(threads, 1, 1024)
   check_flag(progress)
@@ -64,7 +64,7 @@ dpts_identify <- function(arms, policies, delta = 0.05, margin = 0, ..., limit =
   batch <- min(check_count(batch), limit)
   job <- simulate_job(problems, policies, limit, runs, seed, record = limit, threads = threads, delay = delay,
                       batch = batch, observers = c("verdict", observers_of_draws(problems)))
-  job$ask <- list(delta = delta, margin = margin)
+  job$ask <- list(error = error, margin = margin)
   job$name <- "Identifying"
   chunks <- play_job(job, simulate_chunk, NULL, progress)
   gather_identification(job, chunks, limit, several = !inherits(arms, "dpts_arms"))
@@ -101,7 +101,7 @@ tbl_sum.dpts_identification <- function(x, ...) {
   open <- if (!is.null(x[["policy"]])) !vapply(policies(x), promises_verdict, NA)
   c("Identification" = sprintf("%s, %s", count_noun(length(problems), "problem", "problems"),
                                count_noun(length(unique(x[["policy"]])), "policy", "policies")),
-    "Wrong" = paste0("with chance ", number_text(shared(x, "delta")), " at most",
+    "Wrong" = paste0("with chance ", number_text(shared(x, "error")), " at most",
                      if (any(open)) paste0(", but for ", words_list(names(which(open))), ": no promise")),
     if (shared(x, "margin") > 0) c("Margin" = number_text(shared(x, "margin"))),
     "Limit" = count_noun(shared(x, "limit"), "person", "people"),
@@ -171,7 +171,7 @@ tidied.dpts_identification <- function(x, level) {
 glance.dpts_identification <- function(x, ...) {
   check_dots_empty(...)
   tibble::tibble(policies = length(unique(x$policy)), nobs = length(unique(x$run)), seed = one_seed(x),
-                 delta = shared(x, "delta"), margin = shared(x, "margin"), limit = shared(x, "limit"),
+                 error = shared(x, "error"), margin = shared(x, "margin"), limit = shared(x, "limit"),
                  undecided = mean(is.na(x$people)), wrong = mean(!x$correct & !is.na(x$correct)))
 }
 
@@ -202,7 +202,7 @@ autoplot.dpts_identification <- function(object, ...) {
       colour = "Policy", linetype = "Policy", x = "People", y = "Runs with a verdict",
       caption = wrap_caption(sprintf("%s; a verdict is wrong with chance %s at most.",
                                      words_runs_each(vapply(groups, nrow, 0L)),
-                                     number_text(shared(object, "delta")))),
+                                     number_text(shared(object, "error")))),
       alt = sprintf("Share of runs with a verdict against people; median %s.",
                     paste(vapply(groups, function(g) {
                       m <- sort(g$people, na.last = TRUE)[ceiling(nrow(g) / 2)]

@@ -24,8 +24,8 @@
 #'   change. No z-test is valid for such policies: they assign in blocks of one arm, and a trend in time looks
 #'   like an effect.
 #'
-#' A claim has the level `delta` / (k - 1) with a control and `delta` / k without, one-sided, so that
-#' something false is claimed with chance `delta` at most. [summary()][summary.dpts_plan] has the numbers by
+#' A claim has the level `error` / (k - 1) with a control and `error` / k without, one-sided, so that
+#' something false is claimed with chance `error` at most. [summary()][summary.dpts_plan] has the numbers by
 #' evidence for all designs: what they would be if one may look, and stop, at every release.
 #'
 #' **The number of people.** Without `people`, each design gets for each scenario with something to prove the
@@ -39,7 +39,7 @@
 #'   means), a null that drifts ([arms_drift()]), and so on. Rewards have a finite range.
 #' @param people How many people there are: whole numbers, or `NULL` to find them.
 #' @param control An arm, by name or number, with which the others are compared; `NULL`: all with all.
-#' @param delta The chance that something false is claimed: a number in (0, 1).
+#' @param error The chance that something false is claimed: a number in (0, 1).
 #' @param delay,batch How late rewards come, as in [dpts_simulate()].
 #' @inheritParams dpts_simulate
 #' @param power Where `people` is `NULL`: the chance of a claim that is asked for, a number in (0, 1).
@@ -55,7 +55,7 @@
 #'     the control, or no arm than all others) or the design proves nothing;
 #'   * `false_claims`: how often an arm is claimed that is not better;
 #'   * `coverage`, `width`: of intervals for the differences to the control (or between all arms) that hold
-#'     jointly with probability 1 - `delta`: how often they all do, and their mean width, in units of reward;
+#'     jointly with probability 1 - `error`: how often they all do, and their mean width, in units of reward;
 #'   * `longest_run`: of people in a row who get the same arm.
 #'
 #'   [summary()][summary.dpts_plan] has shares of arms and what evidence proves;
@@ -74,7 +74,7 @@
 #' plan
 #' summary(plan)
 #' @export
-dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, delta = 0.05, runs = 500,
+dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, error = 0.05, runs = 500,
                       seed = NULL, threads = getOption("dpts.threads", 1L), progress = interactive(),
                       checkpoint = NULL, delay = 0, batch = 1, power = 0.9, limit = 1e5) {
   check_all_given()
@@ -82,7 +82,7 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, de
   designs <- check_policies(designs)
   problems <- check_scenarios(scenarios)
   control <- control_arm(control, arm_labels(problems[[1]]))
-  delta <- check_number(delta, 0, 1, open = TRUE)
+  error <- check_number(error, 0, 1, open = TRUE)
   power <- check_number(power, 0, 1, open = TRUE)
   limit <- check_count(limit, n_arms(problems[[1]]), 1e8)
   if (!is.null(people)) people <- sort(unique(check_counts(people)))
@@ -100,7 +100,7 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, de
   batch <- check_count(batch)
   begin_stages(progress)
   k <- n_arms(problems[[1]])
-  ask <- list(delta = delta, margin = 0, control = control %||% 0, signs = 2, claims = k - !is.null(control),
+  ask <- list(error = error, margin = 0, control = control %||% 0, signs = 2, claims = k - !is.null(control),
               intervals = length(pairs_of(k, control)$arm))
   begun <- FALSE
   play <- function(designs, at) {
@@ -114,7 +114,7 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, de
   } else {
     play(designs, expand.grid(scenario = names(problems), people = people, stringsAsFactors = FALSE))
   }
-  new_plan(cells, designs, problems, list(control = control, delta = delta, delay = delay, batch = batch,
+  new_plan(cells, designs, problems, list(control = control, error = error, delay = delay, batch = batch,
                                           runs = length(runs), power = if (is.null(people)) power), seed)
 }
 
@@ -180,13 +180,13 @@ plan_cell <- function(seen, policy, problem, job) {
   best <- max.col(t(truth), "first")
   means <- by_arm(2)
   estimate <- by_pair(2)
-  error <- by_pair(3)
+  se <- by_pair(3)
   tossed <- any(is.finite(estimate))
   concludes <- is.null(no_evidence(policy))
   proved <- is.finite(by_arm(3))
   if (tossed) {
-    claimed <- beats(estimate / error, stats::qnorm(1 - job$ask$delta / job$ask$claims), control)
-    half <- stats::qnorm(1 - job$ask$delta / (2 * job$ask$intervals)) * error
+    claimed <- beats(estimate / se, stats::qnorm(1 - job$ask$error / job$ask$claims), control)
+    half <- stats::qnorm(1 - job$ask$error / (2 * job$ask$intervals)) * se
     score <- over_rivals(estimate, NULL)
     hits <- plan_intervals(estimate - half, estimate + half, gaps, control)
   } else {

@@ -21,22 +21,22 @@
 #'
 #' The thresholds, with L = 1 / n_l + 1 / n:
 #'
-#' * `"proved"`: 2 (u + ln u) + 2 ln(4 + ln n_l) + 2 ln(4 + ln n) + L ln(2 K z / `delta`)^2 / `epsilon`^2,
-#'   with u = ln((K - 1) z / `delta`) / 2 and z = p^2 pi^2 / 6 at the p-th batch of the arm that was just
+#' * `"proved"`: 2 (u + ln u) + 2 ln(4 + ln n_l) + 2 ln(4 + ln n) + L ln(2 K z / `error`)^2 / `epsilon`^2,
+#'   with u = ln((K - 1) z / `error`) / 2 and z = p^2 pi^2 / 6 at the p-th batch of the arm that was just
 #'   released; A negative x_l - x counts as 0.
-#' * `"run"`: ln(1 / `delta`) + ln(1 + ln n_l) + ln(1 + ln n) + L ln(1 / `delta`)^2 / `epsilon`^2, with which
+#' * `"run"`: ln(1 / `error`) + ln(1 + ln n_l) + ln(1 + ln n) + L ln(1 / `error`)^2 / `epsilon`^2, with which
 #'   the authors' code runs: it is not proved, and squares negative differences, too, so that it may stop
 #'   while its leader is a bad arm.
 #'
 #' @section DP-TT:
-#' f = (2 + 6 / `epsilon`) ln((K - 1) / `delta`), rounded up, as in [policy_top_two()]. All batches count: n
+#' f = (2 + 6 / `epsilon`) ln((K - 1) / `error`), rounded up, as in [policy_top_two()]. All batches count: n
 #' rewards with the noisy sum Y of j batches. With s = 1 or -1, I^s(theta) is the highest value of s l Y - n
 #' ln(1 - theta + theta e^(s l)) + j ln(1 - (l / `epsilon`)^2) over l from 0 to `epsilon`.
 #'
 #' 1. The leader a has the highest Y / n.
 #' 2. The challenger b has the least W_b + ln n_b, W_b being the least over theta of I_a^1(theta) +
 #'    I_b^-1(theta).
-#' 3. Stop if all W_b are at least the w with (1 + w) e^-w = `delta` / ((K - 1) j_a (j_a + 1) j_b (j_b + 1)).
+#' 3. Stop if all W_b are at least the w with (1 + w) e^-w = `error` / ((K - 1) j_a (j_a + 1) j_b (j_b + 1)).
 #'
 #' @section Readings:
 #' AdaP-TT is read from its authors' code, the proved threshold, too, but for its p, of which the code says
@@ -52,7 +52,7 @@
 #' whose sum is released once: arms, stopping time and verdict are together `epsilon`-DP.
 #'
 #' @param epsilon Privacy: a number from 1e-6 to 1e12.
-#' @param delta The chance that the verdict is wrong: a number in (0, 1).
+#' @param error The chance that the verdict is wrong: a number in (0, 1).
 #' @param threshold Of AdaP-TT: `"proved"`, or `"run"`, with which its authors ran it.
 #' @inherit policy_ts_gaussian return
 #' @references Azize, A., Jourdan, M., Al Marjani, A. and Basu, D. (2023). On the Complexity of Differentially
@@ -73,21 +73,21 @@ NULL
 
 #' @rdname policy_published_tt
 #' @export
-policy_adap_tt <- function(epsilon, delta = 0.05, threshold = c("proved", "run")) {
+policy_adap_tt <- function(epsilon, error = 0.05, threshold = c("proved", "run")) {
   threshold <- check_choice(threshold, c("proved", "run"))
-  published_tt("adap_tt", epsilon, delta, list(threshold = threshold), "AdaP-TT (Azize et al.)",
+  published_tt("adap_tt", epsilon, error, list(threshold = threshold), "AdaP-TT (Azize et al.)",
                if (threshold != "proved") list(threshold = threshold))
 }
 
 #' @rdname policy_published_tt
 #' @export
-policy_dp_tt <- function(epsilon, delta = 0.05) {
-  published_tt("dp_tt", epsilon, delta, NULL, "DP-TT (Jourdan and Azize), our reading", NULL)
+policy_dp_tt <- function(epsilon, error = 0.05) {
+  published_tt("dp_tt", epsilon, error, NULL, "DP-TT (Jourdan and Azize), our reading", NULL)
 }
 
-published_tt <- function(name, epsilon, delta, more, title, args) {
+published_tt <- function(name, epsilon, error, more, title, args) {
   params <- list(epsilon = check_budget_number(epsilon, inf = FALSE),
-                 delta = check_number(delta, 0, 1, open = TRUE))
+                 error = check_number(error, 0, 1, open = TRUE))
   new_policy(name, c(params, more), guarantee_pure(epsilon), title,
-             c(params[1], if (delta != 0.05) params[2], args), rounds_per_arm = 1)
+             c(params[1], if (error != 0.05) params[2], args), rounds_per_arm = 1)
 }

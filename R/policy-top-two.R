@@ -5,7 +5,7 @@
 #' then on it plays the winner. [dpts_identify()] measures how many people that takes.
 #'
 #' @section The algorithm:
-#' With T = ln((k - 1) / `delta`), for k arms:
+#' With T = ln((k - 1) / `error`), for k arms:
 #'
 #' 1. A first batch of each arm: 12 sqrt(2 T) / `mu` + 2 T rewards, or 6 T / `epsilon` + 2 T, or 2 T without
 #'    privacy, rounded up. The sum of a batch is released when all its rewards are in.
@@ -20,7 +20,7 @@
 #' @section What is proved:
 #' If the mean of each arm stays what it is, whatever the distribution of rewards in \[0, 1\], the chance that
 #' the verdict is not a best arm (with a `margin`: that some arm is better by `margin` or more) is at most
-#' `delta`, at whatever time one looks. No normal approximation and no union over looks is in it.
+#' `error`, at whatever time one looks. No normal approximation and no union over looks is in it.
 #'
 #' Assignments come in batches of one arm. **Nothing here protects against a time trend**: if means change
 #' together in time, the evidence is void. [policy_randomised()] is for that. Where rewards are late, batches
@@ -35,7 +35,7 @@
 #'
 #' @param mu,epsilon Privacy: `mu` of Gaussian differential privacy or a pure `epsilon`, a number from 1e-6 to
 #'   1e12. One of them, or none for no privacy.
-#' @param delta The chance that the verdict is wrong: a number in (0, 1).
+#' @param error The chance that the verdict is wrong: a number in (0, 1).
 #' @param margin The verdict may be less than this below the best arm: a number in \[0, 1). Without a
 #'   margin two arms that are equally good never get a verdict.
 #' @inherit policy_ts_gaussian return
@@ -46,17 +46,17 @@
 #'   Algorithms. COLT.
 #' @family policies
 #' @examples
-#' policy_top_two(mu = 0.5, delta = 0.05)
+#' policy_top_two(mu = 0.5, error = 0.05)
 #' policy_top_two(epsilon = 1, margin = 0.02)
 #' arms <- arms_bernoulli(c(0.6, 0.5, 0.4))
 #' pulls(dpts_simulate(arms, policy_top_two(mu = 1), horizon = 5000, runs = 3, seed = 1))
 #' @export
-policy_top_two <- function(mu = NULL, epsilon = NULL, delta = 0.05, margin = 0) {
+policy_top_two <- function(mu = NULL, epsilon = NULL, error = 0.05, margin = 0) {
   budget <- check_one_budget(mu, epsilon)
-  own <- list(delta = check_number(delta, 0, 1, open = TRUE),
+  own <- list(error = check_number(error, 0, 1, open = TRUE),
               margin = check_number(margin, 0, 1, open = c(FALSE, TRUE)))
   new_policy("top_two", c(budget, own), guarantee_of_one(budget), "top two with evidence",
-             c(budget, own[c(delta != 0.05, margin > 0)]), rounds_per_arm = 1)
+             c(budget, own[c(error != 0.05, margin > 0)]), rounds_per_arm = 1)
 }
 
 # One of two kinds of privacy, or none: list(mu, epsilon)

@@ -5,8 +5,8 @@
 
 no_room <- function(why) structure(why, class = "dpts_no_room")
 
-# `delta`: The error probability of a verdict.
-candidates_known <- function(goal = "regret", delta = NULL) {
+# `error`: The error probability of a verdict.
+candidates_known <- function(goal = "regret", error = NULL) {
   enough <- function(what, make) {
     force(what)
     function(spend) {
@@ -27,7 +27,7 @@ candidates_known <- function(goal = "regret", delta = NULL) {
     stats::setNames(both, paste0(name, c("", "_pure")))
   }
   if (goal == "verdict") {
-    return(c(either("top_two", function(...) policy_top_two(..., delta = delta)),
+    return(c(either("top_two", function(...) policy_top_two(..., error = error)),
              either("tossed", function(...) policy_randomised(..., rule = "top_two")),
              either("equal", function(...) policy_randomised(...))))
   }
@@ -113,7 +113,7 @@ spend_releases <- function(spend) {
 
 # The policies to compare, each inside the budget, and the reasons why others are left out:
 # list(policies, dropped), dropped a character vector named by candidate
-candidate_policies <- function(candidates, budget, horizon, k, prefer = "mean", goal = "regret", delta = NULL,
+candidate_policies <- function(candidates, budget, horizon, k, prefer = "mean", goal = "regret", error = NULL,
                                progress = FALSE) {
   at <- conditions(horizon, k)
   if (is_policy(candidates) || is.list(candidates)) {
@@ -128,10 +128,10 @@ candidate_policies <- function(candidates, budget, horizon, k, prefer = "mean", 
       )
     }
     check_horizon(policies, k, horizon)
-    if (goal == "verdict") check_concludes(policies, delta, 0)
+    if (goal == "verdict") check_concludes(policies, error, 0)
     return(list(policies = policies, dropped = character()))
   }
-  known <- candidates_known(goal, delta)
+  known <- candidates_known(goal, error)
   chosen <- candidates %||% setdiff(names(known), candidates_by_name_only)
   chosen <- unique(check_choice(chosen, names(known), several = TRUE, arg = "candidates"))
   spend <- c(spend_of(budget, horizon, k), prefer = prefer)

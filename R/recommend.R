@@ -140,8 +140,8 @@ dpts_recommend <- function(budget, arms = NULL, horizon, ..., goal = c("regret",
   if (goal != "regret" && !is.null(checkpoint)) abort_arg("checkpoint", "NULL for this `goal`")
   check_flag(progress)
   begin_stages(progress)
-  delta <- signif(1 - level, 12)
-  chosen <- candidate_policies(candidates, budget, horizon, n_arms(problems[[1]]), prefer, goal, delta,
+  error <- signif(1 - level, 12)
+  chosen <- candidate_policies(candidates, budget, horizon, n_arms(problems[[1]]), prefer, goal, error,
                                progress)
   policies <- chosen$policies
   setup <- list(budget = budget, horizon = horizon, arms = problems, panel = is.null(arms), goal = goal,
@@ -149,7 +149,7 @@ dpts_recommend <- function(budget, arms = NULL, horizon, ..., goal = c("regret",
 
   named <- stats::setNames(problems, paste("problem", seq_along(problems)))
   if (goal == "effect") {
-    plan <- dpts_plan(policies, named, delta = delta, delay = delay, batch = batch, runs = I(runs),
+    plan <- dpts_plan(policies, named, error = error, delay = delay, batch = batch, runs = I(runs),
                       seed = seed, power = EFFECT_POWER, limit = horizon, threads = threads,
                       progress = progress)
     return(recommend_effect(plan, policies, level, setup, chosen$dropped))
@@ -157,7 +157,7 @@ dpts_recommend <- function(budget, arms = NULL, horizon, ..., goal = c("regret",
   # One call for all problems, so that parallel workers share all of the work.
   play <- function(policies, runs) {
     if (goal == "verdict") {
-      found <- dpts_identify(named, policies, delta, limit = horizon, runs = I(runs), seed = seed,
+      found <- dpts_identify(named, policies, error, limit = horizon, runs = I(runs), seed = seed,
                              threads = threads, progress = progress, delay = delay, batch = batch)
       return(array(ifelse(is.na(found$people), horizon, found$people),
                    c(length(runs), length(policies), length(problems))))

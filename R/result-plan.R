@@ -38,7 +38,7 @@ tbl_sum.dpts_plan <- function(x, ...) {
     "Claims" = sprintf("%s; meant to be false with chance %s at most",
                        if (is.null(control)) "the best arm" else
                          paste("arms better than", shared(x, "arms")[control]),
-                       number_text(shared(x, "delta"))),
+                       number_text(shared(x, "error"))),
     words_late(shared(x, "delay"), shared(x, "batch")), "Seed" = words_seed(x), NextMethod())
 }
 
@@ -127,7 +127,7 @@ glance.dpts_plan <- function(x, ...) {
   check_dots_empty(...)
   check_result(x)
   tibble::tibble(designs = length(unique(x$design)), scenarios = length(unique(x$scenario)),
-                 nobs = shared(x, "runs"), seed = one_seed(x), delta = shared(x, "delta"))
+                 nobs = shared(x, "runs"), seed = one_seed(x), error = shared(x, "error"))
 }
 
 #' @export
@@ -182,7 +182,7 @@ autoplot.dpts_plan <- function(object, ...) {
     colour = "Design", linetype = "Design",
     caption = paste(words_mean(runs, 0.95, "line"),
                            sprintf("Claims are meant to be false with chance %s at most.",
-                                   number_text(shared(object, "delta")))),
+                                   number_text(shared(object, "error")))),
     alt = sprintf("Power, false claims and failures in %s; power, design by design: %s.",
                   count_noun(nlevels(droplevels(data$scenario)), "scenario", "scenarios"),
                   paste(data$design, data$scenario,

@@ -60,7 +60,7 @@ recommend_effect <- function(plan, policies, level, setup, dropped) {
   people <- matrix(plan$people, length(policies), byrow = TRUE)
   power <- shared(plan, "power")
   slope <- stats::dnorm(stats::qnorm(power)) *
-    (stats::qnorm(power) + stats::qnorm(1 - shared(plan, "delta") / length(shared(plan, "arms")))) / 2
+    (stats::qnorm(power) + stats::qnorm(1 - shared(plan, "error") / length(shared(plan, "arms")))) / 2
   error <- people * sqrt(power * (1 - power) / setup$runs) / slope
   people[is.na(people)] <- setup$horizon
   error[is.na(error)] <- 0

@@ -28,7 +28,7 @@ worst <- function(x) max(x, na.rm = TRUE)
 for (k in 2:3) {
   cat(sprintf("\n## %d arms\n\n| design | rewards late by | proved | z-test | covered |\n| --- | --- | ---: | ---: | ---: |\n", k))
   for (delay in if (k == 2) list(0, 150, 0:300) else list(0:300)) {
-    plan <- dpts_plan(designs, list(slow = null(k, 2000), fast = null(k, 400)), 2000, delta = alpha, delay = delay,
+    plan <- dpts_plan(designs, list(slow = null(k, 2000), fast = null(k, 400)), 2000, error = alpha, delay = delay,
                       batch = if (length(delay) > 1) 50 else 1, runs = runs, seed = 1)
     proved <- tapply(summary(plan)$proved, rep(seq_len(nrow(plan)), each = k), sum)
     for (design in names(designs)) {

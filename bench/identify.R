@@ -18,23 +18,23 @@ table_of <- function(found, expected) {
   cat("\n")
 }
 
-cat("## The best arm: `policy_top_two()`, delta 0.01\n\n")
+cat("## The best arm: `policy_top_two()`, error 0.01\n\n")
 budgets <- list("epsilon 0.1" = list(epsilon = 0.1), "epsilon 0.5" = list(epsilon = 0.5),
                 "epsilon 1" = list(epsilon = 1), "mu 0.125" = list(mu = 0.125), "mu 0.624" = list(mu = 0.624),
                 "mu 1.232" = list(mu = 1.232), "none" = list())
 problems <- list(A = c(.75, .7, .7, .7, .7), B = c(.95, .9, .9, .9, .5), C = c(.6, .5))
 designed <- list(A = c(31589, 16557, 16479, 21929, 15772, 15134, 14997),
                  B = c(22660, 6387, 4851, 11389, 5214, 4647, 4185), C = c(4581, 1879, 1723, 2668, 1725, 1567, 1658))
-policies <- lapply(budgets, function(budget) do.call(policy_top_two, c(budget, delta = 0.01)))
+policies <- lapply(budgets, function(budget) do.call(policy_top_two, c(budget, error = 0.01)))
 for (name in names(problems)) {
   cat(sprintf("### %s: (%s)\n\n", name, paste(problems[[name]], collapse = ", ")))
-  seconds <- sum(system.time(found <- dpts_identify(arms_bernoulli(problems[[name]]), policies, delta = 0.01, runs = many,
+  seconds <- sum(system.time(found <- dpts_identify(arms_bernoulli(problems[[name]]), policies, error = 0.01, runs = many,
                                                 seed = 1))[c("user.self", "sys.self")])
   table_of(found, stats::setNames(format(designed[[name]], big.mark = ","), names(budgets)))
   cat(sprintf("%.1f ms of processor a run.\n\n", 1000 * seconds / nrow(found)))
 }
 
-cat("## Published rules, delta 0.01\n\nDesigned: measured by the prototypes that `policy_top_two()` was designed beside. DP-TT is our reading.\n\n")
+cat("## Published rules, error 0.01\n\nDesigned: measured by the prototypes that `policy_top_two()` was designed beside. DP-TT is our reading.\n\n")
 published <- list(
   "epsilon 0.1" = list(A = c(62669, 254490, 642412, 145809), B = c(47045, 204996, 1228486, 109577), C = c(10029, 23092, 62937, 28373)),
   "epsilon 0.5" = list(A = c(38779, 253008, 640431, 136089), B = c(14534, 198652, 553498, 108802), C = c(4793, 21333, 60196, 10776)),
@@ -46,7 +46,7 @@ for (budget in names(published)) {
                 "AdaP-TT proved" = policy_adap_tt(epsilon, 0.01), "DP-SE" = policy_dp_se(epsilon, 0.01))
   for (name in names(problems)) {
     cat(sprintf("### %s, %s\n\n", name, budget))
-    found <- dpts_identify(arms_bernoulli(problems[[name]]), rules, delta = 0.01, runs = ceiling(runs / 5), seed = 4, limit = 1e7)
+    found <- dpts_identify(arms_bernoulli(problems[[name]]), rules, error = 0.01, runs = ceiling(runs / 5), seed = 4, limit = 1e7)
     table_of(found, stats::setNames(format(published[[budget]][[name]], big.mark = ","), names(rules)))
   }
 }
@@ -57,7 +57,7 @@ cat("## A fixed number of people: `policy_halving()`\n\nWith as many people as t
 for (name in names(problems)) for (budget in names(budgets)) {
   most <- designed[[name]][match(budget, names(budgets))]
   cells <- vapply(c(most, round(most / 4)), function(people) {
-    s <- summary(dpts_identify(arms_bernoulli(problems[[name]]), do.call(policy_halving, budgets[[budget]]), delta = 0.01,
+    s <- summary(dpts_identify(arms_bernoulli(problems[[name]]), do.call(policy_halving, budgets[[budget]]), error = 0.01,
                                limit = people, runs = many, seed = 6))
     sprintf("%s | %.4f (%.4f to %.4f)", format(people, big.mark = ","), s$wrong, s$wrong_lower, s$wrong_upper)
   }, "")
@@ -65,18 +65,18 @@ for (name in names(problems)) for (budget in names(budgets)) {
 }
 
 cat("\n## Tossed: `policy_randomised()`\n\n")
-tossed <- function(title, means, delta, policies, expected) {
+tossed <- function(title, means, error, policies, expected) {
   cat(sprintf("### %s\n\n", title))
-  table_of(dpts_identify(arms_bernoulli(means), policies, delta = delta, runs = runs, seed = 2, limit = 3e5), expected)
+  table_of(dpts_identify(arms_bernoulli(means), policies, error = error, runs = runs, seed = 2, limit = 3e5), expected)
 }
-tossed(".6 against .5, delta 0.01", c(.6, .5), 0.01,
+tossed(".6 against .5, error 0.01", c(.6, .5), 0.01,
        list("mu 5, 200" = policy_randomised(mu = 5, block = 200), "mu 0.5, 200" = policy_randomised(mu = 0.5, block = 200),
             "mu 5" = policy_randomised(mu = 5), "mu 0.5" = policy_randomised(mu = 0.5)),
        list("mu 5, 200" = "1,420", "mu 0.5, 200" = "1,620", "mu 5" = "", "mu 0.5" = ""))
-tossed(".9 against .85, delta 0.01", c(.9, .85), 0.01,
+tossed(".9 against .85, error 0.01", c(.9, .85), 0.01,
        list("mu 5, 200" = policy_randomised(mu = 5, block = 200), "mu 5" = policy_randomised(mu = 5)),
        list("mu 5, 200" = "2,650", "mu 5" = ""))
-tossed("clicks, .06 against .05, delta 0.05", c(.06, .05), 0.05,
+tossed("clicks, .06 against .05, error 0.05", c(.06, .05), 0.05,
        list("mu 0.5, 200 then 4,000" = policy_randomised(mu = 0.5, block = c(200, 4000)),
             "mu 5, 200 then 4,000" = policy_randomised(mu = 5, block = c(200, 4000)),
             "mu 0.5, 200" = policy_randomised(mu = 0.5, block = 200), "mu 5, 200" = policy_randomised(mu = 5, block = 200),
@@ -96,21 +96,21 @@ for (people in c(1000, 2000, 5000, 20000)) {
 }
 cat("\n")
 
-cat("## Beside policies of little regret: .6 against .5, delta 0.05, within a million people\n\n")
+cat("## Beside policies of little regret: .6 against .5, error 0.05, within a million people\n\n")
 regret <- dpts_identify(arms_bernoulli(c(.6, .5)),
                         list("Gaussian IMED, mu 0.5" = policy_gaussian_imed(mu = 0.5),
                              "the same without correlation" = policy_gaussian_imed(mu = 0.5, correlation = 0),
                              "DP-IMED, epsilon 1" = policy_dp_imed(1), "top two, mu 0.5" = policy_top_two(mu = 0.5)),
-                        delta = 0.05, runs = ceiling(runs / 3), seed = 5, limit = 1e6)
+                        error = 0.05, runs = ceiling(runs / 3), seed = 5, limit = 1e6)
 s <- summary(regret)
 cat("A run without a verdict counts with the limit.\n\n")
 table_of(regret, stats::setNames(rep("", nrow(s)), s$policy))
 
-cat("## Two equal arms: runs that stop within 20,000 people,", many, "runs, delta 0.1\n\n")
+cat("## Two equal arms: runs that stop within 20,000 people,", many, "runs, error 0.1\n\n")
 same <- dpts_identify(arms_bernoulli(c(.5, .5)),
-                      list("top two, mu 0.2" = policy_top_two(mu = 0.2, delta = 0.1),
-                           "top two, epsilon 0.2" = policy_top_two(epsilon = 0.2, delta = 0.1),
+                      list("top two, mu 0.2" = policy_top_two(mu = 0.2, error = 0.1),
+                           "top two, epsilon 0.2" = policy_top_two(epsilon = 0.2, error = 0.1),
                            "tossed, mu 0.5" = policy_randomised(mu = 0.5)),
-                      delta = 0.1, runs = many, seed = 3, limit = 2e4)
+                      error = 0.1, runs = many, seed = 3, limit = 2e4)
 s <- summary(same)
 cat(sprintf("* %s: %.1f%%, at most 20%%\n", s$policy, 100 * (1 - s$undecided)), sep = "")

@@ -12,12 +12,12 @@
      challenger  the least (x_l - x + 1 / (1 + sqrt(N))) / sqrt(1 / m_l + 1 / m)
      stop        if for all others (x_l - x)^2 / (2 (1 / n_l + 1 / n)) is at least this, where
                  x_l - x < 0 counts as 0 if `proved` and is squared if `run`, as the code does
-       run     ln(1 / delta) + ln(1 + ln n_l) + ln(1 + ln n) + (1 / n_l + 1 / n) (ln(1 / delta) / epsilon)^2
+       run     ln(1 / error) + ln(1 + ln n_l) + ln(1 + ln n) + (1 / n_l + 1 / n) (ln(1 / error) / epsilon)^2
        proved  2 (u + ln u) + 2 ln(4 + ln n_l) + 2 ln(4 + ln n)
-               + (1 / n_l + 1 / n) (ln(2 K z / delta) / epsilon)^2,
-               u = ln((K - 1) z / delta) / 2, z = p^2 pi^2 / 6 at the p-th batch of the arm
+               + (1 / n_l + 1 / n) (ln(2 K z / error) / epsilon)^2,
+               u = ln((K - 1) z / error) / 2, z = p^2 pi^2 / 6 at the p-th batch of the arm
 
-   DP-TT (Jourdan and Azize 2025; our reading of its abstract): f = (2 + 6 / epsilon) ln((K - 1) / delta),
+   DP-TT (Jourdan and Azize 2025; our reading of its abstract): f = (2 + 6 / epsilon) ln((K - 1) / error),
    rounded up, as in policy_top_two.c; all batches count, n rewards with the noisy sum Y of j
    batches. With s = +1 or -1 and
      I^s(theta) = max over l in [0, epsilon) of
@@ -25,7 +25,7 @@
      leader      a: the highest Y / n
      challenger  b: the least W_b + ln n_b,  W_b = min over theta of I_a^+(theta) + I_b^-(theta)
      stop        if all W are at least the w with
-                 (1 + w) e^-w = delta / ((K - 1) j_a (j_a + 1) j_b (j_b + 1)):
+                 (1 + w) e^-w = error / ((K - 1) j_a (j_a + 1) j_b (j_b + 1)):
                  Chernoff's inequality for both arms, at all of their releases at once. */
 
 #include <math.h>
@@ -33,11 +33,11 @@
 #include "policy.h"
 #include "policy_released.h"
 
-enum { EPSILON, DELTA, THRESHOLD };
+enum { EPSILON, RISK, THRESHOLD };
 enum { RUN, PROVED };
 static const char *const THRESHOLDS[] = {"run", "proved", NULL};
-PARAMETERS(ADAP_PARAMS, NEEDS("epsilon"), NEEDS("delta"), ONE_OF("threshold", THRESHOLDS));
-PARAMETERS(DP_PARAMS, NEEDS("epsilon"), NEEDS("delta"));
+PARAMETERS(ADAP_PARAMS, NEEDS("epsilon"), NEEDS("error"), ONE_OF("threshold", THRESHOLDS));
+PARAMETERS(DP_PARAMS, NEEDS("epsilon"), NEEDS("error"));
 
 typedef struct {
   gather_t gather;
@@ -47,7 +47,7 @@ typedef struct {
 } arm_t;
 
 typedef struct {
-  double epsilon, delta;
+  double epsilon, error;
   int64_t k, forgets, threshold;
   int64_t first;                       /* rewards in an arm's first batch */
   int64_t waiting;                     /* arms without a release */
@@ -60,7 +60,7 @@ static size_t size(const spec_t *spec) { return sizeof(state_t) + sizeof(arm_t) 
 
 static void begin(state_t *s, const spec_t *spec, int forgets, int threshold, double first) {
   *s = (state_t){.epsilon = spec->par[EPSILON],
-                 .delta = spec->par[DELTA],
+                 .error = spec->par[RISK],
                  .k = spec->k,
                  .forgets = forgets,
                  .threshold = threshold,
@@ -79,7 +79,7 @@ static void adap_init(void *state, const spec_t *spec) {
   begin(state, spec, 1, (int)spec->par[THRESHOLD], 1);
 }
 static void dp_init(void *state, const spec_t *spec) {
-  const double line = log(fmax(spec->k - 1, 1) / spec->par[DELTA]);
+  const double line = log(fmax(spec->k - 1, 1) / spec->par[RISK]);
   begin(state, spec, 0, PROVED, 2 * line + 6 * line / spec->par[EPSILON]);
 }
 
@@ -109,11 +109,11 @@ static int64_t adap_challenger(const state_t *s) {
 static double adap_threshold(const state_t *s, const arm_t *a, const arm_t *b, double batch) {
   const double noise = (1 / a->n + 1 / b->n) / (s->epsilon * s->epsilon);
   if (s->threshold == RUN) {
-    const double ln = log(1 / s->delta);
+    const double ln = log(1 / s->error);
     return ln + log(1 + log(a->n)) + log(1 + log(b->n)) + noise * ln * ln;
   }
   const double z = batch * batch * M_PI * M_PI / 6, k = (double)s->k;
-  const double u = 0.5 * log((k - 1) * z / s->delta), ln = log(2 * k * z / s->delta);
+  const double u = 0.5 * log((k - 1) * z / s->error), ln = log(2 * k * z / s->error);
   return 2 * (u + log(u)) + 2 * log(4 + log(a->n)) + 2 * log(4 + log(b->n)) + noise * ln * ln;
 }
 
@@ -170,7 +170,7 @@ static double tail_of_two(double chance) {
 
 static int dp_stops(state_t *s) {
   const arm_t *a = &s->arms[s->leader];
-  const double in = 1 / (a->report.terms * (a->report.terms + 1)) * s->delta / (double)(s->k - 1);
+  const double in = 1 / (a->report.terms * (a->report.terms + 1)) * s->error / (double)(s->k - 1);
   double least = INFINITY;
   int stops = 1;
   for (int64_t i = 0; i < s->k; i++) {
@@ -250,7 +250,7 @@ static verdict_t verdict(const void *state) {
   const state_t *s = state;
   const int stop = s->verdict >= 0;
   return (verdict_t){
-      .stop = stop, .arm = (int)s->verdict, .error = stop && s->threshold == PROVED ? s->delta : NAN};
+      .stop = stop, .arm = (int)s->verdict, .error = stop && s->threshold == PROVED ? s->error : NAN};
 }
 
 #define PUBLISHED(NAME, OWN_PARAMS, OWN_INIT)                                                             \

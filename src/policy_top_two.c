@@ -1,6 +1,6 @@
 /* The best arm with few people: top two with evidence, under privacy.
 
-   With T = ln((k - 1) / delta), x the private means, V their variances and W the evidence of
+   With T = ln((k - 1) / error), x the private means, V their variances and W the evidence of
    policy_evidence_means.h:
    1. A first batch of each arm: 12 sqrt(2 T) / mu + 2 T rewards, or 6 T / epsilon + 2 T, or 2 T without
       privacy, rounded up.
@@ -19,8 +19,8 @@
 #include "policy_released.h"
 #include "policy.h"
 
-enum { MU, EPSILON, DELTA, MARGIN };
-PARAMETERS(PARAMS, TAKES("mu"), TAKES("epsilon"), NEEDS("delta"), NEEDS("margin"));
+enum { MU, EPSILON, RISK, MARGIN };
+PARAMETERS(PARAMS, TAKES("mu"), TAKES("epsilon"), NEEDS("error"), NEEDS("margin"));
 
 typedef struct {
   gather_t gather;
@@ -46,7 +46,7 @@ static size_t size(const spec_t *spec) { return sizeof(state_t) + sizeof(arm_t) 
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
   const double mu = spec->par[MU], epsilon = spec->par[EPSILON];
-  const double line = log((spec->k > 1 ? spec->k - 1 : 1) / spec->par[DELTA]);
+  const double line = log((spec->k > 1 ? spec->k - 1 : 1) / spec->par[RISK]);
   const mechanism_t how = mechanism_for(mu, epsilon);
   double first = 2 * line;
   if (mu < INFINITY) first += 12 * sqrt(2 * line) / mu;
@@ -198,12 +198,12 @@ static report_t report(const void *state, int arm) { return ((const state_t *)st
 
 static verdict_t verdict(const void *state) {
   const state_t *s = state;
-  const double delta = (s->k > 1 ? (double)(s->k - 1) : 1) * exp(-s->line);
+  const double error = (s->k > 1 ? (double)(s->k - 1) : 1) * exp(-s->line);
   const int stop = s->verdict >= 0;
-  return (verdict_t){.stop = stop, .arm = (int)s->verdict, .error = stop ? delta : NAN};
+  return (verdict_t){.stop = stop, .arm = (int)s->verdict, .error = stop ? error : NAN};
 }
 
-/* The line is that of all arms, so a verdict among them is wrong with chance delta, too: one among
+/* The line is that of all arms, so a verdict among them is wrong with chance error, too: one among
    fewer is no more, and new arms get their first batches. */
 static void grow(void *state, const void *of_old, int k) {
   state_t *s = state;

@@ -124,7 +124,7 @@ evidence_play <- function(s, tosses) {
   # Verdicts: an arm that another one beats, by the margin, at all times, while one arm is best at all times
   best <- apply(m, 1, max)
   if (any(apply(m >= best - 1e-15, 2, all)) && s$law$kind != "adversary") {
-    v <- verdict(sim, delta = s$error, margin = s$margin)
+    v <- verdict(sim, error = s$error, margin = s$margin)
     gap <- apply(best - m, 2, min)
     bad <- if (s$margin > 0) gap >= s$margin else gap > 0
     out <- c(out, count("verdict", bad[v$arm] %in% TRUE, s$error),

@@ -22,7 +22,7 @@ referee_model("plan_claims", function() {
     # the same mean over all people, level and difference change together
     crossing = arms_switch(list(arms_bernoulli(c(s$first, rep(s$first - 0.05, s$k - 1))), arms_bernoulli(c(0.5, rep(0.55, s$k - 1)))),
                            at = s$people %/% 2 + 1))
-  plan <- dpts_plan(list(d = eval(s$design, globalenv())), list(a = law), people = s$people, control = s$control, delta = s$delta,
+  plan <- dpts_plan(list(d = eval(s$design, globalenv())), list(a = law), people = s$people, control = s$control, error = s$delta,
                     runs = s$runs, seed = s$seed)
   what <- paste("plan", if (s$drift == "none") "no drift" else "drift", if (any(grepl("epsilon", deparse(s$design)))) "Laplace")
   c(count_errors(paste(what, "false claims"), round(plan$false_claims * s$runs), s$runs, min(0.5, NEARLY * s$delta)),

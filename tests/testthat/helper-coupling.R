@@ -70,9 +70,9 @@ session_policies <- function() {
       if (flag()) policy_halving(epsilon(), people = people) else policy_halving(epsilon = epsilon(), people = people)
     }),
     top_two = list(make = function() {
-      delta <- one_of(0.5, 0.9)
-      if (flag()) policy_top_two(epsilon(1, 30), delta = delta) else
-        policy_top_two(epsilon = epsilon(1, 30), delta = delta, margin = one_of(0, 0.1))
+      error <- one_of(0.5, 0.9)
+      if (flag()) policy_top_two(epsilon(1, 30), error = error) else
+        policy_top_two(epsilon = epsilon(1, 30), error = error, margin = one_of(0, 0.1))
     }),
     randomised = list(drops = "interrupted", make = function() {
       budget <- if (flag()) list(mu = epsilon()) else list(epsilon = epsilon())

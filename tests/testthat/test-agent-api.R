@@ -545,7 +545,7 @@ test_that("arms are managed, and conclusions read, over HTTP", {
   expect_equal(ask("POST", "/choose")$status, 409)
   api <- new_api(token = role_tokens)
   withr::with_seed(1, play_rounds(api$agent, 200, c(0.2, 0.9)))
-  expect_equal(ask("GET", "/verdict", query = "?delta=0.2")$json$t, verdict(api$agent, 0.2)$t)
+  expect_equal(ask("GET", "/verdict", query = "?error=0.2")$json$t, verdict(api$agent, 0.2)$t)
   expect_equal(ask("GET", "/effects", query = "?control=a&level=0.9")$json$upper, effects(api$agent, "a", 0.9)$upper)
   expect_equal(ask("GET", "/effects", query = "?control=z")$status, 400)
   expect_equal(ask("GET", "/evidence", query = "?kind=means")$json$evidence, evidence(api$agent, "means")$evidence)

@@ -4,7 +4,7 @@ skip_on_cran() # takes seconds
 
 test_that("an agent concludes as its policy does, from the table that its store keeps, in every store", {
   each_store(function(store) {
-    agent <- dpts_agent(policy_top_two(mu = 5, delta = 0.05), c("a", "b", "c"), store, use = "arrival", range = c(0, 2))
+    agent <- dpts_agent(policy_top_two(mu = 5, error = 0.05), c("a", "b", "c"), store, use = "arrival", range = c(0, 2))
     expect_identical(verdict(agent)$arm, factor(NA, c("a", "b", "c")))
     expect_identical(nrow(evidence(agent)), 0L)
     withr::local_seed(4)
@@ -119,7 +119,7 @@ test_that("arms that come share the chance of a wrong verdict, and those that go
     }
   }
   play(10)
-  line <- function(...) tapply(evidence(agent, ..., delta = 0.1)$line, evidence(agent, ...)$arm, unique)
+  line <- function(...) tapply(evidence(agent, ..., error = 0.1)$line, evidence(agent, ...)$arm, unique)
   expect_equal(line("tosses"), c(a = log(10), b = log(10)), ignore_attr = TRUE)
   expect_identical(as.character(verdict(agent, 0.1)$arm), "b")
   agent_arms(agent, add = c("c", "d"))

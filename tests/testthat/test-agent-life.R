@@ -189,7 +189,7 @@ test_that("DP-TS-UCB and top two go on with more arms as if these had been there
   expect_true(play_alike(list(grown, both[[2]]), 200))
 
   # Top two: a verdict among two arms is none among three, which it is wrong about with chance delta again.
-  policy <- policy_top_two(mu = 5, delta = 0.1)
+  policy <- policy_top_two(mu = 5, error = 0.1)
   two <- live_handle(policy, 2, 1e6)
   said <- function(h) .Call(C_session_verdict, h)
   n <- 0

@@ -147,7 +147,7 @@ test_that("the chance of the choice is given with it, where a policy tosses and 
   expect_equal(chance(policy_local(policy_uniform(), 1), 2L), 1)
   expect_identical(chance(policy_ucb1()), NA_real_)
   expect_identical(.Call(C_session_verdict, live_handle(policy_ucb1())), c(0, NA, NA))
-  handle <- live_handle(policy_top_two(delta = 0.01))
+  handle <- live_handle(policy_top_two(error = 0.01))
   expect_identical(.Call(C_session_verdict, handle), c(0, NA, NA))
   for (t in 1:200) {
     play <- .Call(C_session_choose, handle, NULL, NULL)

@@ -134,7 +134,7 @@ test_that("a margin is right in permuted blocks, and beyond the range of rewards
 })
 
 test_that("the verdict of a simulation is that of top two, at the same release", {
-  sim <- history_of(policy_top_two(mu = 1, delta = 0.05), runs = 5)
+  sim <- history_of(policy_top_two(mu = 1, error = 0.05), runs = 5)
   v <- verdict(sim, 0.05)
   found <- dpts_identify(arms_bernoulli(c(0.5, 0.65, 0.4)), policy_top_two(mu = 1), runs = 5, seed = 1, limit = 3000)
   expect_identical(v$t, found$people)
@@ -212,7 +212,7 @@ test_that("arms that are released together know nothing of each other: their ord
 })
 
 test_that("what is released at the end is evidence if all its rewards are in, and else only a sum", {
-  policies <- list(tossed = policy_randomised(mu = 1, block = 400), found = policy_top_two(mu = 1, delta = 1e-6))
+  policies <- list(tossed = policy_randomised(mu = 1, block = 400), found = policy_top_two(mu = 1, error = 1e-6))
   for (delay in c(0, 30)) {
     sim <- history_of(policies, 1000, finish = TRUE, delay = delay)
     plain <- history_of(policies, 1000, delay = delay)
@@ -313,13 +313,13 @@ test_that("of a local policy the bits are evidence, in the unit of rewards", {
   bad(policy_local(policy_ts_gaussian(), 1), "must hold when bits came: runs of policy")
 })
 
-test_that("two equal arms stop in at most 2 delta of 2,000 runs", {
+test_that("two equal arms stop in at most 2 error of 2,000 runs", {
   skip_unless_extended()
-  policies <- list(a = policy_top_two(mu = 0.2, delta = 0.2), b = policy_top_two(epsilon = 0.2, delta = 0.2),
-                   c = policy_top_two(delta = 0.2), d = policy_randomised(mu = 0.5), e = policy_gaussian_imed(1),
+  policies <- list(a = policy_top_two(mu = 0.2, error = 0.2), b = policy_top_two(epsilon = 0.2, error = 0.2),
+                   c = policy_top_two(error = 0.2), d = policy_randomised(mu = 0.5), e = policy_gaussian_imed(1),
                    f = policy_dp_imed(1))
   for (m in c(0.5, 0.9)) {
-    same <- dpts_identify(arms_bernoulli(c(m, m)), policies, delta = 0.2, runs = 2000, seed = 1, limit = 2e4)
+    same <- dpts_identify(arms_bernoulli(c(m, m)), policies, error = 0.2, runs = 2000, seed = 1, limit = 2e4)
     expect_lte(max(1 - summary(same)$undecided), 0.4)
   }
 })
@@ -459,7 +459,7 @@ test_that("what cannot be had is refused by name", {
   bad(verdict(open), "`x` must allow a verdict: policy \"ucb1\" releases no sums of batches")
   sim <- dpts_simulate(arms, policy_top_two(), 500, runs = 2, seed = 1, history = TRUE)
   bad(evidence(sim, "tosses"), "`kind` must be \"means\" for policy \"top_two\"")
-  bad(verdict(sim, 0), "`delta`")
+  bad(verdict(sim, 0), "`error`")
   bad(verdict(sim, 0.05, 1), "`margin`")
   bad(effects(sim, control = "drug"), "`control` must be one of the arms")
   bad(effects(sim, level = 1), "`level`")

@@ -32,15 +32,15 @@ test_that("runs depend on their key alone", {
 
 test_that("equal arms seldom get a verdict, and with a margin they do", {
   arms <- arms_bernoulli(c(0.5, 0.5))
-  same <- dpts_identify(arms, list(a = policy_top_two(mu = 0.5, delta = 0.2), b = policy_randomised(mu = 0.5)), delta = 0.2,
+  same <- dpts_identify(arms, list(a = policy_top_two(mu = 0.5, error = 0.2), b = policy_randomised(mu = 0.5)), error = 0.2,
                         runs = 200, seed = 1, limit = 5000)
   expect_lte(max(1 - summary(same)$undecided), 0.3)
-  close <- dpts_identify(arms, policy_top_two(mu = 0.5, delta = 0.2, margin = 0.1), delta = 0.2, margin = 0.1, runs = 20,
+  close <- dpts_identify(arms, policy_top_two(mu = 0.5, error = 0.2, margin = 0.1), error = 0.2, margin = 0.1, runs = 20,
                          seed = 1, limit = 1e5)
   expect_true(all(close$correct))
   # Who is the whole margin below the best is wrong, also where a difference of doubles is less than it.
   edge <- dpts_identify(arms_bernoulli(c(0.5, 0.6)), policy_randomised(rule = "thompson", floor = 0.01, block = 20),
-                        delta = 0.2, margin = 0.1, runs = 60, seed = 1, limit = 4000)
+                        error = 0.2, margin = 0.1, runs = 60, seed = 1, limit = 4000)
   expect_gt(sum(edge$arm == 1, na.rm = TRUE), 0)
   expect_identical(edge$correct, edge$arm == 2)
 })
@@ -61,8 +61,8 @@ test_that("bad input is refused by name", {
   bad <- function(expr, what) expect_error(expr, what, class = "dpts_error_input")
   arms <- arms_bernoulli(c(0.7, 0.5))
   bad(dpts_identify(arms, policy_ucb1()), "policy \"ucb1\" releases no sums of batches")
-  bad(dpts_identify(arms, policy_top_two(), delta = 0.01), "has the delta 0.05 and the margin 0")
-  bad(dpts_identify(arms, policy_randomised(), delta = 1), "`delta`")
+  bad(dpts_identify(arms, policy_top_two(), error = 0.01), "has the error 0.05 and the margin 0")
+  bad(dpts_identify(arms, policy_randomised(), error = 1), "`error`")
   bad(dpts_identify(arms, policy_randomised(), margin = -1), "`margin`")
   bad(dpts_identify(arms, policy_randomised(floor = 0.6)), "above 1/2")
   bad(dpts_identify(arms, policy_randomised(), limit = 0), "`limit`")
@@ -70,9 +70,9 @@ test_that("bad input is refused by name", {
 
 test_that("a run that ended at its verdict has no numbers for the rounds after", {
   record <- c(10, 200, 5000)
-  job <- simulate_job(list(one = arms_bernoulli(c(0.9, 0.1))), list(a = policy_top_two(delta = 0.05)), 5000, 1:2, 1, record = record,
+  job <- simulate_job(list(one = arms_bernoulli(c(0.9, 0.1))), list(a = policy_top_two(error = 0.05)), 5000, 1:2, 1, record = record,
                       threads = 1L, delay = 0L, batch = 1, observers = c("regret", "reward", "verdict"))
-  job$ask <- list(delta = 0.05, margin = 0)
+  job$ask <- list(error = 0.05, margin = 0)
   seen <- join_chunks(job, play_job(job, simulate_chunk, NULL, FALSE))[[1]]
   for (run in 1:2) {
     after <- record > seen$verdict[1, run]

@@ -29,7 +29,7 @@ test_that("adaptive chances, late rewards and a drift leave the level as it is",
   expect_gt(plan$coverage, 0.95 - 3 * sqrt(0.05 * 0.95 / 1000))
   # Success becomes more frequent, and most people get one arm: variances are those of a block, and not of all before
   unequal <- policy_randomised(mu = 1, rule = "thompson", block = 100, control = 1, floor = c(0.05, 0.6), permuted = TRUE)
-  plan <- dpts_plan(unequal, arms_drift(c(a = 0.15, b = 0.15), c(0.65, 0.65), "sine", 3000), 3000, delta = 0.1, runs = 1000,
+  plan <- dpts_plan(unequal, arms_drift(c(a = 0.15, b = 0.15), c(0.65, 0.65), "sine", 3000), 3000, error = 0.1, runs = 1000,
                     delay = 0:300, batch = 50, seed = 1)
   expect_lt(plan$false_claims, 0.1 + 3 * sqrt(0.1 * 0.9 / 1000))
   expect_lt(sum(summary(plan)$proved), 0.1)
@@ -44,7 +44,7 @@ test_that("what a run comes to is what R makes of its releases", {
   policy <- policy_randomised(mu = 1, rule = "thompson", block = 100)
   sim <- dpts_simulate(arms, policy, 400, runs = 20, seed = 3, record = I(400), history = TRUE)
   job <- dpts:::plan_job(list(s = arms), list(p = policy), data.frame(scenario = "s", people = 400),
-                         list(delta = 0.05, margin = 0, control = 1, signs = 2, claims = 2, intervals = 2), 1:20, 3, 1, 0L, 1)
+                         list(error = 0.05, margin = 0, control = 1, signs = 2, claims = 2, intervals = 2), 1:20, 3, 1, 0L, 1)
   seen <- dpts:::simulate_chunk(job, list(problem = "s 400", policy = "p", run = 1:20 + 0))$trial
   history <- dpts_history(sim)
   longest <- vapply(split(history$arm, history$run), function(arm) max(rle(as.integer(arm))$lengths), 0)
@@ -101,7 +101,7 @@ test_that("a plan waits for all rewards", {
   expect_equal(summary(some)$test[c(1, 3)], c("z-test", "evidence"))
   # Random delays: a full block that had to wait for an older one is released on its own, and every person is in the test
   job <- plan_job(list(s = two(0.4, 0.6)), list(p = policy_randomised(block = 50)), data.frame(scenario = "s", people = 300),
-                  list(delta = 0.05, margin = 0, control = 0, signs = 2, claims = 2, intervals = 1), 1:50, 4, 1, c(rep(0L, 99), 300L), 1)
+                  list(error = 0.05, margin = 0, control = 0, signs = 2, claims = 2, intervals = 1), 1:50, 4, 1, c(rep(0L, 99), 300L), 1)
   job$observers <- job$keeps <- "releases"
   seen <- simulate_chunk(job, list(problem = "s 300", policy = "p", run = 1:50 + 0))$releases
   sizes <- apply(seen, 2, function(x) {
@@ -119,18 +119,18 @@ test_that("the number of people is found", {
   expect_gte(plan$power[1], 0.9)
   expect_equal(plan$people[2], plan$people[1])
   expect_true(all(is.na(plan[3:4, 3:10])))
-  # It resumes: the same from a file, which another delta cannot use
+  # It resumes: the same from a file, which another error cannot use
   file <- tempfile()
   on.exit(unlink(file))
-  ask <- function(delta) dpts_plan(policy_uniform(), list(hope = two(0.4, 0.7), more = two(0.4, 0.8)), runs = 50, seed = 6,
-                                   checkpoint = file, delta = delta)
+  ask <- function(error) dpts_plan(policy_uniform(), list(hope = two(0.4, 0.7), more = two(0.4, 0.8)), runs = 50, seed = 6,
+                                   checkpoint = file, error = error)
   first <- ask(0.05)
   expect_equal(first, dpts_plan(policy_uniform(), list(hope = two(0.4, 0.7), more = two(0.4, 0.8)), runs = 50, seed = 6))
   half <- readRDS(file)
   half$chunks <- half$chunks[1:3]
   saveRDS(half, file)
   expect_equal(ask(0.05), first)
-  expect_error(ask(0.1), "another delta, margin or control", class = "dpts_error_checkpoint")
+  expect_error(ask(0.1), "another error, margin or control", class = "dpts_error_checkpoint")
   few <- dpts_plan(policy_uniform(), two(0.5, 0.52), limit = 200, runs = 50, seed = 5)
   expect_true(is.na(few$people))
 })
@@ -167,7 +167,7 @@ test_that("bad input is named", {
   bad("scenarios", policy_uniform(), list(a = arms, b = arms_bernoulli(c(0.1, 0.2, 0.3))), 100)
   bad("scenarios", policy_uniform(), arms_gaussian(c(0, 1), sd = 1), 100)
   bad("control", policy_uniform(), arms, 100, control = "c")
-  bad("delta", policy_uniform(), arms, 100, delta = 1)
+  bad("error", policy_uniform(), arms, 100, error = 1)
   bad("power", policy_uniform(), arms, power = 1)
   bad("people", policy_uniform(), arms, 0)
   expect_error(dpts_plan(policy_randomised(floor = 0.6), arms, 100), "floor", class = "dpts_error_input")

@@ -1,7 +1,7 @@
 # Published top-two rules: R translations, with the coins and the noise of the run itself.
 
 # AdaP-TT from the ledger: what the arm of each round may be, after the releases before it
-ref_adap_tt <- function(out, k, epsilon, delta, threshold) {
+ref_adap_tt <- function(out, k, epsilon, error, threshold) {
   x <- n <- counts <- assigned <- batches <- numeric(k)
   allowed <- vector("list", length(out$arm))
   verdict <- NA
@@ -29,11 +29,11 @@ ref_adap_tt <- function(out, k, epsilon, delta, threshold) {
       l <- which.max(x + log(total) / (epsilon * n) + sqrt(log(total) / (2 * n)))
       inverse <- 1 / n[l] + 1 / n
       bar <- if (threshold == "run") {
-        log(1 / delta) + log(1 + log(n[l])) + log(1 + log(n)) + inverse * (log(1 / delta) / epsilon)^2
+        log(1 / error) + log(1 + log(n[l])) + log(1 + log(n)) + inverse * (log(1 / error) / epsilon)^2
       } else {
         z <- batches[arm]^2 * pi^2 / 6
-        u <- log((k - 1) * z / delta) / 2
-        2 * (u + log(u)) + 2 * log(4 + log(n[l])) + 2 * log(4 + log(n)) + inverse * (log(2 * k * z / delta) / epsilon)^2
+        u <- log((k - 1) * z / error) / 2
+        2 * (u + log(u)) + 2 * log(4 + log(n[l])) + 2 * log(4 + log(n)) + inverse * (log(2 * k * z / error) / epsilon)^2
       }
       gap <- if (threshold == "run") x[l] - x else pmax(x[l] - x, 0)
       if (all((gap^2 / (2 * inverse) >= bar)[-l])) verdict <- which.max(x)
@@ -101,11 +101,11 @@ test_that("a batch that a later one of its arm overtakes is not used by policy_a
 test_that("policy_dp_tt() stops, leads and challenges by Chernoff's rates", {
   withr::local_seed(2)
   epsilon <- 1
-  delta <- 0.1
+  error <- 0.1
   rewards <- matrix(stats::rbinom(4000 * 3, 1, rep(c(0.4, 0.8, 0.5), each = 4000)), 4000)
-  out <- trace_policy(policy_dp_tt(epsilon, delta), 3, rewards)
+  out <- trace_policy(policy_dp_tt(epsilon, error), 3, rewards)
   ledger <- out$ledger
-  first <- ceiling((2 + 6 / epsilon) * log(2 / delta))
+  first <- ceiling((2 + 6 / epsilon) * log(2 / error))
   expect_identical(ledger$round[1:3], as.integer(first * 1:3))
   rate <- function(y, n, j, s, theta) {
     f <- function(l) s * l * y - n * log(1 - theta + theta * exp(s * l)) + j * log(1 - (l / epsilon)^2)
@@ -123,7 +123,7 @@ test_that("policy_dp_tt() stops, leads and challenges by Chernoff's rates", {
       stats::optimize(function(theta) rate(y[a], n[a], j[a], 1, theta) + rate(y[b], n[b], j[b], -1, theta), c(0, 1),
                       tol = 1e-8)$objective
     }, 0)
-    chance <- delta / (2 * j[a] * (j[a] + 1) * j * (j + 1))
+    chance <- error / (2 * j[a] * (j[a] + 1) * j * (j + 1))
     next_round <- ledger$round[i] + seq_len(min(20, 4000 - ledger$round[i]))
     next_round <- next_round[next_round <= c(ledger$round, Inf)[i + 1]]
     if (all(((1 + w) * exp(-w) <= chance)[-a])) {
@@ -145,11 +145,11 @@ test_that("they run until their own verdict, and so does DP-SE", {
   # An epoch of DP-SE: both arms were pulled ceil(R) times
   expect_identical(found$people[found$policy == "se"], rep(2 * ceiling(rounds_of_epoch(2, 1, 1, 0.05)), 5))
   bad <- function(expr, what) expect_error(expr, what, class = "dpts_error_input")
-  bad(dpts_identify(arms, policy_adap_tt(1), delta = 0.01), "has the delta 0.05")
+  bad(dpts_identify(arms, policy_adap_tt(1), error = 0.01), "has the error 0.05")
   bad(dpts_identify(arms, policy_dp_se(1, 0.3)), "is wrong with chance 0.3, which is above 0.05")
   bad(dpts_identify(arms, policy_restart(policy_top_two(), 100)), "is started anew")
   bad(policy_adap_tt(0), "`epsilon`")
   bad(policy_dp_tt(Inf), "`epsilon`")
-  bad(policy_dp_tt(1, 1), "`delta`")
+  bad(policy_dp_tt(1, 1), "`error`")
   bad(policy_adap_tt(1, threshold = "as run"), "`threshold`")
 })

@@ -2,7 +2,7 @@
 
 test_that("first batches have the size of the paper, and each batch is released once", {
   for (case in list(list(mu = 0.5), list(epsilon = 0.5), list())) {
-    policy <- do.call(policy_top_two, c(case, delta = 0.05))
+    policy <- do.call(policy_top_two, c(case, error = 0.05))
     line <- log(2 / 0.05)
     first <- ceiling(2 * line + if (length(case) == 0) 0 else if (is.null(case$mu)) 12 * line else
       24 * sqrt(2 * line))
@@ -36,7 +36,7 @@ test_that("the challenger, the size and the winner follow from what was released
   # Two arms: W by hand from the kernel of evidence after each release
   withr::local_seed(2)
   rewards <- matrix(stats::rbinom(6000 * 2, 1, rep(c(0.5, 0.6), each = 6000)), 6000)
-  out <- trace_policy(policy_top_two(mu = 0.3, delta = 0.05), 2, rewards)
+  out <- trace_policy(policy_top_two(mu = 0.3, error = 0.05), 2, rewards)
   value <- out$ledger$exact + out$ledger$noise
   size <- diff(c(0, out$ledger$round))
   kept <- seq_along(value)
@@ -103,7 +103,7 @@ test_that("it stops at the release by which the evidence of all its releases pro
 
 test_that("a release of the challenger alone proves it, as soon as it is there", {
   # Sums are forced: after the first batches the second arm is close; its next batch is a disaster.
-  policy <- policy_top_two(mu = 1, delta = 0.05)
+  policy <- policy_top_two(mu = 1, error = 0.05)
   n <- ceiling(2 * log(20) + 12 * sqrt(2 * log(20)))
   seen <- 0
   for (seed in 1:12) {
@@ -122,8 +122,8 @@ test_that("bad arguments are refused by name", {
   bad(policy_top_two(mu = 1, epsilon = 1), "`epsilon` must be NULL where `mu` is given")
   bad(policy_top_two(mu = 0), "`mu`")
   bad(policy_top_two(epsilon = "a"), "`epsilon`")
-  bad(policy_top_two(delta = 0), "`delta`")
-  bad(policy_top_two(delta = 1), "`delta`")
+  bad(policy_top_two(error = 0), "`error`")
+  bad(policy_top_two(error = 1), "`error`")
   bad(policy_top_two(margin = 1), "`margin`")
   expect_identical(policy_top_two(epsilon = 1)$guarantee, guarantee_pure(1))
   expect_identical(policy_top_two()$guarantee, guarantee_none())
