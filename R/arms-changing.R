@@ -32,6 +32,7 @@
 #' @param means The means in round 1: numbers in \[0, 1\]. Names are the arms' names.
 #' @param sd Standard deviation of a step: a number for all arms, or one for each.
 #' @param reflect Reflect means at 0 and 1? If not, they stay there until a step leads back.
+#' @template dots
 #' @returns An `arms` object, whose `$mean` holds the means in round 1.
 #' @family arms
 #' @examples
@@ -43,7 +44,8 @@
 #' arms_drift(c(summer = 0.8, winter = 0.2), c(summer = 0.3, winter = 0.7), "sine", period = 365)
 #' arms_walk(c(0.5, 0.5), sd = 0.01)
 #' @export
-arms_switch <- function(worlds, at) {
+arms_switch <- function(worlds, at, ...) {
+  check_dots_empty(...)
   check_all_given()
   if (!is.list(worlds) || inherits(worlds, "dpts_arms") || length(worlds) < 2) {
     abort_arg("worlds", "a list of two or more problems made by the `arms_*()` functions", worlds)
@@ -62,7 +64,8 @@ arms_switch <- function(worlds, at) {
 
 #' @rdname arms_switch
 #' @export
-arms_drift <- function(from, to, shape = c("linear", "sine"), period) {
+arms_drift <- function(from, to, shape = c("linear", "sine"), period, ...) {
+  check_dots_empty(...)
   check_all_given()
   args <- list(from = from, to = to, shape = shape, period = period)
   if (is.numeric(from)) from <- arms_bernoulli(check_by_arm(from, 0, 1))
@@ -80,7 +83,8 @@ arms_drift <- function(from, to, shape = c("linear", "sine"), period) {
 
 #' @rdname arms_switch
 #' @export
-arms_walk <- function(means, sd, reflect = TRUE) {
+arms_walk <- function(means, sd, reflect = TRUE, ...) {
+  check_dots_empty(...)
   means <- check_by_arm(means, 0, 1)
   sd <- check_each(check_numbers(sd, 0), length(means), "arms", "sd")
   check_flag(reflect)

@@ -21,6 +21,7 @@
 #'   or whole numbers, its levels (else its sorted values) become the arms' names; outcomes are
 #'   numbers or `TRUE` and `FALSE`, none of them missing.
 #' @param replace Draw with replacement? If not, outcomes come in their recorded order.
+#' @template dots
 #' @inherit arms_bernoulli return
 #' @seealso The article "Planning a private adaptive trial", `vignette("adaptive-trial", "dpts")`, plans
 #'   a trial on the outcomes of another.
@@ -29,7 +30,8 @@
 #' trial <- data.frame(drug = rep(c("old", "new"), c(4, 3)), cured = c(0, 1, 0, 0, 1, 1, 0))
 #' arms_data(trial, "drug", "cured")
 #' @export
-arms_data <- function(data, arm, reward, replace = TRUE) {
+arms_data <- function(data, arm, reward, replace = TRUE, ...) {
+  check_dots_empty(...)
   check_all_given()
   if (!is.data.frame(data)) abort_arg("data", "a data frame", data)
   if (nrow(data) == 0) abort_arg("data", "a data frame with rows")

@@ -15,6 +15,7 @@
 #'   the arms' names.
 #' @param sd Standard deviations: positive numbers, one for all arms or one for each.
 #' @param range `NULL`, or two numbers between which rewards are clipped.
+#' @template dots
 #' @inherit arms_bernoulli return
 #' @family arms
 #' @examples
@@ -23,7 +24,8 @@
 #' # clipped to a range that is known in advance, for private policies
 #' arms_gaussian(c(control = 120, drug = 112), sd = 15, range = c(60, 200))
 #' @export
-arms_gaussian <- function(means, sd, range = NULL) {
+arms_gaussian <- function(means, sd, range = NULL, ...) {
+  check_dots_empty(...)
   means <- check_by_arm(means)
   sd <- check_each(check_numbers(sd, 0, open = TRUE), length(means), "arms", "sd")
   args <- list(means = means, sd = sd, range = range)

@@ -45,6 +45,7 @@ check_by_arm <- function(x, ..., arg = caller_arg(x)) {
 #'
 #' @param means The chance of a reward of 1 for each arm: numbers in \[0, 1\]. Names are the
 #'   arms' names, and appear in results, prints and plots.
+#' @template dots
 #' @returns An `arms` object: the reward distributions of a bandit problem, with their exact means in `$mean`.
 #'   Give it to [dpts_simulate()]. [c()][length.dpts_arms] joins arms, of different distributions too.
 #' @family arms
@@ -52,7 +53,8 @@ check_by_arm <- function(x, ..., arg = caller_arg(x)) {
 #' arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25))
 #' arms_bernoulli(c(control = 0.4, drug = 0.5))
 #' @export
-arms_bernoulli <- function(means) {
+arms_bernoulli <- function(means, ...) {
+  check_dots_empty(...)
   means <- check_by_arm(means, 0, 1)
   new_arms("bernoulli", means, means, list(means = means), "Bernoulli rewards")
 }
@@ -64,6 +66,7 @@ arms_bernoulli <- function(means) {
 #' rate leans towards 1. The mean is 1 / rate - 1 / (exp(rate) - 1).
 #'
 #' @param rates The rate of each arm: finite numbers, which may have names.
+#' @template dots
 #' @inherit arms_bernoulli return
 #' @family arms
 #' @references Used by Ou, T., Avella Medina, M. and Cummings, R. (2024), section 5.2,
@@ -71,7 +74,8 @@ arms_bernoulli <- function(means) {
 #' @examples
 #' arms_truncexp(c(0.1, 1, 2, 5, 10))
 #' @export
-arms_truncexp <- function(rates) {
+arms_truncexp <- function(rates, ...) {
+  check_dots_empty(...)
   rates <- check_by_arm(rates)
   new_arms("truncexp", truncexp_mean(rates), rates, list(rates = rates),
            "truncated exponential rewards")
@@ -90,12 +94,14 @@ truncexp_mean <- function(rate) {
 #'
 #' @param shape1,shape2 Parameters of each arm's Beta distribution: positive numbers, of
 #'   the same length or of length 1. Names of `shape1`, or else of `shape2`, are the arms' names.
+#' @template dots
 #' @inherit arms_bernoulli return
 #' @family arms
 #' @examples
 #' arms_beta(c(3, 2, 1), 2)
 #' @export
-arms_beta <- function(shape1, shape2) {
+arms_beta <- function(shape1, shape2, ...) {
+  check_dots_empty(...)
   shape1 <- check_by_arm(shape1, 0, open = TRUE)
   shape2 <- check_by_arm(shape2, 0, open = TRUE)
   both <- recycle_common(shape1 = shape1, shape2 = shape2)
@@ -112,12 +118,14 @@ arms_beta <- function(shape1, shape2) {
 #' @param values The possible rewards: distinct numbers in \[0, 1\].
 #' @param probs Their probabilities: a matrix with a row for each arm and a column for each
 #'   value, or a vector for a single arm. Rows must add up to 1; their names are the arms' names.
+#' @template dots
 #' @inherit arms_bernoulli return
 #' @family arms
 #' @examples
 #' arms_discrete(c(0, 0.5, 1), rbind(c(0.2, 0.2, 0.6), c(0.5, 0.3, 0.2)))
 #' @export
-arms_discrete <- function(values, probs) {
+arms_discrete <- function(values, probs, ...) {
+  check_dots_empty(...)
   values <- as.vector(check_numbers(values, 0, 1))
   if (anyDuplicated(values)) abort_arg("values", "distinct numbers in [0, 1]", values)
   check_given(probs)

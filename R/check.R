@@ -110,16 +110,21 @@ did_you_mean <- function(x, known) {
   sprintf("Did you mean %s?", words_list(paste0("`", near, "`"), "or"))
 }
 
-# Arguments in dots, by name
-check_argument_names <- function(args, known, what) {
+# Arguments in dots, by name. `others`: what users of another package or of a paper may call one of them.
+check_argument_names <- function(args, known, what, others = NULL) {
   names <- names(args) %||% rep("", length(args))
   bad <- names[!names %in% known]
   if (length(bad) == 0) return(invisible())
+  bad <- bad[1]
+  near <- if (nzchar(bad)) did_you_mean(c(bad, intersect(others[bad], known)), known)
   abort_dpts(
-    c(sprintf("%s has no argument %s; it takes %s.", what,
-              if (nzchar(bad[1])) paste0("`", bad[1], "`") else "without a name",
-              if (length(known)) paste0("`", known, "`", collapse = ", ") else "none"),
-      i = if (nzchar(bad[1])) did_you_mean(bad[1], known)),
+    c(sprintf("%s has no %s%s.", what,
+              if (nzchar(bad)) paste0("argument `", bad, "`") else "further argument without a name",
+              if (!is.null(near)) "" else if (!length(known)) "; it takes none" else
+                paste("; it takes", words_list(paste0("`", known, "`")))),
+      i = if (nzchar(bad)) near
+          else if (length(known) < 3 && grepl("^`arms_", what))
+            "The arms go into one vector or list: c(), list()."),
     c("dpts_error_dots", "dpts_error_input")
   )
 }
@@ -288,14 +293,18 @@ check_class <- function(x, class, what, arg = caller_arg(x)) {
 # The dots must be empty: options are named, typos are caught
 check_dots_empty <- function(..., call = caller_env()) {
   if (...length() == 0) return(invisible())
-  frame <- which(vapply(sys.frames(), identical, NA, call))
-  known <- if (length(frame)) setdiff(names(formals(sys.function(frame[length(frame)]))), "...")
-  given <- ...names() %||% character()
-  as_input_error(
-    rlang::check_dots_empty(env = rlang::current_env(), call = user_frame(call)),
-    class = "dpts_error_dots", hint = did_you_mean(given[!is.na(given) & nzchar(given)], known)
-  )
+  frame <- which(vapply(sys.frames(), identical, NA, user_frame(call)))
+  f <- if (length(frame)) sys.function(frame[length(frame)])
+  called <- if (length(frame)) sys.call(frame[length(frame)])[[1]]
+  given <- ...names() %||% rep("", ...length())
+  given[is.na(given)] <- ""
+  verb <- if (is.name(called)) sub("\\.(default|dpts_.*|data.frame)$", "", called) # of a method, the generic
+  check_argument_names(stats::setNames(nm = given), setdiff(names(formals(f)), "..."),
+                       if (is.null(verb)) "The function" else sprintf("`%s()`", verb), OTHER_NAMES)
 }
+
+# What papers call the arguments of Gaussian Thompson sampling, and the error of a verdict
+OTHER_NAMES <- c(b = "prepulls", c = "variance_scale", delta = "error", T = "horizon", K = "k", n = "runs")
 
 # Recycle named arguments to one length (1 or n), naming the culprits
 recycle_common <- function(...) {

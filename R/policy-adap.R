@@ -46,6 +46,7 @@
 #'
 #' @param epsilon Privacy: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param alpha Width of the index: a positive number; the regret bound needs more than 3.
+#' @template dots
 #' @inherit policy_ts_gaussian return
 #' @references Azize, A. and Basu, D. (2022). When Privacy Meets Partial Information: A Refined
 #'   Analysis of Differentially Private Bandits. NeurIPS.
@@ -60,13 +61,15 @@
 #'                      horizon = 1e6, runs = 5, seed = 1)
 #' subset(summary(sim), t == 1e6)
 #' @export
-policy_adap_ucb <- function(epsilon, alpha = 3.1) {
+policy_adap_ucb <- function(epsilon, alpha = 3.1, ...) {
+  check_dots_empty(...)
   adap_policy("adap_ucb", epsilon, alpha, "AdaP-UCB (Azize and Basu)")
 }
 
 #' @rdname policy_adap_ucb
 #' @export
-policy_adap_klucb <- function(epsilon, alpha = 3.1) {
+policy_adap_klucb <- function(epsilon, alpha = 3.1, ...) {
+  check_dots_empty(...)
   adap_policy("adap_klucb", epsilon, alpha, "AdaP-KLUCB (Azize and Basu)")
 }
 
@@ -80,7 +83,8 @@ adap_policy <- function(name, epsilon, alpha, title) {
 #' @param beta Width of the index: a positive number; the regret bound needs more than 3.
 #' @param correlation Of one release with the next: a number in \[0, 0.99\], 0 for the published policy.
 #' @export
-policy_adac_ucb <- function(mu, beta = 3.1, correlation = 0) {
+policy_adac_ucb <- function(mu, beta = 3.1, correlation = 0, ...) {
+  check_dots_empty(...)
   params <- list(mu = check_budget_number(mu), beta = check_number(beta, 0, open = TRUE),
                  correlation = check_number(correlation, 0, 0.99))
   new_policy("adac_ucb", params, guarantee_gdp(mu), "AdaC-UCB (Azize and Basu)",

@@ -22,6 +22,7 @@
 #'
 #' @param rule `"entropy"` or `"tsallis"`.
 #' @param rate A positive number, or `NULL` for the rate above.
+#' @template dots
 #' @inherit policy_ts_gaussian return
 #' @references Bubeck, S. and Cesa-Bianchi, N. (2012). Regret Analysis of Stochastic and Nonstochastic
 #'   Multi-armed Bandit Problems. Foundations and Trends in Machine Learning 5.
@@ -33,7 +34,8 @@
 #' policy_exp3()
 #' policy_exp3("tsallis")
 #' @export
-policy_exp3 <- function(rule = c("entropy", "tsallis"), rate = NULL) {
+policy_exp3 <- function(rule = c("entropy", "tsallis"), rate = NULL, ...) {
+  check_dots_empty(...)
   rule <- check_choice(rule, c("entropy", "tsallis"))
   new_policy("exp3", list(rule = rule, rate = if (!is.null(rate)) check_number(rate, 0, open = TRUE)),
              title = if (rule == "tsallis") "Tsallis-INF" else "EXP3", any_reward = TRUE)
@@ -65,6 +67,7 @@ policy_exp3 <- function(rule = c("entropy", "tsallis"), rate = NULL) {
 #'   and not wrapped (wrap the result instead).
 #' @param epsilon,mu The budget: one of the two, a number of at least 1e-6.
 #' @param batch Rounds in a batch: a whole number. `NULL`: 1 / `epsilon` or 1 / `mu`, rounded up.
+#' @template dots
 #' @inherit policy_ts_gaussian return
 #' @references Asi, H., Raman, V. and Talwar, K. (2025). Faster Rates for Private Adversarial Bandits. ICML.
 #'   arXiv:2505.21790.
@@ -73,7 +76,8 @@ policy_exp3 <- function(rule = c("entropy", "tsallis"), rate = NULL) {
 #' policy_private(policy_exp3("tsallis"), epsilon = 0.2)
 #' policy_private(policy_ucb1(), mu = 1, batch = 20)
 #' @export
-policy_private <- function(policy, epsilon = NULL, mu = NULL, batch = NULL) {
+policy_private <- function(policy, epsilon = NULL, mu = NULL, batch = NULL, ...) {
+  check_dots_empty(...)
   check_policy(policy)
   if (is.null(epsilon) == is.null(mu)) abort_arg("epsilon", "given, or `mu`, and not both")
   if (!is.null(epsilon)) epsilon <- check_budget_number(epsilon, inf = FALSE)

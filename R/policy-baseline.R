@@ -11,6 +11,7 @@
 #' The uniform policy does not use the rewards: epsilon = 0. UCB1 promises nothing: its
 #' choices are a deterministic function of the rewards.
 #'
+#' @template dots
 #' @inherit policy_ts_gaussian return
 #' @template auer
 #' @family policies
@@ -18,13 +19,17 @@
 #' policy_uniform()
 #' policy_ucb1()
 #' @export
-policy_uniform <- function() {
+policy_uniform <- function(...) {
+  check_dots_empty(...)
   new_policy("uniform", guarantee = guarantee_pure(0), title = "uniform choice", any_reward = TRUE)
 }
 
 #' @rdname policy_uniform
 #' @export
-policy_ucb1 <- function() new_policy("ucb1", title = "UCB1", any_reward = TRUE)
+policy_ucb1 <- function(...) {
+  check_dots_empty(...)
+  new_policy("ucb1", title = "UCB1", any_reward = TRUE)
+}
 
 #' Always the same arm
 #'
@@ -33,6 +38,7 @@ policy_ucb1 <- function() new_policy("ucb1", title = "UCB1", any_reward = TRUE)
 #'
 #' @param arm The arm: a whole number, from 1. In [dpts_replay()] it counts in the log's own order of arms
 #'   (see there); where it is not on offer, the first arm of the pool is pulled.
+#' @template dots
 #' @inherit policy_ts_gaussian return
 #' @section Privacy:
 #' The choice does not use the rewards: epsilon = 0.
@@ -40,7 +46,8 @@ policy_ucb1 <- function() new_policy("ucb1", title = "UCB1", any_reward = TRUE)
 #' @examples
 #' policy_fixed(2)
 #' @export
-policy_fixed <- function(arm = 1) {
+policy_fixed <- function(arm = 1, ...) {
+  check_dots_empty(...)
   new_policy("fixed", list(arm = check_count(arm, 1, .Machine$integer.max)), guarantee_pure(0),
              "always the same arm", any_reward = TRUE)
 }

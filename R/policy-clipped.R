@@ -43,6 +43,7 @@
 #' @param tail The share of rewards that may be clipped: a number in (0, 0.5\].
 #' @param pilot Rewards: a whole number. `NULL`: 30 / (`epsilon` `tail`), rounded up (without `epsilon`: with
 #'   1).
+#' @template dots
 #' @inherit policy_ts_gaussian return
 #' @family policies
 #' @references Dwork, C. and Lei, J. (2009). Differential Privacy and Robust Statistics. STOC. On scales found
@@ -55,7 +56,8 @@
 #' sim <- dpts_simulate(arms, policy, 5000, runs = 2, seed = 1)
 #' estimates(sim)
 #' @export
-policy_clipped <- function(policy, range = c(0, NA), epsilon = NULL, tail = 0.05, pilot = NULL) {
+policy_clipped <- function(policy, range = c(0, NA), epsilon = NULL, tail = 0.05, pilot = NULL, ...) {
+  check_dots_empty(...)
   check_policy(policy)
   check_inner(policy, NULL)
   tail <- check_number(tail, 0, 0.5, open = c(TRUE, FALSE))

@@ -30,6 +30,7 @@
 #'
 #' @param alpha Trade-off between regret and privacy: a number in \[0, 1\].
 #' @param c0 Factor on the number of draws: a positive number.
+#' @template dots
 #' @inherit policy_ts_gaussian return
 #' @references Hu, B., Huang, Z., Zhang, T., Lecuyer, M. and Hegde, N. (2025). Connecting Thompson Sampling
 #'   and UCB: Towards More Efficient Trade-offs Between Privacy and Regret. arXiv:2505.02383.
@@ -37,7 +38,8 @@
 #' @examples
 #' policy_dp_ts_ucb(alpha = 1)
 #' @export
-policy_dp_ts_ucb <- function(alpha, c0 = sqrt(2 * pi * exp(1))) {
+policy_dp_ts_ucb <- function(alpha, c0 = sqrt(2 * pi * exp(1)), ...) {
+  check_dots_empty(...)
   params <- list(alpha = check_number(alpha, 0, 1), c0 = check_number(c0, 0, open = TRUE))
   mu <- guarantee_function(c("horizon", "arms"), bquote(draws_mu(horizon, .(params$alpha), .(params$c0))))
   new_policy("dp_ts_ucb", params, guarantee_gdp(mu), "DP-TS-UCB (Hu et al.)", rounds_per_arm = 1)

@@ -44,6 +44,7 @@
 #'
 #' @param epsilon Privacy: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise and no shift.
 #' @param log_base Base of the logarithms in v: a number above 1.
+#' @template dots
 #' @inherit policy_ts_gaussian return
 #' @template hu
 #' @family policies
@@ -57,13 +58,15 @@
 #' )
 #' summary(sim)
 #' @export
-policy_dp_ts <- function(epsilon, log_base = 2) {
+policy_dp_ts <- function(epsilon, log_base = 2, ...) {
+  check_dots_empty(...)
   policy_by_log("dp_ts", epsilon, log_base, "DP-TS (Hu and Hegde)")
 }
 
 #' @rdname policy_dp_ts
 #' @export
-policy_lazy_dp_ts <- function(epsilon, log_base = 2) {
+policy_lazy_dp_ts <- function(epsilon, log_base = 2, ...) {
+  check_dots_empty(...)
   policy_by_log("lazy_dp_ts", epsilon, log_base, "Lazy-DP-TS (Hu and Hegde)")
 }
 

@@ -37,6 +37,7 @@
 #'
 #' @param epsilon A positive number. DP-UCB-Bound: privacy, or `Inf` for no noise. DP-UCB-Int:
 #'   sets the time between releases, a number of at least 1e-12.
+#' @template dots
 #' @inherit policy_ts_gaussian return
 #' @references Tossou, A. C. Y. and Dimitrakakis, C. (2016). Algorithms for Differentially Private
 #'   Multi-Armed Bandits. AAAI, 2087-2093.
@@ -46,7 +47,8 @@
 #' policy_dp_ucb_bound(epsilon = 1)
 #' policy_dp_ucb_int(epsilon = 0.1)
 #' @export
-policy_dp_ucb_bound <- function(epsilon) {
+policy_dp_ucb_bound <- function(epsilon, ...) {
+  check_dots_empty(...)
   new_policy("dp_ucb_bound", list(epsilon = check_budget_number(epsilon)), guarantee_pure(epsilon),
              "DP-UCB-Bound (Tossou and Dimitrakakis)", rounds_per_arm = 1)
 }
@@ -54,7 +56,8 @@ policy_dp_ucb_bound <- function(epsilon) {
 #' @rdname policy_dp_ucb_bound
 #' @param v Decay of the noise: a number in (1, 1.5\].
 #' @export
-policy_dp_ucb_int <- function(epsilon, v = 1.1) {
+policy_dp_ucb_int <- function(epsilon, v = 1.1, ...) {
+  check_dots_empty(...)
   # Not a budget; 1e12 is the longest horizon.
   epsilon <- check_number(epsilon, 1e-12)
   v <- check_number(v, 1, 1.5, open = c(TRUE, FALSE))

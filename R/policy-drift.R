@@ -33,6 +33,7 @@
 #' @param batch Rounds in a batch: a whole number. `NULL`: 10 / `epsilon` or 10 / `mu`, rounded up; without
 #'   privacy 1.
 #' @param width A positive number.
+#' @template dots
 #' @inherit policy_ts_gaussian return
 #' @references Garivier, A. and Moulines, E. (2011). On Upper-Confidence Bound Policies for Switching Bandit
 #'   Problems. ALT. arXiv:0805.3415.
@@ -46,7 +47,8 @@
 #' subset(summary(sim), t == 1e4)
 #' @export
 policy_forget <- function(window = NULL, discount = NULL, epsilon = NULL, mu = NULL, batch = NULL,
-                          width = 0.3) {
+                          width = 0.3, ...) {
+  check_dots_empty(...)
   if (is.null(window) == is.null(discount)) abort_arg("window", "given, or `discount`, and not both")
   budget <- check_one_budget(mu, epsilon)
   batch <- if (is.null(batch)) ceiling(max(1, 10 / (epsilon %||% mu %||% Inf)) * (1 - 1e-12)) else
@@ -112,6 +114,7 @@ policy_forget <- function(window = NULL, discount = NULL, epsilon = NULL, mu = N
 #'   without contexts, not wrapped.
 #' @param delta The chance of a false alarm, in each life: a number in (0, 1).
 #' @param explore A share of rounds: a number from 0 to 0.5.
+#' @template dots
 #' @inherit policy_ts_gaussian return
 #' @references Besson, L., Kaufmann, E., Maillard, O.-A. and Seznec, J. (2022). Efficient Change-Point
 #'   Detection for Tackling Piecewise-Stationary Bandits. Journal of Machine Learning Research 23.
@@ -124,7 +127,8 @@ policy_forget <- function(window = NULL, discount = NULL, epsilon = NULL, mu = N
 #' ), 1e4, runs = 5, seed = 1)
 #' subset(summary(sim), t == 1e4)
 #' @export
-policy_detect <- function(policy, delta = 0.01, explore = 0.02) {
+policy_detect <- function(policy, delta = 0.01, explore = 0.02, ...) {
+  check_dots_empty(...)
   check_policy(policy)
   delta <- check_number(delta, 0, 1, open = TRUE)
   explore <- check_number(explore, 0, 0.5)

@@ -30,6 +30,7 @@
 #'
 #' @param epsilon Privacy: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param beta Failure probability: a number in (0, 1), or `NULL` for 1 / horizon.
+#' @template dots
 #' @inherit policy_ts_gaussian return
 #' @template sajed
 #' @family policies
@@ -38,7 +39,8 @@
 #' arms <- arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25))
 #' summary(dpts_simulate(arms, policy_dp_se(1), horizon = 1e6, runs = 5, seed = 1))
 #' @export
-policy_dp_se <- function(epsilon, beta = NULL) {
+policy_dp_se <- function(epsilon, beta = NULL, ...) {
+  check_dots_empty(...)
   params <- list(epsilon = check_budget_number(epsilon),
                  beta = if (!is.null(beta)) check_number(beta, 0, 1, open = TRUE))
   new_policy("dp_se", params, guarantee_pure(epsilon), "DP-SE (Sajed and Sheffet)", rounds_per_arm = 1)
@@ -74,6 +76,7 @@ policy_dp_se <- function(epsilon, beta = NULL) {
 #' @inheritParams policy_top_two
 #' @param people How many people there are: a whole number, or `NULL` for the horizon, which then must be
 #'   known.
+#' @template dots
 #' @inherit policy_ts_gaussian return
 #' @references Karnin, Z., Koren, T. and Somekh, O. (2013). Almost Optimal Exploration in Multi-Armed Bandits.
 #'   ICML.
@@ -83,7 +86,8 @@ policy_dp_se <- function(epsilon, beta = NULL) {
 #' arms <- arms_bernoulli(c(0.6, 0.5, 0.4, 0.3))
 #' summary(dpts_identify(arms, policy_halving(epsilon = 1), limit = 1000, runs = 20, seed = 1))
 #' @export
-policy_halving <- function(mu = NULL, epsilon = NULL, people = NULL) {
+policy_halving <- function(mu = NULL, epsilon = NULL, people = NULL, ...) {
+  check_dots_empty(...)
   params <- c(check_one_budget(mu, epsilon), list(people = if (!is.null(people)) check_count(people)))
   new_policy("halving", params, guarantee_of_one(params), "sequential halving", rounds_per_arm = 1)
 }

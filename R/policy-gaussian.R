@@ -98,6 +98,7 @@
 #'   scores, times or shares. With `"continuous"` the sum of squares about the middle of the range is released
 #'   beside each sum, which costs no privacy (see Continuous outcomes), and the policy uses how much rewards
 #'   really vary.
+#' @template dots
 #' @inherit policy_ts_gaussian return
 #' @template honda
 #' @template hu
@@ -117,7 +118,8 @@
 #' subset(summary(sim), t == 1e4)
 #' @export
 policy_gaussian_imed <- function(mu, ratio = NULL, first = NULL, correlation = NULL, safety = NULL,
-                                 outcome = c("binary", "continuous")) {
+                                 outcome = c("binary", "continuous"), ...) {
+  check_dots_empty(...)
   outcome <- check_choice(outcome, c("binary", "continuous"))
   args <- list(
     mu = check_budget_number(mu), ratio = if (!is.null(ratio)) check_number(ratio, 1, open = TRUE),
@@ -135,7 +137,8 @@ policy_gaussian_imed <- function(mu, ratio = NULL, first = NULL, correlation = N
 
 #' @rdname policy_gaussian_imed
 #' @export
-policy_lazy_gaussian_ts <- function(mu, correlation = 0.5) {
+policy_lazy_gaussian_ts <- function(mu, correlation = 0.5, ...) {
+  check_dots_empty(...)
   params <- list(mu = check_budget_number(mu), correlation = check_number(correlation, 0, 0.99))
   new_policy("lazy_gaussian_ts", params, guarantee_gdp(mu), "lazy Gaussian Thompson sampling",
              c(params[1], if (correlation != 0.5) params[2]), rounds_per_arm = 1)

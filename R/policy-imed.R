@@ -72,6 +72,7 @@
 #'   `index = "likelihood"`, to which alone it is open.
 #' @param safety A number in \[0, 1\], for the index `"likelihood"`; `NULL` for 0.25 `epsilon`, but
 #'   at most 0.25.
+#' @template dots
 #' @inherit policy_ts_gaussian return
 #' @references Azize, A., Wu, Y., Honda, J., Orabona, F., Ito, S. and Basu, D. (2025). Optimal
 #'   Regret of Bernoulli Bandits under Global Differential Privacy. arXiv:2505.05613.
@@ -85,7 +86,8 @@
 #' subset(summary(sim), t == 1e6)
 #' @export
 policy_dp_imed <- function(epsilon, ratio = NULL, first = NULL, index = c("divergence", "likelihood"),
-                           schedule = NULL, safety = NULL) {
+                           schedule = NULL, safety = NULL, ...) {
+  check_dots_empty(...)
   epsilon <- check_budget_number(epsilon)
   if (!is.null(ratio)) ratio <- check_number(ratio, 1, open = TRUE)
   if (!is.null(first)) first <- check_count(first)
@@ -118,7 +120,8 @@ policy_dp_imed <- function(epsilon, ratio = NULL, first = NULL, index = c("diver
 
 #' @rdname policy_dp_imed
 #' @export
-policy_dp_klucb <- function(epsilon, ratio = 2, first = 1) {
+policy_dp_klucb <- function(epsilon, ratio = 2, first = 1, ...) {
+  check_dots_empty(...)
   params <- list(epsilon = check_budget_number(epsilon), ratio = check_number(ratio, 1, open = TRUE),
                  first = check_count(first))
   new_policy("dp_klucb", params, guarantee_pure(epsilon), "DP-KLUCB (Azize et al.)",
@@ -142,6 +145,7 @@ policy_dp_klucb <- function(epsilon, ratio = 2, first = 1) {
 #' @section Privacy:
 #' None: the arms are a deterministic function of the rewards.
 #'
+#' @template dots
 #' @inherit policy_ts_gaussian return
 #' @template honda
 #' @references Garivier, A. and Cappe, O. (2011). The KL-UCB Algorithm for Bounded Stochastic Bandits and
@@ -151,8 +155,14 @@ policy_dp_klucb <- function(epsilon, ratio = 2, first = 1) {
 #' policy_imed()
 #' policy_klucb()
 #' @export
-policy_imed <- function() new_policy("imed", title = "IMED (Honda and Takemura)")
+policy_imed <- function(...) {
+  check_dots_empty(...)
+  new_policy("imed", title = "IMED (Honda and Takemura)")
+}
 
 #' @rdname policy_imed
 #' @export
-policy_klucb <- function() new_policy("klucb", title = "KL-UCB (Garivier and Cappe)")
+policy_klucb <- function(...) {
+  check_dots_empty(...)
+  new_policy("klucb", title = "KL-UCB (Garivier and Cappe)")
+}

@@ -24,6 +24,7 @@
 #'
 #' @param epsilon Privacy: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param log_base Base of the logarithms in the index: a number above 1.
+#' @template dots
 #' @inherit policy_ts_gaussian return
 #' @references Hu, B., Huang, Z. and Mehta, N. A. (2021). Optimal Algorithms for Private
 #'   Online Learning in a Stochastic Environment. arXiv:2102.07929.
@@ -34,6 +35,7 @@
 #' arms <- arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25))
 #' summary(dpts_simulate(arms, policy_lazy_ucb(1), horizon = 1e6, runs = 5, seed = 1))
 #' @export
-policy_lazy_ucb <- function(epsilon, log_base = exp(1)) {
+policy_lazy_ucb <- function(epsilon, log_base = exp(1), ...) {
+  check_dots_empty(...)
   policy_by_log("lazy_ucb", epsilon, log_base, "Anytime-Lazy-UCB (Hu, Huang and Mehta)")
 }

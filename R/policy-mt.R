@@ -62,6 +62,7 @@
 #' @param split_budget Divide the budget by the number of arms, as in the paper?
 #' @param warmup Pulls of each arm before Thompson sampling starts: a whole number, or
 #'   `NULL` for what line 12 says or, if tuned, for 10.
+#' @template dots
 #' @inherit policy_ts_gaussian return
 #' @template mishra
 #' @family policies
@@ -75,7 +76,8 @@
 #' )
 #' summary(sim)
 #' @export
-policy_mt_ucb <- function(epsilon, gamma = 0.1, tuned = FALSE, split_budget = TRUE) {
+policy_mt_ucb <- function(epsilon, gamma = 0.1, tuned = FALSE, split_budget = TRUE, ...) {
+  check_dots_empty(...)
   params <- list(epsilon = check_budget_number(epsilon), gamma = check_number(gamma, 0, 1, open = TRUE),
                  tuned = check_flag(tuned), split_budget = check_flag(split_budget))
   new_policy("mt_ucb", params, guarantee_pure(epsilon), "private UCB (Mishra and Thakurta)",
@@ -84,7 +86,8 @@ policy_mt_ucb <- function(epsilon, gamma = 0.1, tuned = FALSE, split_budget = TR
 
 #' @rdname policy_mt_ucb
 #' @export
-policy_mt_ts <- function(epsilon, tuned = FALSE, warmup = NULL, split_budget = TRUE) {
+policy_mt_ts <- function(epsilon, tuned = FALSE, warmup = NULL, split_budget = TRUE, ...) {
+  check_dots_empty(...)
   args <- list(epsilon = check_budget_number(epsilon), tuned = check_flag(tuned),
                warmup = if (!is.null(warmup)) check_count(warmup, 0), split_budget = check_flag(split_budget))
   # The kernel reads a missing warmup as line 12.

@@ -54,6 +54,7 @@
 #' @param epsilon Privacy: a number from 1e-6 to 1e12.
 #' @param error The chance that the verdict is wrong: a number in (0, 1).
 #' @param threshold Of AdaP-TT: `"proved"`, or `"run"`, with which its authors ran it.
+#' @template dots
 #' @inherit policy_ts_gaussian return
 #' @references Azize, A., Jourdan, M., Al Marjani, A. and Basu, D. (2023). On the Complexity of Differentially
 #'   Private Best-Arm Identification with Fixed Confidence. NeurIPS. arXiv:2309.02202.
@@ -73,7 +74,8 @@ NULL
 
 #' @rdname policy_published_tt
 #' @export
-policy_adap_tt <- function(epsilon, error = 0.05, threshold = c("proved", "run")) {
+policy_adap_tt <- function(epsilon, error = 0.05, threshold = c("proved", "run"), ...) {
+  check_dots_empty(...)
   threshold <- check_choice(threshold, c("proved", "run"))
   published_tt("adap_tt", epsilon, error, list(threshold = threshold), "AdaP-TT (Azize et al.)",
                if (threshold != "proved") list(threshold = threshold))
@@ -81,7 +83,8 @@ policy_adap_tt <- function(epsilon, error = 0.05, threshold = c("proved", "run")
 
 #' @rdname policy_published_tt
 #' @export
-policy_dp_tt <- function(epsilon, error = 0.05) {
+policy_dp_tt <- function(epsilon, error = 0.05, ...) {
+  check_dots_empty(...)
   published_tt("dp_tt", epsilon, error, NULL, "DP-TT (Jourdan and Azize), our reading", NULL)
 }
 

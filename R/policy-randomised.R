@@ -60,6 +60,7 @@
 #'   then also releases for each arm the sum of squares about the middle of the range, at no cost of privacy,
 #'   with noise of scale 1 / (2 `mu`) or 1 / `epsilon`; see [policy_gaussian_imed()], Continuous outcomes.
 #'   The chances then follow the variances of rewards.
+#' @template dots
 #' @inherit policy_ts_gaussian return
 #' @family policies
 #' @examples
@@ -73,7 +74,8 @@
 policy_randomised <- function(mu = NULL, epsilon = NULL,
                               rule = c("equal", "thompson", "top_two", "neyman"), block = NULL,
                               floor = 0.1, control = NULL, burn_in = 1, permuted = FALSE,
-                              outcome = c("binary", "continuous")) {
+                              outcome = c("binary", "continuous"), ...) {
+  check_dots_empty(...)
   outcome <- check_choice(outcome, c("binary", "continuous"))
   budget <- check_one_budget(mu, epsilon)
   rule <- check_choice(rule, c("equal", "thompson", "top_two", "neyman"))

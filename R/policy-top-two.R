@@ -38,6 +38,7 @@
 #' @param error The chance that the verdict is wrong: a number in (0, 1).
 #' @param margin The verdict may be less than this below the best arm: a number in \[0, 1). Without a
 #'   margin two arms that are equally good never get a verdict.
+#' @template dots
 #' @inherit policy_ts_gaussian return
 #' @references Garivier, A. and Kaufmann, E. (2016). Optimal Best Arm Identification with Fixed Confidence.
 #'   COLT.
@@ -51,7 +52,8 @@
 #' arms <- arms_bernoulli(c(0.6, 0.5, 0.4))
 #' pulls(dpts_simulate(arms, policy_top_two(mu = 1), horizon = 5000, runs = 3, seed = 1))
 #' @export
-policy_top_two <- function(mu = NULL, epsilon = NULL, error = 0.05, margin = 0) {
+policy_top_two <- function(mu = NULL, epsilon = NULL, error = 0.05, margin = 0, ...) {
+  check_dots_empty(...)
   budget <- check_one_budget(mu, epsilon)
   own <- list(error = check_number(error, 0, 1, open = TRUE),
               margin = check_number(margin, 0, 1, open = c(FALSE, TRUE)))

@@ -45,6 +45,7 @@
 #'   privacy) to 1e12 (a draw of an arm with one reward is less than 1e-6-GDP, and double precision hardly
 #'   sees a mean). Ou et al. assume at least 1 for their regret bound; privacy holds for any.
 #' @param filter A budget that is enforced while the policy runs, from [privacy_gdp()], or `NULL` for none.
+#' @template dots
 #' @returns A policy, for [dpts_simulate()] and its relatives.
 #' @template ou
 #' @template smith
@@ -56,7 +57,8 @@
 #' policy_ts_gaussian(prepulls = 100, variance_scale = 5)
 #' policy_ts_gaussian(prepulls = 100, variance_scale = 5, filter = privacy_gdp(1))
 #' @export
-policy_ts_gaussian <- function(prepulls = 0, variance_scale = 1, filter = NULL) {
+policy_ts_gaussian <- function(prepulls = 0, variance_scale = 1, filter = NULL, ...) {
+  check_dots_empty(...)
   prepulls <- check_count(prepulls, 0)
   variance_scale <- check_number(variance_scale, VARIANCE_SCALE[1], VARIANCE_SCALE[2])
   mu <- check_filter(filter)
@@ -101,6 +103,7 @@ check_filter <- function(filter) {
 #' [policy_ts_gaussian()] leaks far less, and says how much.
 #'
 #' @param prior Two positive numbers, the parameters of every arm's Beta prior.
+#' @template dots
 #' @inherit policy_ts_gaussian return
 #' @references Agrawal, S. and Goyal, N. (2012). Analysis of Thompson Sampling
 #'   for the Multi-armed Bandit Problem. COLT.
@@ -112,7 +115,8 @@ check_filter <- function(filter) {
 #' dpts_audit(policy_ts_beta(), horizon = 10, streams = "success", delta = c(1e-2, 1e-5),
 #'            method = "exact")
 #' @export
-policy_ts_beta <- function(prior = c(1, 1)) {
+policy_ts_beta <- function(prior = c(1, 1), ...) {
+  check_dots_empty(...)
   prior <- check_numbers(prior, 0, open = TRUE)
   if (length(prior) != 2) abort_arg("prior", "two positive numbers", prior)
   new_policy("ts_beta", list(prior_1 = prior[1], prior_2 = prior[2]),

@@ -44,6 +44,7 @@ format.dpts_policy_wrapped <- function(x, digits = 15, ...) {
 #'
 #' @param policy A policy.
 #' @param every Rounds between two restarts: a whole number.
+#' @template dots
 #' @inherit policy_ts_gaussian return
 #' @family policies
 #' @seealso Garivier, A. and Moulines, E. (2011). On Upper-Confidence Bound Policies for Switching
@@ -53,7 +54,8 @@ format.dpts_policy_wrapped <- function(x, digits = 15, ...) {
 #' # Gaussian TS pays only for the draws of one life.
 #' dpts_privacy(policy_restart(policy_ts_gaussian(), 200), horizon = c(200, 1e6), delta = 1e-6)
 #' @export
-policy_restart <- function(policy, every) {
+policy_restart <- function(policy, every, ...) {
+  check_dots_empty(...)
   check_policy(policy)
   every <- check_count(every)
   old <- life_of(policy)
@@ -122,6 +124,7 @@ kernel.dpts_policy_restart <- function(policy, horizon) {
 #'
 #' @param policy A policy.
 #' @param epsilon Privacy parameter of each reward: a number of at least 1e-6, or `Inf` for no randomisation.
+#' @template dots
 #' @inherit policy_ts_gaussian return
 #' @references Warner, S. L. (1965). Randomized Response: A Survey Technique for Eliminating Evasive
 #'   Answer Bias. Journal of the American Statistical Association 60, 63-69.
@@ -137,7 +140,8 @@ kernel.dpts_policy_restart <- function(policy, horizon) {
 #' ), horizon = 1e5, runs = 5, seed = 1)
 #' subset(summary(sim), t == 1e5)
 #' @export
-policy_local <- function(policy, epsilon) {
+policy_local <- function(policy, epsilon, ...) {
+  check_dots_empty(...)
   check_policy(policy)
   epsilon <- check_budget_number(epsilon)
   if (epsilon == Inf) return(policy)

@@ -23,6 +23,7 @@
 #'   reward.)
 #' @param delta,nu The probability with which epsilon, or the curve of mu-GDP, may be exceeded: a number in
 #'   \[0, 1).
+#' @template dots
 #' @returns A budget: a guarantee, of classes `dpts_budget` and `dpts_guarantee`.
 #' @family privacy
 #' @examples
@@ -31,14 +32,16 @@
 #' privacy_gdp(0.5)
 #' privacy_gdp(0.5, nu = 1e-7)
 #' @export
-privacy_pure <- function(epsilon) {
+privacy_pure <- function(epsilon, ...) {
+  check_dots_empty(...)
   epsilon <- check_budget_number(epsilon, inf = FALSE, zero = TRUE)
   as_budget(guarantee_pure(epsilon, published = "release"))
 }
 
 #' @rdname privacy_pure
 #' @export
-privacy_approx <- function(epsilon, delta) {
+privacy_approx <- function(epsilon, delta, ...) {
+  check_dots_empty(...)
   epsilon <- check_budget_number(epsilon, inf = FALSE, zero = TRUE)
   delta <- check_number(delta, 0, 1, open = c(FALSE, TRUE))
   as_budget(guarantee_approx(epsilon, delta, published = "release"))
@@ -46,7 +49,8 @@ privacy_approx <- function(epsilon, delta) {
 
 #' @rdname privacy_pure
 #' @export
-privacy_gdp <- function(mu, nu = 0) {
+privacy_gdp <- function(mu, nu = 0, ...) {
+  check_dots_empty(...)
   mu <- check_budget_number(mu, inf = FALSE, zero = TRUE)
   nu <- check_number(nu, 0, 1, open = c(FALSE, TRUE))
   as_budget(guarantee_gdp(mu, nu, published = "release"))

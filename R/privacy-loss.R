@@ -30,6 +30,7 @@
 #'   columns `loss` (`Inf` where Q is 0) and `probability` (under P); or a list of several of these: the worst
 #'   of them holds. What is missing to a sum of 1, from 1e-12 to 1e-9, counts as a loss of `Inf`; less is
 #'   rounding.
+#' @template dots
 #' @returns A budget: a guarantee, of classes `dpts_budget` and `dpts_guarantee`.
 #' @template bun
 #' @template zhu
@@ -43,7 +44,8 @@
 #' both <- privacy_compose(response, privacy_zcdp(0.1))
 #' summary(dpts_privacy(both, horizon = 1000, delta = 1e-6))
 #' @export
-privacy_zcdp <- function(rho) {
+privacy_zcdp <- function(rho, ...) {
+  check_dots_empty(...)
   rho <- check_number(rho, 0, MOST_BUDGET)
   if (rho > 0 && rho < LEAST_BUDGET^2) abort_arg("rho", "0, or a number from 1e-12 to 1e12", rho)
   as_budget(new_guarantee("zcdp", rho = rho, published = "release"))
@@ -51,7 +53,8 @@ privacy_zcdp <- function(rho) {
 
 #' @rdname privacy_zcdp
 #' @export
-privacy_rdp <- function(alpha, rdp) {
+privacy_rdp <- function(alpha, rdp, ...) {
+  check_dots_empty(...)
   check_all_given()
   alpha <- check_numbers(alpha, 1, open = TRUE)
   if (anyDuplicated(alpha)) abort_arg("alpha", "different orders", alpha[duplicated(alpha)][1])
@@ -66,7 +69,8 @@ privacy_rdp <- function(alpha, rdp) {
 
 #' @rdname privacy_zcdp
 #' @export
-privacy_loss <- function(pairs) {
+privacy_loss <- function(pairs, ...) {
+  check_dots_empty(...)
   check_all_given()
   one <- is.data.frame(pairs) || (is.list(pairs) && length(pairs) > 0 && !is.list(pairs[[1]]))
   pairs <- unname(lapply(if (one) list(pairs) else pairs, check_pair))

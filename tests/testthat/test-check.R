@@ -45,6 +45,25 @@ test_that("a missing argument is named, by the function that the user called", {
   expect_equal(verb(cnd), "dpts_simulate")
 })
 
+test_that("a constructor names the argument that it does not know, and what it takes", {
+  bad <- function(expr, ...) {
+    cnd <- caught(expr)
+    expect_s3_class(cnd, "dpts_error_dots")
+    for (said in c(...)) expect_match(conditionMessage(cnd), said, fixed = TRUE)
+  }
+  bad(policy_gaussian_imed(epsilon = 1), "`policy_gaussian_imed()` has no argument `epsilon`; it takes `mu`, ")
+  bad(policy_ts_gaussian(b = 10), "Did you mean `prepulls`?") # as the paper calls them
+  bad(policy_ts_gaussian(c = 2), "Did you mean `variance_scale`?")
+  bad(policy_top_two(1, delta = 0.1), "Did you mean `error`?")
+  bad(arms_bernoulli(0.7, 0.5), "has no further argument without a name; it takes `means`", "one vector")
+  bad(policy_uniform(3), "it takes none")
+  bad(dpts_privacy(policy_ucb1(), 10, 1e-5), "`dpts_privacy()` has no further argument without a name")
+  # Every constructor can say it.
+  for (name in setdiff(grep("^(policy|arms|privacy)_", getNamespaceExports("dpts"), value = TRUE), "privacy_group")) {
+    expect_true("..." %in% names(formals(getExportedValue("dpts", name))), label = name)
+  }
+})
+
 test_that("hints say what was meant", {
   arms <- two_arms()
   advice <- dpts_recommend(privacy_pure(1), arms, 100, runs = 2, seed = 1, candidates = c("dp_imed_tuned", "dp_imed", "dp_se"))

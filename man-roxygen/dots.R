@@ -1,0 +1,1 @@
+#' @param ... Not used. An argument that the function does not know is an error, which names those that it knows.
