@@ -4,7 +4,8 @@
 #' Adds up what several releases about the same people give away together.
 #' `privacy_compose()` adds up what several policies or releases leak about the same
 #' people. `privacy_group()` says what a guarantee for one reward means for a person with up to
-#' `k` of them. Both give guarantees that [dpts_privacy()] turns into curves, like a policy's.
+#' `k` of them, which may all be in one release, or with `apart = TRUE` are in `k` different ones. Both give
+#' guarantees that [dpts_privacy()] turns into curves, like a policy's.
 #'
 #' @details
 #' Composition: every part must have randomness of its own. Parts may be chosen in the light
@@ -36,6 +37,14 @@
 #'
 #' which for D = rho alpha is the known `k`^2 rho alpha.
 #'
+#' Apart: if no release holds two rewards of a person, what the person loses is the composition of `k`
+#' releases. mu becomes mu sqrt(`k`): 210 rewards at mu = 0.1 are 1.45-GDP, and 21-GDP if they may be in one
+#' release. Which releases hold the person's rewards may depend on earlier releases, on the times of visits
+#' and on chance, and on nothing else. For policies with Laplace noise `"pld"` is the composition of that
+#' noise. A policy must release each reward in one sum with independent noise; others, such as Gaussian
+#' Thompson sampling, trees and correlated noise, are refused. Of a guarantee or a budget you say by `apart`
+#' that it is the guarantee of one release.
+#'
 #' @section Simulated results:
 #' Policies of one call of [dpts_simulate()] or [dpts_replay()], and runs of equal number under one seed,
 #' share random numbers: this makes comparisons sharper, and it means that their arms are not
@@ -51,6 +60,8 @@
 #'   one per part.
 #' @param x A policy, a budget, the result of a mechanism, or a guarantee.
 #' @param k The largest number of rewards of one person: a whole number.
+#' @param apart Are they in different releases, so that no release holds two of them? [dpts_agent()] sees to
+#'   this with `max_per_person`.
 #' @returns A guarantee, an object of class `dpts_guarantee`.
 #' @template kairouz
 #' @references Murtagh, J. and Vadhan, S. (2018). The Complexity of Computing the Optimal Composition of
@@ -60,6 +71,9 @@
 #'   Discrete Approximations of Privacy Loss Distributions. PoPETs 2022(4).
 #' @template dong
 #' @template zhu
+#' @template smith
+#' @references Koskela, A., Tobaben, M. and Honkela, A. (2023). Individual Privacy Accounting with Gaussian
+#'   Differential Privacy. ICLR.
 #' @references Mironov, I. (2017). Rényi Differential Privacy. CSF.
 #' @template bun
 #' @family privacy
@@ -70,6 +84,9 @@
 #'
 #' # a person who comes up to three times
 #' dpts_privacy(privacy_group(policy_dp_imed(0.5), 3), horizon = 1000, delta = c(0, 1e-6))
+#' # 210 visits, in one release or in 210
+#' privacy_group(policy_randomised(mu = 0.1), 210)
+#' privacy_group(policy_randomised(mu = 0.1), 210, apart = TRUE)
 #' @export
 privacy_compose <- function(..., horizon = NULL, arms = 2) {
   parts <- list(...)
@@ -103,10 +120,17 @@ privacy_compose <- function(..., horizon = NULL, arms = 2) {
 
 #' @rdname privacy_compose
 #' @export
-privacy_group <- function(x, k) {
+privacy_group <- function(x, k, apart = FALSE) {
   check_all_given()
   guarantee <- as_guarantee(x, "x")
   k <- check_count(k, 1, 1e6)
+  check_flag(apart)
+  if (apart && k > 1) {
+    if (is_policy(x)) return(apart_of(guarantee_of_release(x, "x"), k))
+    why <- why_not_apart(guarantee)
+    if (is.null(why)) return(apart_of(guarantee, k))
+    abort_input("x", "`x` is not the guarantee of one release: %s.", why, class = "dpts_error_apart")
+  }
   if (k == 1 || promises_nothing(guarantee)) return(guarantee)
   group_of(guarantee, k)
 }

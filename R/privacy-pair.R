@@ -76,6 +76,18 @@ pair_compose <- function(pairs) {
   composed$pair <- whole
 }
 
+# The pair of k releases of one pair, by squares
+pair_power <- function(pair, k) {
+  if (is_gaussian(pair)) return(pair_gaussian(sqrt(k) * pair$mu))
+  whole <- NULL
+  repeat {
+    if (k %% 2 == 1) whole <- if (is.null(whole)) pair else pair_add(whole, pair, 2^16, 2000)
+    k <- k %/% 2
+    if (k == 0) return(whole)
+    pair <- pair_add(pair, pair, 2^16, 2000)
+  }
+}
+
 # The last composition: several accountants ask whether it has a pair, and one of them for it.
 composed <- new.env(parent = emptyenv())
 

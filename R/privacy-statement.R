@@ -7,7 +7,9 @@
 #' or a page for participants.
 #'
 #' @details
-#' The bound in words is about a guess between two values of one reward that are equally likely beforehand.
+#' The bound in words is about a guess between two values of one reward that are equally likely beforehand;
+#' for people with several rewards ([privacy_group()], `max_per_person` of [dpts_agent()]) it is about a guess
+#' between two sequences of all of them.
 #' The guess is correct with probability at most (e^epsilon + delta) / (1 + e^epsilon) under
 #' (epsilon, delta)-DP, and at most Phi(mu / 2) under mu-GDP. Without privacy it may always be correct; if
 #' nothing is published it is correct with probability 1/2.
@@ -120,6 +122,7 @@ statement <- function(what, guarantee, policy, curve, delta, at, terms = NULL) {
 }
 
 words_protected <- function(guarantee, terms) {
+  several <- isTRUE(most_rewards(guarantee, terms) > 1)
   values <- sprintf("[%s]", paste(vapply(terms$range %||% c(0, 1), number_text, ""), collapse = ", "))
   when <- if (is.null(terms)) "when" else if (terms$use == "deadline") {
     "when. When an outcome came, and whether it came at all, is as protected as its value"
@@ -127,8 +130,10 @@ words_protected <- function(guarantee, terms) {
   switch(
     guarantee$neighbours,
     reward = , public_context = paste0(
-      "Each person's outcome (the reward): whichever value of ", values,
-      " it was. Not protected are which arm a person got, that the person took part, and ", when,
+      if (several) "All outcomes of a person (the rewards) together: whichever values of " else
+        "Each person's outcome (the reward): whichever value of ", values,
+      if (several) " they were" else " it was",
+      ". Not protected are which arm a person got, that the person took part, and ", when,
       if (guarantee$neighbours == "public_context") ". Contexts are taken as public", "."
     ),
     joint = paste("Each person's context and outcome, as seen by all others: what other people get reveals",
@@ -169,11 +174,17 @@ words_published <- function(guarantee, policy) {
   paste0(words_list(what), "; and all that is computed from this", after, none, ".")
 }
 
+# How many rewards a person may have at most, NULL: one, and nothing was said of more
+most_rewards <- function(guarantee, terms) terms$max_per_person %||% guarantee$size
+
 words_assumed <- function(guarantee, policy, terms) {
-  most <- terms$max_per_person %||% guarantee$size # of a group
+  most <- most_rewards(guarantee, terms)
   person <- if (is.null(most)) {
     "A person has one outcome; k outcomes of a person are protected as a group of k (privacy_group())"
-  } else sprintf("At most %s of a person are used, together", count_noun(most, "outcome", "outcomes"))
+  } else {
+    sprintf("At most %s of a person are used, %s", count_noun(most, "outcome", "outcomes"),
+            if (guarantee$kind == "apart") "and no two of them are in one release" else "together")
+  }
   paste0(
     person, ". Outcomes lie in their range. The order of people, the arms on offer and ",
     if (is.null(terms) || terms$use != "deadline") "the times of outcomes " else "contexts ",
@@ -196,9 +207,11 @@ words_promised <- function(guarantee, curve, delta, at) {
   mu <- form(guarantee, "mu", at)
   sharper <- !is.null(mu) && !is.null(number) && epsilon < 0.999 * gdp_epsilon(mu, delta)
   both <- if (sharper) "; by a sharper accountant " else ": "
+  several <- isTRUE(guarantee$size > 1)
   paste0("Differential privacy, ", paste(c(said, number), collapse = both),
-         ". Suppose someone sees all of this and knows everything except one person's outcome, of which two ",
-         "values are equally likely. ", guess_words(guess_chance(curve)), ".")
+         ". Suppose someone sees all of this and knows everything except one person's outcome",
+         if (several) "s, for which two possibilities are equally likely. " else
+           ", of which two values are equally likely. ", guess_words(guess_chance(curve)), ".")
 }
 
 # ---- a guess --------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ test_that("an agent's statement counts its people and its copies", {
                       range = c(0, 5), name = "Letters")
   said <- text_of(agent)
   expect_match(said, "experiment \"Letters\"", fixed = TRUE)
-  expect_match(said, "whichever value of [0, 5]", fixed = TRUE)
+  expect_match(said, "whichever values of [0, 5]", fixed = TRUE)
   expect_match(said, "whether it came at all, is as protected as its value", fixed = TRUE)
   expect_match(said, "56 times in 100", fixed = TRUE) # Phi(3 * 0.1 / 2) = 0.5596
   agent_restored(agent)
