@@ -102,6 +102,7 @@ status_answer <- function() schema_object(
   deadline = or_null(SCHEMA_NUMBER),
   range = list(type = "array", items = SCHEMA_NUMBER, minItems = 2, maxItems = 2), sums = SCHEMA_FLAG,
   spends = schema_enum(c("by choice", "once")), guess = or_null(SCHEMA_NUMBER),
+  often = schema_rows(rewards = SCHEMA_NUMBER, guess = or_null(SCHEMA_NUMBER)),
   shares = schema_rows(t = SCHEMA_NUMBER, arm = SCHEMA_TEXT, share = SCHEMA_NUMBER)
 )
 

@@ -11,10 +11,12 @@
 #' optional; `{"ticket": "...", "reward": 1}`, or lists of both; `{"then": "end"}` or `"verdict"`;
 #' `{"add": "c", "retire": ["a", "b"]}`.
 #'
-#' `/status` gives `name`, `policy`, `guarantee`, `restored` (how often), `learning` (is it inside its
-#' budget?), `use`, `deadline` (seconds), `range`, `rounds`, `horizon`, `outstanding`, `arms`, `then` (`"go"`,
-#' or after the end `"end"` or `"verdict"`), `winner`, `shares`, `sums` (are there estimates?), `spends`
-#' (`"once"` per reward or `"by choice"`) and `guess` (how often the best guess of a reward is right at most).
+#' `/status` gives `name`, `policy`, `guarantee` (with `max_per_person` that of a person), `restored` (how
+#' often), `learning` (is it inside its budget?), `use`, `deadline` (seconds), `range`, `rounds`, `horizon`,
+#' `outstanding`, `arms`, `then` (`"go"`, or after the end `"end"` or `"verdict"`), `winner`, `shares`, `sums`
+#' (are there estimates?), `spends` (`"once"` per reward or `"by choice"`), `guess` (how often the best guess
+#' of a reward is right at most, with `max_per_person` of all rewards of a person) and `often` (the same for
+#' people with so many `rewards`).
 #'
 #' A request that needs a role has the header `Authorization: Bearer <token>`; the token is checked before the
 #' body is read. `token` is a string, which may do everything, or strings named by what they may do:

@@ -16,7 +16,7 @@ api_status <- function(agent) {
   # Of what the guess depends on: it may take a second to compute.
   about <- c(standing$restored, nrow(pulls), if (is.null(terms$horizon)) max(1e5, sum(pulls$pulls)))
   if (!identical(agent$guess$about, about)) {
-    agent$guess <- list(about = about, chance = guess_chance(agent_curve(agent)))
+    agent$guess <- list(about = about, rows = agent_guesses(agent, standing$restored))
   }
   list(
     name = terms$name %||% NA, policy = terms$policy$name, guarantee = standing$guarantee,
@@ -27,10 +27,22 @@ api_status <- function(agent) {
     deadline = if (terms$deadline < Inf) terms$deadline else NA, range = terms$range,
     sums = !anyNA(session_arms(agent$session)$releases),
     spends = if (draws_cost(agent_guarantee(terms$policy))) "by choice" else "once",
-    guess = agent$guess$chance,
+    guess = agent$guess$rows$guess[1], often = agent$guess$rows,
     # One row per recorded round and arm, as in autoplot()
     shares = shares
   )
+}
+
+# How often the best guess of all rewards of a person is right at most, of a person who comes as often as one
+# may, or 1, 10 and 100 times if nothing limits it
+agent_guesses <- function(agent, restored) {
+  terms <- agent$terms
+  most <- terms$max_per_person
+  if (!is.null(most)) return(data.frame(rewards = most, guess = guess_chance(agent_curve(agent, "person"))))
+  promise <- whole_promise(terms, restored)
+  chance <- if (promises_nothing(promise)) NA_real_ else
+    guess_often(promise, ledger_conditions(terms), agent_curve(agent))
+  data.frame(rewards = OFTEN, guess = chance)
 }
 
 # Everything for the page, and at most a twentieth of the time for it

@@ -184,7 +184,8 @@ format.dpts_agent <- function(x, ...) {
   }
   width <- max(nchar(as.character(pulls$arm)))
   c(head,
-    paste0("  guarantee: ", state$guarantee, if (state$private) " for a reward",
+    paste0("  guarantee: ", state$guarantee,
+           if (state$private && is.null(terms$max_per_person)) " for a reward",
            if (state$private && is_custom(core(terms$policy))) ", as declared; its noise is R's own"),
     if (state$restored > 0) {
       sprintf("             after going back to an old copy %s", counted(state$restored, "time"))
@@ -216,10 +217,11 @@ format.dpts_agent <- function(x, ...) {
 
 missing_of <- function(terms) from_units(terms$missing, terms$range)
 
-# How the agent is: what it promises, restored copies included, and whether it still learns
+# How the agent is: what it promises, for a person if it tells persons apart, restored copies included, and
+# whether it still learns
 agent_standing <- function(agent) {
   restored <- agent_look(agent, function(tx) tx$restored)
-  guarantee <- ledger_guarantee(agent$terms, 1, 1 + restored)
+  guarantee <- whole_promise(agent$terms, restored)
   list(guarantee = format(guarantee), private = !promises_nothing(guarantee), restored = restored,
        learning = !agent$over)
 }

@@ -118,7 +118,36 @@ statement <- function(what, guarantee, policy, curve, delta, at, terms = NULL) {
   c("Of" = what, "Who is protected" = words_protected(guarantee, terms), "From whom" = words_from(guarantee),
     "What is published" = words_published(guarantee, policy),
     "What is assumed" = words_assumed(guarantee, policy, terms),
-    "What is promised" = words_promised(guarantee, curve, delta, at))
+    "What is promised" = words_promised(guarantee, curve, delta, at),
+    if (is.null(most_rewards(guarantee, terms))) c("Who comes often" = words_often(guarantee, at, curve)))
+}
+
+# How often a person may come where nothing limits it
+OFTEN <- c(1, 10, 100)
+
+words_often <- function(guarantee, at, curve) {
+  chance <- guess_often(guarantee, at, curve)
+  times <- ifelse(is.na(chance) | chance > 0.9999, "nearly always",
+                  sprintf("at most %s times in 100", words_whole(ceiling(100 * chance - 1e-9))))
+  sprintf(paste("Nothing limits how often a person comes. All outcomes of a person together are guessed",
+                "correctly %s if there is one, %s if there are 10, and %s if there are 100. `max_per_person`",
+                "of dpts_agent() sets a limit."),
+          times[1], times[2], times[3])
+}
+
+# The largest probability of a correct guess between two sequences of all outcomes of a person who comes as
+# often as OFTEN says, NA: nothing is guaranteed. `curve`: of one outcome
+guess_often <- function(guarantee, at, curve) {
+  at <- guarantee$at %||% at
+  vapply(OFTEN, function(k) {
+    if (k == 1) return(guess_chance(curve))
+    # Bits of local privacy are a release each.
+    group <- if (guarantee$published == "bits") apart_of(guarantee, k) else group_of(guarantee, k)
+    # (The sharper accountants of draws take seconds for each.)
+    mu <- form(group, "mu", at)
+    if (!is.null(mu) && is.null(form(group, "epsilon", at))) stats::pnorm(mu / 2) else
+      guess_chance(privacy_curve(group, at))
+  }, 0)
 }
 
 words_protected <- function(guarantee, terms) {

@@ -248,7 +248,7 @@ test_that("what is not on the list of what is published is not shown by any verb
                 "upper"),
     shares = c("t", "arm", "share"),
     status = c("name", "policy", "guarantee", "restored", "learning", "use", "rounds", "horizon", "outstanding",
-               "arms", "then", "winner", "deadline", "range", "sums", "spends", "guess", "shares"),
+               "arms", "then", "winner", "deadline", "range", "sums", "spends", "guess", "often", "shares"),
     estimates = c("x", "y")
   )
   for (name in names(columns)) expect_named(verbs[[name]], columns[[name]])

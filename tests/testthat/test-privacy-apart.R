@@ -102,3 +102,25 @@ test_that("the statement says it of all outcomes of a person", {
   # Phi(1.4491 / 2) = 0.7656
   expect_match(said[["What is promised"]], "1.45-GDP.* at most 77 times in 100")
 })
+
+test_that("without a limit on visits the statement and the service say what those who come often get", {
+  said <- privacy_statement(policy_randomised(mu = 0.1))[["Who comes often"]]
+  # Phi(0.1 / 2) = 0.5199, Phi(1 / 2) = 0.6915, Phi(10 / 2)
+  expect_match(said, "at most 52 times in 100 if there is one, at most 70 times in 100 if there are 10, and nearly")
+  # Randomised bits are a release each: k of them compose.
+  local <- guess_often(policy_local(policy_imed(), 0.1)$guarantee, conditions(Inf), function(delta) 0.1 + 0 * delta)
+  pure <- guess_chance(privacy_curve(privacy_group(privacy_pure(0.1), 100, apart = TRUE), conditions(Inf)))
+  expect_equal(local[3], pure)
+  expect_lt(pure, 0.75)
+  skip_if_not_installed("RSQLite")
+  agent <- dpts_agent(policy_randomised(mu = 0.1), 2, use = "arrival")
+  status <- api_status(agent)
+  expect_identical(status$often$rewards, c(1, 10, 100))
+  expect_equal(status$often$guess, pnorm(c(0.1, 1, 10) / 2), tolerance = 1e-3)
+  expect_identical(status$guess, status$often$guess[1])
+  expect_match(privacy_statement(agent)[["Who comes often"]], "if there are 100")
+  skip_if_not_installed("openssl")
+  agent <- dpts_agent(policy_randomised(mu = 0.1), 2, use = "arrival", max_per_person = 1)
+  expect_false("Who comes often" %in% names(privacy_statement(agent)))
+  expect_identical(nrow(api_status(agent)$often), 1L)
+})
