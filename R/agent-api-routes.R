@@ -61,10 +61,9 @@ report_routes <- function() list(
                                  difference = or_null(SCHEMA_NUMBER), lower = or_null(SCHEMA_NUMBER),
                                  upper = or_null(SCHEMA_NUMBER), p = or_null(SCHEMA_NUMBER))),
   api_route("GET", "/evidence", "read", "evidence", "What the released sums prove, in time", api_evidence,
-            like = "evidence()", query = list(kind = schema_enum(names(EVIDENCE)),
-                                              error = schema_chance(0.05)),
-            answer = schema_rows(t = SCHEMA_NUMBER, arm = SCHEMA_TEXT, rival = SCHEMA_TEXT,
-                                 evidence = or_null(SCHEMA_NUMBER), line = SCHEMA_NUMBER, p = SCHEMA_NUMBER)),
+            like = "evidence()", answer = evidence_answer(),
+            query = list(kind = schema_enum(names(EVIDENCE)), against = SCHEMA_NUMBER,
+                         error = schema_chance(0.05))),
   api_route("GET", "/releases", "read", "releases", "The noisy sums that were released", api_releases,
             like = "dpts_releases()", answer = releases_answer()),
   api_route("GET", "/estimates", "read", "estimates", "What the released sums say", api_estimates,
@@ -80,6 +79,14 @@ report_routes <- function() list(
             like = "privacy_statement()", query = list(delta = schema_chance(1e-6)),
             answer = list(type = "object", additionalProperties = SCHEMA_TEXT))
 )
+
+evidence_answer <- function() {
+  rows <- schema_rows(t = SCHEMA_NUMBER, arm = SCHEMA_TEXT, evidence = or_null(SCHEMA_NUMBER),
+                      line = SCHEMA_NUMBER, p = SCHEMA_NUMBER)
+  rows$items$properties <- c(rows$items$properties, list( # one or the other
+    rival = SCHEMA_TEXT, against = SCHEMA_NUMBER, side = schema_enum(c("above", "below"))))
+  rows
+}
 
 releases_answer <- function() {
   number <- or_null(SCHEMA_NUMBER)

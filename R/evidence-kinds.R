@@ -9,7 +9,7 @@
 EVIDENCE <- list(
   tosses = list(
     fits = function(design) if (!design$tosses) "does not toss people to arms",
-    bounds = function(design) !design$permuted, drifts = TRUE, by_block = TRUE, rates = FALSE
+    bounds = function(design) !design$permuted, drifts = TRUE, by_block = TRUE, rates = TRUE
   ),
   means = list(
     fits = function(design) NULL, bounds = function(design) TRUE, drifts = FALSE, by_block = FALSE,

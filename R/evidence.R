@@ -41,11 +41,11 @@
 #'
 #' @section Against a known rate:
 #' With `against = 0.3` each arm is compared with a mean reward of 0.3 in place of the other arms: `"above"`
-#' is evidence that the arm's mean is above 0.3, and `"below"` that it is below. This is for `kind = "means"`.
-#' The rate is known, so it takes fewer people than the comparison of two arms: between rates of 0.4 and 0.6,
-#' with Laplace noise of scale 10 and an error probability of 5% on each side, 424 in the mean. For k arms the
-#' threshold is ln(2 k / `error`): the probability that any of these 2 k statements is ever proved wrongly is
-#' at most `error`.
+#' is evidence that the arm's mean is above 0.3, and `"below"` that it is below. By means it assumes that the
+#' mean does not change. By tosses it is about the average over the people so far who were tossed to the arm,
+#' whatever drifts. For k arms the threshold is ln(2 k / `error`): the probability that any of these 2 k
+#' statements is ever proved wrongly is at most `error`. The rate is known, so it takes fewer people than the
+#' comparison of two arms.
 #'
 #' @section Lines:
 #' Of k arms, an arm is proved to be the best when its evidence against each other arm is at least
@@ -109,40 +109,40 @@ evidence <- function(x, kind = c("means", "tosses"), ..., against = NULL, error 
   check_dots_empty(...)
   kind <- if (missing(kind)) "means" else check_choice(kind, names(EVIDENCE))
   error <- check_number(error, 0, 1, open = TRUE)
-  if (!is.null(against)) return(evidence_against(x, kind, check_number(against), error))
+  known <- !is.null(against)
+  if (known) {
+    check_number(against)
+    if (!isTRUE(EVIDENCE[[kind]]$rates)) abort_arg("against", sprintf("NULL for \"%s\"", kind), against)
+  }
   each_record(x, function(record) {
-    pairs <- ordered_pairs(record$k)
-    to <- noise_share(record$correlation, record$ever, error)
-    line <- -log(record$share * to$left)
-    found <- record_evidence(record, kind, threshold = max(line), risk = to$risk)
-    w <- found$pair[, pairs$column, drop = FALSE]
+    of <- if (known) arm_sides(record$k) else ordered_pairs(record$k)
+    to <- noise_share(record$correlation, record$ever, error, signs = if (known) 2 else 1)
+    line <- -log(to$left * if (known) record$share_of_one / 2 else record$share)
+    found <- record_evidence(record, kind, threshold = max(line), risk = to$risk,
+                             rate = if (known) rate_inside(record, against) else NA_real_)
+    w <- found$pair[, of$column, drop = FALSE]
     n <- nrow(w)
-    list(t = rep(found$t, each = length(pairs$arm)), arm = rep(pairs$arm, n), rival = rep(pairs$rival, n),
-         evidence = as.vector(t(w)), line = rep(line[pairs$arm], n),
-         p = pmin(as.vector(t(2 * to$risk + exp(-matrix(apply(w, 2, cummax), n)))), 1))
+    late <- to$risk * if (known) 1 else 2 # of each arm's noise
+    c(list(t = rep(found$t, each = ncol(w)), arm = rep(of$arm, n)),
+      if (known) list(against = rep(against, length(w)), side = rep(of$side, n)) else
+        list(rival = rep(of$rival, n)),
+      list(evidence = as.vector(t(w)), line = rep(line[of$arm], n),
+           p = pmin(as.vector(t(late + exp(-matrix(apply(w, 2, cummax), n)))), 1)))
   }, kind, "dpts_evidence")
 }
 
-# Evidence for each arm against a known rate
-evidence_against <- function(x, kind, rate, error) {
-  if (!isTRUE(EVIDENCE[[kind]]$rates)) abort_arg("kind", "\"means\" where `against` is given", kind)
-  each_record(x, function(record) {
-    if (rate < record$low || rate > record$high) {
-      abort_arg("against", sprintf("in the range of the rewards, [%s, %s]", number_text(record$low),
-                                   number_text(record$high)), rate)
-    }
-    to <- noise_share(record$correlation, record$ever, error, signs = 2)
-    line <- -log(record$share_of_one * to$left / 2)
-    bit <- record$flip + (1 - 2 * record$flip) * (rate - record$low) / (record$high - record$low)
-    found <- record_evidence(record, kind, risk = to$risk, rate = bit)
-    n <- length(found$t)
-    k <- record$k
-    highest <- matrix(apply(found$pair, 2, cummax), n)
-    list(t = rep(found$t, each = 2 * k), arm = rep(rep(seq_len(k), each = 2), n),
-         against = rep(rate, 2 * k * n), side = rep(c("above", "below"), k * n),
-         evidence = as.vector(t(found$pair)), line = rep(rep(line, each = 2), n),
-         p = pmin(as.vector(t(to$risk + exp(-highest))), 1))
-  }, kind, "dpts_evidence")
+# Each of k arms above a rate and below it, in the order of the kernel's columns
+arm_sides <- function(k) {
+  list(arm = rep(seq_len(k), each = 2), side = rep(c("above", "below"), k), column = seq_len(2 * k))
+}
+
+# A rate as the kernel sees it: of rewards scaled to [0, 1], or of the bits that were released
+rate_inside <- function(record, rate) {
+  if (rate < record$low || rate > record$high) {
+    abort_arg("against", sprintf("in the range of the rewards, [%s, %s]", number_text(record$low),
+                                 number_text(record$high)), rate)
+  }
+  record$flip + (1 - 2 * record$flip) * (rate - record$low) / (record$high - record$low)
 }
 
 #' @rdname evidence

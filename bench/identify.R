@@ -51,7 +51,53 @@ for (budget in names(published)) {
   }
 }
 
-cat("## A fixed number of people: `policy_halving()`\n\nWith as many people as top two takes in the mean, and a quarter of them. `wrong` is the",
+# One arm against known rates, as a user would: a table of noisy sums, and evidence() of it. The first batch is
+# 30 / epsilon, and each look comes when there are 1.3 times as many people: one setting for all cases.
+cat("## One arm: is its mean low or high? `evidence(x, against = )`\n\nRewards are 0 or 1, their mean is the low or the high rate, and each error has\n",
+    "probability 5% at most: high is said once the mean is proved to be above the low rate, low once it is below the high one.\n",
+    "Lap(1 / epsilon) in each sum. \"Designed\" and \"DP-SPRT\" (arXiv 2508.06377, with the constants of its software) are numbers of\n",
+    "the design's prototypes, if the mean is high. The lower bound is kl(0.95, 0.05) over the private divergence of the rates.\n\n| low, high | epsilon | people if high (se) | if low (se) | wrong | designed | DP-SPRT | lower bound |\n",
+    "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n", sep = "")
+kl <- function(x, y) ifelse(x == 0, 0, x * log(x / y)) + ifelse(x == 1, 0, (1 - x) * log((1 - x) / (1 - y)))
+private_divergence <- function(x, y, epsilon) { # min over z between them of kl(z, y) + epsilon |z - x|
+  optimize(function(z) kl(z, y) + epsilon * abs(z - x), sort(c(x, y)), tol = 1e-9)$objective
+}
+to_decision <- function(rates, epsilon, mean) {
+  until <- ceiling(30 / epsilon * 1.3^(0:24))
+  x <- expand.grid(t = until, run = seq_len(many))
+  x$n <- diff(c(0, until))
+  x$sum <- rbinom(nrow(x), x$n, mean) + (rexp(nrow(x)) - rexp(nrow(x))) / epsilon
+  x <- as_releases(cbind(x, arm = 1), noise = "laplace", scale = 1 / epsilon)
+  proved <- function(rate, side) {
+    e <- suppressMessages(evidence(x, against = rate, error = 0.1)) # half of it for each side
+    e <- e[e$side == side & e$evidence >= e$line, ]
+    e$t[match(seq_len(many), e$run)]
+  }
+  high <- proved(rates[1], "above")
+  low <- proved(rates[2], "below")
+  people <- pmin(high, low, na.rm = TRUE)
+  stopifnot(!anyNA(people))
+  other <- if (mean == rates[2]) low else high
+  list(people = people, wrong = mean(!is.na(other) & other == people))
+}
+cases <- expand.grid(epsilon = c(0.1, 0.5, 1, 2), low = c(0.3, 0.4, 0.45, 0.5))
+cases$high <- c(0.7, 0.6, 0.55, 0.6)[match(cases$low, unique(cases$low))]
+known <- list("0.3 0.1" = c(207, 3461), "0.3 1" = c(27, 322), "0.4 0.1" = c(424, 7150), "0.4 1" = c(74, 683), "0.45 0.1" = c(1067, 15022),
+              "0.45 1" = c(239, 1563), "0.5 0.1" = c(1055, 14869), "0.5 1" = c(241, 1594))
+set.seed(8)
+for (i in seq_len(nrow(cases))) {
+  case <- cases[i, ]
+  rates <- c(case$low, case$high)
+  found <- lapply(rev(rates), function(mean) to_decision(rates, case$epsilon, mean))
+  cell <- vapply(found, function(f) sprintf("%s (%s)", format(round(mean(f$people)), big.mark = ","), format(signif(sd(f$people) / sqrt(many), 2))), "")
+  wrong <- max(vapply(found, `[[`, 0, "wrong"))
+  beside <- known[[paste(case$low, case$epsilon)]]
+  cat(sprintf("| %s, %s | %s | %s | %.3f | %s | %s | %.0f |\n", rates[1], rates[2], case$epsilon, paste(cell, collapse = " | "), wrong,
+              if (is.null(beside)) "" else format(beside[1], big.mark = ","), if (is.null(beside)) "" else format(beside[2], big.mark = ","),
+              kl(0.95, 0.05) / private_divergence(rates[2], rates[1], case$epsilon)))
+}
+
+cat("\n## A fixed number of people: `policy_halving()`\n\nWith as many people as top two takes in the mean, and a quarter of them. `wrong` is the",
     "share of", many, "runs in which the named arm is not the best: halving names the right one with fewer people than it takes to prove it, and",
     "promises nothing.\n\n| problem | budget | people | wrong (95%) | a quarter | wrong (95%) |\n| --- | --- | ---: | ---: | ---: | ---: |\n")
 for (name in names(problems)) for (budget in names(budgets)) {

@@ -400,13 +400,19 @@ static void begin(void *state, const design_t *design) {
   for (int i = 0; i < design->k; i++) evidence_begin(&s->arm[i], design->risk);
 }
 
+/* Of an arm of which nothing is known: the gap that its first batch may just prove, as if all were normal */
+static double first_gap(const release_t *row, double threshold) {
+  const double n = row->size, noise = row->terms * noise_law_variance(&row->noise);
+  return n > 0 && threshold < INFINITY ? sqrt(2 * threshold * (0.25 + noise / n) / n) : FIRST_GAP;
+}
+
 static void aim(void *state, const release_t *rows, int n) {
   means_t *s = state;
   const design_t *d = &s->design;
   for (int i = 0; i < n; i++) {
     evidence_t *e = &s->arm[rows[i].arm];
     if (isnan(d->rate)) evidence_aim(e, s->arm, sizeof *e, d->k, rows[i].size, d->threshold, d->margin);
-    else if (e->n > 0) evidence_commit(e, fabs(e->mean - d->rate));
+    else evidence_commit(e, e->n > 0 ? fabs(e->mean - d->rate) : first_gap(&rows[i], d->threshold));
   }
 }
 

@@ -66,6 +66,14 @@ void bets_add(bet_t *bets, int k, const double kappa[BETS], tossed_t *block, int
   }
 }
 
+/* People of one arm, of whom each multiplies by at most 1 + sign kappa (their mean - rate) in the mean */
+static void bet_add_rate(bet_t *bet, const double kappa[BETS], const release_t *row, double rate, int sign) {
+  for (int i = 0; i < BETS; i++) {
+    const double zero = log1p(-sign * kappa[i] * rate), l = log1p(sign * kappa[i] * (1 - rate)) - zero;
+    bet->log[i] += row->size * zero + l * row->sum - noise_charge(&row->noise, fabs(l));
+  }
+}
+
 /* ln of the mean of F, each divided by the most that it can be in the mean if no difference is above d */
 double bet_log(const bet_t *bet, const double kappa[BETS], int permuted, double d) {
   double value[BETS], most = -INFINITY, total = 0;
@@ -96,18 +104,18 @@ typedef struct {
   int begun; /* are the kappas known? */
   double kappa[BETS];
   tossed_t *block;
-  bet_t bets[]; /* k by k */
+  bet_t bets[]; /* of a against b at a k + b; with a rate, of a at 2 a: above it, and at 2 a + 1: below it */
 } tosses_t;
 
 static size_t size(int k) {
-  return sizeof(tosses_t) + (size_t)k * ((size_t)k * sizeof(bet_t) + sizeof(tossed_t));
+  return sizeof(tosses_t) + (size_t)k * ((size_t)(k + 1) * sizeof(bet_t) + sizeof(tossed_t));
 }
 
 static void begin(void *state, const design_t *design) {
   tosses_t *s = state;
   const int k = design->k;
-  *s = (tosses_t){.design = *design, .block = (tossed_t *)(s->bets + k * k)};
-  for (int i = 0; i < k * k; i++) s->bets[i] = (bet_t){0};
+  *s = (tosses_t){.design = *design, .block = (tossed_t *)(s->bets + k * (k + 1))};
+  for (int i = 0; i < k * (k + 1); i++) s->bets[i] = (bet_t){0};
   for (int i = 0; i < k; i++) s->block[i] = (tossed_t){0};
 }
 
@@ -119,7 +127,7 @@ static void fix_kappas(tosses_t *s, const release_t *rows, int n) {
     if (noise_is_bounded(noise) && !(noise_is_bounded(widest) && widest->scale >= noise->scale))
       widest = noise;
   }
-  bet_kappas(widest, s->design.floor, s->kappa);
+  bet_kappas(widest, isnan(s->design.rate) ? s->design.floor : 1, s->kappa);
   s->begun = 1;
 }
 
@@ -127,6 +135,12 @@ static void release(void *state, const release_t *rows, int n) {
   tosses_t *s = state;
   const int k = s->design.k;
   if (!s->begun) fix_kappas(s, rows, n);
+  for (int i = 0; i < n && !isnan(s->design.rate); i++) {
+    bet_t *own = s->bets + 2 * rows[i].arm;
+    bet_add_rate(own, s->kappa, &rows[i], s->design.rate, 1);
+    bet_add_rate(own + 1, s->kappa, &rows[i], s->design.rate, -1);
+  }
+  if (!isnan(s->design.rate)) return;
   for (int i = 0; i < k; i++) s->block[i].chance = 0;
   for (int i = 0; i < n; i++) {
     tossed_t *arm = &s->block[rows[i].arm];
@@ -150,10 +164,15 @@ static double lower(const void *state, int a, int b, double threshold) {
   return s->design.permuted ? NAN : bet_lower(bet_of(s, a, b), s->kappa, threshold);
 }
 
+static double against(const void *state, int a, int sign) {
+  const tosses_t *s = state;
+  return bet_log(&s->bets[2 * a + (sign < 0)], s->kappa, 0, 0);
+}
+
 static double estimate(const void *state, int a, int b) {
   const bet_t *bet = bet_of(state, a, b);
   return bet->weight > 0 ? bet->difference / bet->weight : NAN;
 }
 
 MARTINGALE(tosses, .size = size, .begin = begin, .release = release, .pair = pair, .lower = lower,
-           .estimate = estimate);
+           .against = against, .estimate = estimate);

@@ -22,6 +22,13 @@
    valid, as a capital may be lost. To leave out the block for that kappa would not be valid: D counts its
    people.
 
+   Against a known rate r the people of one arm count, each with the conditional mean m of their reward. With
+   a0 = 1 - kappa r and a1 = 1 + kappa (1 - r), ln F = sum over blocks of n_a ln a0 + l y_a - c_a(l), and a
+   person multiplies by at most 1 + kappa (m - r) in the mean. The product of these is at most
+   (1 + kappa (M - r))^n, M being the average m so far, so F is evidence against "M is at most r". With a
+   negative kappa it is evidence against "at least r". Who is tossed does not enter: the same holds in permuted
+   blocks.
+
    Permuted blocks have fixed numbers n_a and n_b in random order. Then l = t n_b / n, l' = t n_a / n with
    t = kappa n^2 / (n_a n_b), and
      ln F = sum of l y_a - l' y_b - t^2 (n_a n_b + min(n_a, n_b)) / (8 n) - c_a(l) - c_b(l'),

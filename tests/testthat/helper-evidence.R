@@ -59,7 +59,8 @@ tilt_by_hand <- function(law, gap, v, size) {
 
 #' The tilts of a first batch, and those of the next, as the first and a rival have it
 #' @param after The mean that the gap is taken from, if it is not that of the first batch.
-tilts_by_hand <- function(size, y, law, rival, gap = NULL, floor = 0.03) {
+#' @param first The gap of the first batch.
+tilts_by_hand <- function(size, y, law, rival, gap = NULL, floor = 0.03, first = 0.05) {
   fixed <- matrix(c(0, 0.005 * 1.6^(0:9)), length(y), 11, byrow = TRUE)
   a <- exp(-law[3] / law[2])
   noise <- if (law[1] == 5) law[3]^2 * 2 * a / (1 - a)^2 else law[2]^2 * if (law[1] == 1) 2 else 1
@@ -68,7 +69,7 @@ tilts_by_hand <- function(size, y, law, rival, gap = NULL, floor = 0.03) {
   tilts <- function(v, gap, size) {
     tilt_by_hand(law, cbind(fixed, outer(gap, c(0.6, 1, 1.6))), matrix(v, length(y), 14), size)
   }
-  one <- tilts(v, 0.05 + 0 * y, size[1])
+  one <- tilts(v, first + 0 * y, size[1])
   variance <- (v + noise / size[1]) / size[1]
   z <- pmin(pmax(0.5, mean - sqrt(variance)), mean + sqrt(variance))
   v <- pmax(z * (1 - z), floor)
@@ -90,6 +91,31 @@ means_by_hand <- function(size, sum, law, sign, theta, rival, mistake = "none") 
   charge <- function(l) if (mistake == "noise") 0 else charge_by_hand(law, l)
   log(mix_by_hand(sign * (l$one * sum[1, ] + l$two * sum[2, ]) - size[1] * psi(l$one) - size[2] * psi(l$two) -
                     charge(l$one) - charge(l$two)))
+}
+
+#' ln E^sign(rate) of two batches for which a threshold is known: what the first is aimed at follows from it, and the
+#' second at the distance of the mean from the rate
+rate_by_means <- function(size, y, law, sign, rate, threshold) {
+  noise <- law[2]^2 * if (law[1] == 1) 2 else 1
+  mean <- y[1, ] / size[1]
+  l <- tilts_by_hand(size, y[1, ], law, NULL, abs(mean - rate),
+                     first = sqrt(2 * threshold * (0.25 / size[1] + noise / size[1]^2)))
+  cost <- lapply(l, function(l) charge_by_hand(law, l))
+  psi <- lapply(l, function(l) log(1 - rate + rate * exp(sign * l)))
+  log(mix_by_hand(sign * (l$one * y[1, ] + l$two * y[2, ]) - size[1] * psi$one - size[2] * psi$two - cost$one - cost$two))
+}
+
+#' ln E that the average mean of an arm's people is above (sign 1) or below a rate, by tosses: the mean of products
+#' of (1 + sign kappa (x - rate)) over its people, if rewards are 0 or 1 and there is no noise
+rate_by_tosses <- function(size, y, law, sign, rate) {
+  kappa <- 0.02 * 2.2^(0:4)
+  if (law[1] == 1 && law[2] > 0) kappa <- kappa * min(1, 0.95 * (1 - exp(-1 / law[2])) / max(kappa))
+  log_f <- vapply(kappa, function(k) {
+    lost <- log(1 - sign * k * rate)
+    l <- log(1 + sign * k * (1 - rate)) - lost
+    colSums(size * lost + l * y) - nrow(y) * charge_by_hand(law, abs(l))
+  }, numeric(ncol(y)))
+  log(rowMeans(exp(matrix(log_f, ncol(y)))))
 }
 
 #' Two batches of correlated noise (a moving average with carry law[4]), for each column of `sum`, which has the sums

@@ -519,7 +519,7 @@ test_that("the description is OpenAPI: ids, parameters, required fields, all sta
   # What is described is what is answered.
   spec <- jsonlite::parse_json(call_api(api$router, "GET", "/openapi.json")$text)
   agent_reward(api$agent, agent_choose(api$agent, 40)$ticket, rep(0:1, 20))
-  for (path in c("/status", "/privacy", "/estimates", "/verdict", "/effects", "/evidence", "/experiments", "/health", "/ready")) {
+  for (path in c("/status", "/privacy", "/estimates", "/verdict", "/effects", "/experiments", "/health", "/ready")) {
     schema <- spec$paths[[path]]$get$responses$`200`$content[[1]]$schema
     said <- jsonlite::parse_json(call_api(api$router, "GET", path)$text)
     if (schema$type == "array") said <- said[[1]]
@@ -530,6 +530,12 @@ test_that("the description is OpenAPI: ids, parameters, required fields, all sta
   said <- jsonlite::parse_json(call_api(api$router, "GET", "/releases")$text)[[1]]
   expect_true(all(unlist(schema$required) %in% names(said)) && all(names(said) %in% names(schema$properties)))
   expect_setequal(names(schema$properties), c(TABLE, names(OPTIONAL)))
+  schema <- spec$paths[["/evidence"]]$get$responses$`200`$content[[1]]$schema$items
+  said <- lapply(c("", "?against=0.4"), function(query) {
+    names(jsonlite::parse_json(call_api(api$router, "GET", "/evidence", query = query)$text)[[1]])
+  })
+  expect_true(all(unlist(schema$required) %in% intersect(said[[1]], said[[2]])))
+  expect_setequal(names(schema$properties), union(said[[1]], said[[2]]))
 })
 
 test_that("arms are managed, and conclusions read, over HTTP", {
@@ -550,6 +556,10 @@ test_that("arms are managed, and conclusions read, over HTTP", {
   expect_equal(ask("GET", "/effects", query = "?control=z")$status, 400)
   expect_equal(ask("GET", "/evidence", query = "?kind=means")$json$evidence, evidence(api$agent, "means")$evidence)
   expect_equal(ask("GET", "/evidence", query = "?kind=dreams")$status, 400)
+  known <- evidence(api$agent, against = 0.4)
+  expect_equal(ask("GET", "/evidence", query = "?against=0.4")$json[names(known)[-2]],
+               as.data.frame(known)[names(known)[-2]])
+  expect_equal(ask("GET", "/evidence", query = "?against=2")$status, 400)
   # The table goes by JSON as it goes through a file.
   expect_identical(effects(as_releases(jsonlite::fromJSON(ask("GET", "/releases", token = role_tokens$read)$text))),
                    effects(api$agent))

@@ -95,7 +95,8 @@ test_that("evidence against a known rate is for each arm and side, in the unit o
   above <- one[one$side == "above", ]
   record <- release_records(sim)$records[[1]]
   rows <- record$releases
-  hand <- weigh("means", 3, rows[, "arm"], rows[, "t"], rows[, "size"], rows[, "sum"], t(rows[, LAW]), rate = 0.5)$pair
+  hand <- weigh("means", 3, rows[, "arm"], rows[, "t"], rows[, "size"], rows[, "sum"], t(rows[, LAW]), rate = 0.5,
+                threshold = log(6 / 0.05))$pair
   expect_equal(above$evidence, hand[, match("new", record$labels)])
   expect_equal(above$p, exp(-pmax(cummax(above$evidence), 0)))
   # It is known sooner that 0.65 is above 0.5 than that it is above an arm of 0.5.
@@ -116,7 +117,18 @@ test_that("evidence against a known rate is for each arm and side, in the unit o
   e <- evidence(history_of(policy_gaussian_imed(1)), against = 0.5)
   expect_equal(unique(e$line), log(6 / (0.8 * 0.05)))
   expect_gte(min(e$p), 0.1 * 0.05 / 3)
-  expect_error(evidence(sim, "tosses", against = 0.5), "`kind` must be \"means\"", class = "dpts_error_input")
+  # By tosses, for whoever tosses
+  e <- evidence(sim[sim$policy == "tossed", ], "tosses", against = 0.5)
+  record <- release_records(sim[sim$policy == "tossed", ])$records[[2]]
+  rows <- record$releases
+  new <- record$labels[rows[, "arm"]] == "new"
+  hand <- vapply(c(1, -1), function(sign) {
+    rate_by_tosses(rows[new, "size"], matrix(rows[new, "sum"]), c(2, 1, 0, 0), sign, 0.5)
+  }, 0)
+  end <- e[e$run == 2 & e$arm == "new", ]
+  expect_equal(tail(end$evidence, 2), hand)
+  expect_equal(unique(e$line), log(6 / 0.05))
+  expect_error(evidence(sim, "tosses", against = 0.5), "does not toss people", class = "dpts_error_input")
   expect_error(evidence(sim, against = 1.5), "range of the rewards", class = "dpts_error_input")
   expect_error(evidence(sim, against = c(0.1, 0.2)), "`against`", class = "dpts_error_input")
 })

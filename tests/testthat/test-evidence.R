@@ -94,6 +94,36 @@ test_that("against a known rate: one arm on both sides, each release with the no
   expect_error(weigh("means", 1, c(1, 1), 1:2, 3, c(1, 2), cbind(c(2, 1, 0, 0.5), c(2, 2, 0, 0.5))), "one law")
 })
 
+test_that("against a known rate, both kinds and both sides are what they are by hand, and at most 1 in the mean", {
+  for (law in evidence_laws) {
+    nodes <- noise_nodes(law, 8)
+    x <- expand.grid(s1 = 0:3, s2 = 0:4, i = seq_along(nodes$x), j = seq_along(nodes$x))
+    y <- rbind(x$s1 + nodes$x[x$i], x$s2 + nodes$x[x$j])
+    weight <- function(one, two) {
+      stats::dbinom(x$s1, 3, one) * stats::dbinom(x$s2, 4, two) * nodes$w[x$i] * nodes$w[x$j]
+    }
+    look <- function(kind, y) {
+      apply(y, 2, function(y) weigh(kind, 1, c(1, 1), 1:2, 3:4, y, law, chance = 0.5, floor = 0.1, rate = 0.35, threshold = 3)$pair[2, ])
+    }
+    for (kind in c("means", "tosses")) {
+      log_e <- look(kind, y)
+      for (side in 1:2) {
+        sign <- c(1, -1)[side]
+        hand <- if (kind == "means") rate_by_means(3:4, y, law, sign, 0.35, 3) else rate_by_tosses(3:4, y, law, sign, 0.35)
+        expect_equal(log_e[side, ], hand, tolerance = 1e-5)
+        # At the rate; on the wrong side of it; and where the truth is on this side
+        expected <- function(one, two) sum(exp(hand) * weight(one, two))
+        if (kind == "tosses" || law[2] == 0) expect_equal(expected(0.35, 0.35), 1, tolerance = 1e-3)
+        expect_lt(expected(0.35 - sign * 0.1, 0.35 - sign * 0.1), 1)
+        expect_gt(expected(0.35 + sign * 0.1, 0.35 + sign * 0.1), 1)
+        # By tosses the average counts, over the 3 and 4 people of the two blocks; by means each must be on its side.
+        drift <- expected(0.35 + sign * 0.28, 0.35 - sign * 0.21)
+        if (kind == "tosses") expect_lt(drift, 1)
+      }
+    }
+  }
+})
+
 test_that("by means: planted mistakes are found", {
   expected <- function(law, mistake) {
     x <- enumerate_batches(law, 6, function(before) 0.4)

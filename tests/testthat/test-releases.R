@@ -268,7 +268,8 @@ test_that("each row has the law of its own noise", {
   expect_equal(estimates(laplace)[columns], estimates(wide)[columns])
   expect_gt(max(evidence(laplace, against = 0.5)$evidence), max(evidence(wide, against = 0.5)$evidence))
   mixed <- as_releases(data.frame(given[1:2, 1:3], noise = c("laplace", "gaussian"), scale = 2))
-  hand <- weigh("means", 1, c(1, 1), 1:2, c(100, 150), c(60, 100), cbind(c(1, 2, 0, 0), c(2, 2, 0, 0)), rate = 0.5)$pair
+  hand <- weigh("means", 1, c(1, 1), 1:2, c(100, 150), c(60, 100), cbind(c(1, 2, 0, 0), c(2, 2, 0, 0)), rate = 0.5,
+                threshold = log(2 / 0.05))$pair
   expect_equal(evidence(mixed, against = 0.5)$evidence, as.vector(t(hand)))
   expect_error(estimates(mixed), "`noise`.*gaussian in all rows", class = "dpts_error_releases")
   expect_match(tbl_sum(mixed)[["Noise"]], "laplace of scale 2")
