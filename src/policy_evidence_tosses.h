@@ -26,8 +26,8 @@
    a0 = 1 - kappa r and a1 = 1 + kappa (1 - r), ln F = sum over blocks of n_a ln a0 + l y_a - c_a(l), and a
    person multiplies by at most 1 + kappa (m - r) in the mean. The product of these is at most
    (1 + kappa (M - r))^n, M being the average m so far, so F is evidence against "M is at most r". With a
-   negative kappa it is evidence against "at least r". Who is tossed does not enter: the same holds in permuted
-   blocks.
+   negative kappa it is evidence against "at least r". Who is tossed does not enter: the same holds
+   in permuted blocks.
 
    Permuted blocks have fixed numbers n_a and n_b in random order. Then l = t n_b / n, l' = t n_a / n with
    t = kappa n^2 / (n_a n_b), and
