@@ -117,6 +117,8 @@
 #'   given and for a reward if not; a policy that does not is refused. `NULL`: none.
 #' @returns An agent: an object of class `dpts_agent`. It is a handle: two names for it are one agent.
 #' @family agent
+#' @concept central model of privacy
+#' @concept live experiment
 #' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("short", "long"), use = "arrival")
 #' choice <- agent_choose(agent)

@@ -35,6 +35,8 @@
 #' @template dots
 #' @returns An `arms` object, whose `$mean` holds the means in round 1.
 #' @family arms
+#' @concept non-stationary bandit
+#' @concept change point
 #' @examples
 #' before <- arms_bernoulli(c(0.6, 0.4))
 #' after <- arms_bernoulli(c(0.6, 0.8))

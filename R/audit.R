@@ -98,6 +98,8 @@
 #'   Jagielski, M., Ullman, J. and Oprea, A. (2020). Auditing Differentially Private Machine Learning:
 #'   How Private is Private SGD? NeurIPS. arXiv:2006.07709.
 #' @family privacy
+#' @concept membership inference
+#' @concept empirical privacy audit
 #' @examples
 #' # A pure policy: nothing above its epsilon is found, though not much below it
 #' dpts_audit(policy_adap_ucb(epsilon = 1), horizon = 8, runs = 2000, seed = 1)

@@ -80,6 +80,10 @@ counter_pure <- function(epsilon) guarantee_pure(epsilon, published = "release")
 #'   Jacobsen, B. and Fawaz, K. (2025). Private Continual Counting of Unbounded Streams. NeurIPS.
 #'   arXiv:2506.15018.
 #' @family mechanisms and counters
+#' @concept matrix mechanism
+#' @concept tree mechanism
+#' @concept continual observation
+#' @concept binary mechanism
 #' @examples
 #' counter <- counter_tree(epsilon = 1, bound = 100)
 #' counter <- counter_add(counter, c(1, 0, 1, 1), seed = 1)

@@ -96,6 +96,13 @@
 #'     whose arms come and go;
 #'   * `p`: an anytime-valid p-value, e^-(the highest evidence so far), 1 at most.
 #' @family evidence
+#' @concept e-value
+#' @concept e-process
+#' @concept confidence sequence
+#' @concept anytime-valid inference
+#' @concept always-valid p-value
+#' @concept sequential test
+#' @concept stopping rule
 #' @examples
 #' arms <- arms_bernoulli(c(control = 0.5, new = 0.6))
 #' sim <- dpts_simulate(arms, policy_randomised(mu = 0.5), 4000, runs = 2, seed = 1, history = TRUE)

@@ -34,6 +34,9 @@
 #'   [summary()][summary.dpts_identification] counts, and [autoplot()][autoplot.dpts_identification] draws how
 #'   many people it took.
 #' @family simulation
+#' @concept best-arm identification
+#' @concept fixed confidence
+#' @concept sample complexity
 #' @examples
 #' arms <- arms_bernoulli(c(0.7, 0.5))
 #' policies <- list(private = policy_top_two(mu = 0.5), open = policy_top_two(),

@@ -65,6 +65,9 @@
 #' Swaminathan, A. and Joachims, T. (2015). The Self-Normalized Estimator for
 #' Counterfactual Learning. NeurIPS.
 #' @family logged data
+#' @concept off-policy evaluation
+#' @concept inverse propensity weighting
+#' @concept counterfactual evaluation
 #' @examples
 #' # The value of the uniform policy, from the log of another one
 #' bts <- open_bandit[open_bandit$logger == "bts", ]

@@ -64,6 +64,11 @@
 #' @references Bauer, P. and Koehne, K. (1994). Evaluation of Experiments with Adaptive Interim Analyses.
 #' Biometrics 50, 1029-1041. On combining blocks.
 #' @family simulation
+#' @concept sample size
+#' @concept statistical power
+#' @concept group sequential design
+#' @concept response-adaptive randomisation
+#' @concept A/B/n test
 #' @examples
 #' plan <- dpts_plan(
 #'   list(fixed = policy_uniform(), private = policy_randomised(mu = 0.5, block = 1e9),

@@ -38,6 +38,8 @@
 #' @references Garivier, A. and Moulines, E. (2011). On Upper-Confidence Bound Policies for Switching Bandit
 #'   Problems. ALT. arXiv:0805.3415.
 #' @family policies
+#' @concept non-stationary bandit
+#' @concept sliding window
 #' @examples
 #' policy_forget(window = 2000, epsilon = 1)
 #' policy_forget(discount = 0.999, mu = 0.5, batch = 10)
@@ -119,6 +121,8 @@ policy_forget <- function(window = NULL, discount = NULL, epsilon = NULL, mu = N
 #' @references Besson, L., Kaufmann, E., Maillard, O.-A. and Seznec, J. (2022). Efficient Change-Point
 #'   Detection for Tackling Piecewise-Stationary Bandits. Journal of Machine Learning Research 23.
 #' @family policies
+#' @concept change point
+#' @concept non-stationary bandit
 #' @examples
 #' policy_detect(policy_dp_imed(1, ratio = 1.1))
 #' arms <- arms_switch(list(arms_bernoulli(c(0.8, 0.4)), arms_bernoulli(c(0.3, 0.7))), at = 5000)

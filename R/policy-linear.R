@@ -139,6 +139,7 @@
 #' @references Davidson, K. R. and Szarek, S. J. (2001). Local operator theory, random matrices and Banach
 #'   spaces. Handbook of the Geometry of Banach Spaces 1, 317-366.
 #' @family policies
+#' @concept contextual bandit
 #' @examples
 #' policy_linucb()
 #' # The budget of Mishra and Thakurta's experiment with contexts of six numbers

@@ -66,6 +66,8 @@
 #' @inherit policy_ts_gaussian return
 #' @template mishra
 #' @family policies
+#' @concept tree mechanism
+#' @concept continual observation
 #' @examples
 #' policy_mt_ucb(epsilon = 1)
 #' arms <- arms_bernoulli(c(0.9, 0.4, 0.4, 0.4, 0.4))

@@ -63,6 +63,9 @@
 #' @template dots
 #' @inherit policy_ts_gaussian return
 #' @family policies
+#' @concept A/B/n test
+#' @concept response-adaptive randomisation
+#' @concept randomised experiment
 #' @examples
 #' policy_randomised(mu = 0.5)
 #' policy_randomised(mu = 0.5, rule = "thompson", floor = 0.2, control = 1)

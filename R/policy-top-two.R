@@ -46,6 +46,8 @@
 #'   You, W., Qin, C., Wang, Z. and Yang, S. (2023). Information-Directed Selection for Top-Two
 #'   Algorithms. COLT.
 #' @family policies
+#' @concept best-arm identification
+#' @concept fixed confidence
 #' @examples
 #' policy_top_two(mu = 0.5, error = 0.05)
 #' policy_top_two(epsilon = 1, margin = 0.02)

@@ -132,6 +132,8 @@ kernel.dpts_policy_restart <- function(policy, horizon) {
 #'   Basu, D., Dimitrakakis, C. and Tossou, A. (2019). Differential Privacy for Multi-armed Bandits:
 #'   What Is It and What Is Its Cost? arXiv:1905.12298.
 #' @family policies
+#' @concept local model of privacy
+#' @concept randomised response
 #' @examples
 #' policy_local(policy_imed(), epsilon = 1)
 #' arms <- arms_bernoulli(c(0.7, 0.5))

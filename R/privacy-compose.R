@@ -77,6 +77,9 @@
 #' @references Mironov, I. (2017). Rényi Differential Privacy. CSF.
 #' @template bun
 #' @family privacy
+#' @concept user-level privacy
+#' @concept group privacy
+#' @concept composition
 #' @examples
 #' both <- privacy_compose(trial = policy_gaussian_imed(0.5), report = privacy_pure(0.2))
 #' both

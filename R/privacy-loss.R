@@ -35,6 +35,8 @@
 #' @template bun
 #' @template zhu
 #' @family privacy
+#' @concept moments accountant
+#' @concept Renyi differential privacy
 #' @examples
 #' dpts_privacy(privacy_zcdp(0.1), horizon = 1000, delta = 1e-6)
 #' privacy_rdp(c(2, 8, 32), c(0.02, 0.09, 0.5))

@@ -37,6 +37,8 @@
 #'   Interpretations and Renyi Differential Privacy. AISTATS.
 #' @template canonne
 #' @family privacy
+#' @concept moments accountant
+#' @concept Renyi differential privacy
 #' @examples
 #' # Theorem 8 at one order, then at the best
 #' rdp_epsilon(alpha = 1.2, rdp = 1.2 * 1000 / 4, delta = 1e-5, conversion = "mironov")

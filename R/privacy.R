@@ -102,6 +102,8 @@
 #' @template ou
 #' @references Dwork, C., Rothblum, G. N. and Vadhan, S. (2010). Boosting and Differential Privacy. FOCS.
 #' @family privacy
+#' @concept moments accountant
+#' @concept privacy accountant
 #' @examples
 #' curves <- dpts_privacy(policy_ts_gaussian(), horizon = 300, delta = 10^-(3:8))
 #' curves

@@ -105,6 +105,7 @@
 #' @template sajed
 #' @template dong
 #' @family privacy
+#' @concept choice of a policy
 #' @examples
 #' arms <- arms_bernoulli(c(0.7, 0.5, 0.3))
 #' advice <- dpts_recommend(privacy_gdp(1), arms, horizon = 5000, runs = 20, seed = 1,

@@ -79,6 +79,8 @@
 #' A bad argument raises an error of class `dpts_error_input` before any work is done;
 #' trouble with the checkpoint one of class `dpts_error_checkpoint`.
 #' @family simulation
+#' @concept pseudo-regret
+#' @concept cumulative regret
 #' @examples
 #' arms <- arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25))
 #' sim <- dpts_simulate(

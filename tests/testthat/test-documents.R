@@ -149,3 +149,21 @@ test_that("the journal article's code parses, and what it cites is in its biblio
   known <- sub("^@[a-z]+\\{([a-z0-9]+),.*", "\\1", grep("^@", read_text(source_file("inst", "paper", "dpts.bib")), value = TRUE))
   expect_setequal(cited, known)
 })
+
+test_that("the field's words lead to the page that is about them", {
+  # as ??"e-value" searches: titles, aliases and concepts
+  about <- list(
+    evidence = c("e-value", "e-process", "confidence sequence", "anytime-valid", "always-valid", "sequential test"),
+    dpts_identify = c("best-arm identification", "fixed confidence", "sample complexity"),
+    dpts_plan = c("sample size", "power", "group sequential", "response-adaptive"),
+    policy_randomised = "A/B/n test", policy_detect = c("change point", "non-stationary"), arms_switch = "non-stationary",
+    dpts_simulate = "pseudo-regret", policy_mt_ucb = c("tree mechanism", "continual observation"),
+    counter_tree = c("matrix mechanism", "continual observation"), privacy_compose = "user-level",
+    policy_local = "local model", dpts_agent = "central model", dpts_privacy = "moments accountant",
+    dpts_ope = "off-policy evaluation", policy_linucb = "contextual bandit"
+  )
+  for (topic in names(about)) {
+    page <- grep(sprintf("^\\\\(title|alias|concept)\\{"), read_text(source_file("man", paste0(topic, ".Rd"))), value = TRUE)
+    for (word in about[[topic]]) expect_true(any(grepl(word, page, fixed = TRUE)), label = paste(word, "in", topic))
+  }
+})
