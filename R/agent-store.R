@@ -27,7 +27,7 @@
 # life, a term of the definition. Do not raise it for a new term whose absence (NULL) means what was so
 # before, nor for the layout of a session or of a policy's state: these have versions of their own
 # (play_session_save.c).
-STORE_VERSION <- 4
+STORE_VERSION <- 5
 
 # A checksum of bytes, as text
 checksum <- function(bytes) .Call(C_checksum, bytes)
@@ -73,7 +73,8 @@ schema_tables <- function(sql) {
       kind TEXT NOT NULL, ticket TEXT, t %2$s, arm INTEGER, PRIMARY KEY (seq, part)) %3$s",
       table("dpts_event"), sql$number, sql$by_key),
     sprintf("CREATE TABLE %s (id %s PRIMARY KEY, arm INTEGER NOT NULL, %s)", table("dpts_release"),
-            sql$row_number, paste(RELEASE[-1], sql$number, "NOT NULL", collapse = ", ")),
+            sql$row_number, paste(RELEASE[-1], sql$number, ifelse(RELEASE[-1] == "squares", "", "NOT NULL"),
+                                  collapse = ", ")),
     sprintf("CREATE TABLE %s (person TEXT PRIMARY KEY, pulls INTEGER NOT NULL, arm INTEGER NOT NULL,
       ticket TEXT NOT NULL)", table("dpts_person")),
     sprintf("CREATE VIEW %s AS SELECT version, identity, %s, %s, CAST('' AS %s) AS bytes, 0 AS find_next_due

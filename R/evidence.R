@@ -39,6 +39,16 @@
 #' average over everybody. With `permuted` blocks the bet is against "nobody does better under a", and there
 #' are no intervals by tosses.
 #'
+#' @section Squares:
+#' Policies with `outcome = "continuous"` release beside each sum y of n rewards the noisy sum Q of squares
+#' (reward - 1/2)^2. Evidence by tosses then puts half of its capital on bets that know the spread of the
+#' rewards: for a centre c that is fixed before the block, r = y - n c and R = Q + (1 - 2 c) y + n (c^2 -
+#' 1/4), a block multiplies the evidence for a over b by e^(kappa (r_a / p - r_b / q) - psi (R_a / p^2 + R_b
+#' / q^2)), divided by the expectation of the same of its noise, with psi = (-ln(1 - kappa B) - kappa B) / B^2
+#' and B = max(c / p, (1 - c) / q) (Fan, Grama and Liu 2015). All that is said by tosses holds for it. The other
+#' half of the capital is on the bets above, which are exact for rewards of 0 or 1. Permuted blocks use these
+#' alone.
+#'
 #' @section Against a known rate:
 #' With `against = 0.3` each arm is compared with a mean reward of 0.3 in place of the other arms: `"above"`
 #' is evidence that the arm's mean is above 0.3, and `"below"` that it is below. By means it assumes that the
@@ -95,6 +105,8 @@
 #'   * `line`: the threshold ln((k - 1) / `error`), with `against` ln(2 k / `error`), or as said for agents
 #'     whose arms come and go;
 #'   * `p`: an anytime-valid p-value, e^-(the highest evidence so far), 1 at most.
+#' @references Fan, X., Grama, I. and Liu, Q. (2015). Exponential Inequalities for Martingales with
+#'   Applications. Electronic Journal of Probability 20(1), 1-22.
 #' @family evidence
 #' @concept e-value
 #' @concept e-process
@@ -364,7 +376,7 @@ record_evidence <- function(record, kind, margin = 0, threshold = Inf, interval 
   table <- table[!cut, , drop = FALSE]
   # A message that is shown once takes a millisecond each time.
   if (!rule$drifts && !isTRUE(record$again)) inform_means(record)
-  input <- lapply(stats::setNames(nm = c(RELEASE, "block")), function(name) unname(table[, name]))
+  input <- lapply(stats::setNames(nm = c(RELEASE, "block", "weight")), function(name) unname(table[, name]))
   input$noise <- as.vector(t(table[, LAW]))
   out <- weigh_releases(k, input, kind, record, margin, threshold, interval, risk, rate)
   list(t = unique(input$t), pair = out$pair[, columns, drop = FALSE],

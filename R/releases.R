@@ -3,7 +3,7 @@
 # nothing else. A result of any other class is turned into a table first.
 
 # The columns that C writes (src/play_observer_releases.c, src/r_session.c) and that agents store
-RELEASE <- c("arm", "t", "size", "sum", "chance", "terms", "whole")
+RELEASE <- c("arm", "t", "size", "sum", "chance", "terms", "whole", "squares")
 
 # What the observer "releases" wrote, without the memory that it did not use
 trim_releases <- function(kept) kept[seq_len(min(length(kept), 1 + length(RELEASE) * kept[1], na.rm = TRUE))]
@@ -14,7 +14,11 @@ KEYS <- c("problem", "policy", "delay", "run")
 # The columns that every table has, and those that only some need
 TABLE <- c("t", "block", "arm", "n", "sum", "squares", "noise", "scale", "terms", "correlation", "chance",
            "floor", "whole", "low", "high")
-OPTIONAL <- c(flip = 0, permuted = FALSE, grid = 0, event = NA)
+OPTIONAL <- c(weight = NA, flip = 0, permuted = FALSE, grid = 0, event = NA)
+
+# The scale of the noise in `sum` over that of the noise in `squares`, where there is no column `weight`: what
+# costs no privacy (src/noise.h)
+usual_weight <- function(noise) ifelse(noise == "gaussian", 2, 1)
 
 # Columns that hold one value in all rows of a run
 OF_A_RUN <- c("correlation", "floor", "low", "high", "flip", "permuted")
@@ -44,7 +48,8 @@ EVENTS <- c("begin", "added", "retired")
 #' * `arm`: the arm, a factor if arms have names, else a number.
 #' * `n`: how many rewards are in the sum.
 #' * `sum`: the sum of these rewards, scaled to \[0, 1\], plus noise.
-#' * `squares`: the sum of (reward - 1/2)^2 of the same rewards plus noise, `NA` if it was not released.
+#' * `squares`: the sum of (reward - 1/2)^2 of the same rewards, scaled to \[0, 1\], plus noise; `NA` if it
+#'   was not released. With it evidence knows how much rewards vary, see Squares in [evidence()].
 #' * `noise`: the distribution of the noise: `"gaussian"`, `"laplace"`, `"geometric"` or `"none"`. Two-sided
 #'   geometric noise is Laplace noise on a grid: it is z steps with a probability in proportion to
 #'   exp(-|z| step / scale).
@@ -62,6 +67,8 @@ EVENTS <- c("begin", "added", "retired")
 #'
 #' These columns are there only if some row needs them:
 #'
+#' * `weight`: the scale of the noise in `sum` over that of the noise in `squares`. Without this column it is 2
+#'   for Gaussian noise and 1 for Laplace noise, which is what the policies of this package release.
 #' * `flip`: the probability with which each bit was flipped, of [policy_local()]. `sum` is then the sum of
 #'   the randomised bits.
 #' * `permuted`: `TRUE` if each block had fixed numbers of people for its arms, in random order.
@@ -89,6 +96,9 @@ EVENTS <- c("begin", "added", "retired")
 #' * The noise has the stated distribution, and `scale` is its scale in the units of `sum`.
 #' * By means: the mean of an arm does not change, given all that happened before. A person with several
 #'   rewards violates this, because people differ.
+#' * `squares`, if there are any, are of the same rewards and in all rows of a run, and their noise is
+#'   independent of that in `sum`. Gaussian noise of scale s in `sum` and s / `weight` in `squares` costs no
+#'   more privacy than that in `sum` alone if `weight` is at most 3.33, and Laplace noise if it is at most 1.
 #' * By tosses: each person was tossed with the stated chances, independently of all else, and rewards are
 #'   final before the block is released.
 #'
@@ -139,7 +149,8 @@ dpts_releases.dpts_releases <- function(x, ...) {
 #' @param noise The distribution of the noise, if `data` has no column `noise`.
 #' @param scale The scale of the noise, if `data` has no column `scale`.
 #' @param range The lowest and the highest possible reward, if `data` has no columns `low` and `high`: `sum`
-#'   and `scale` are then in the units of the rewards, and are rescaled.
+#'   and `scale` are then in the units of the rewards, and `squares` are about the middle of the range, in
+#'   squared units; all of them are rescaled. `weight` is that of the rescaled sums.
 #' @export
 as_releases <- function(data, noise, scale, range = c(0, 1)) {
   check_given(data)
@@ -161,6 +172,7 @@ as_releases <- function(data, noise, scale, range = c(0, 1)) {
   if (!all(own)) {
     width <- x$high - x$low
     x$sum <- (x$sum - x$n * x$low) / width
+    x$squares <- x$squares / width^2
     for (name in intersect(c("scale", "grid"), names(x))) x[[name]] <- x[[name]] / width
   }
   check_releases(new_releases(x, attr(data, "guarantees")), "data")
@@ -225,6 +237,8 @@ typed_column <- function(value, name) {
 # A table of columns, in their order, the optional ones only where some row needs them
 new_releases <- function(columns, guarantees = NULL) {
   for (name in intersect(AS_WRITTEN, names(columns))) columns[[name]] <- as_written(columns[[name]])
+  odd <- columns$weight != usual_weight(columns$noise) & !is.na(columns$squares)
+  if (!any(odd %in% TRUE)) columns$weight <- NULL
   used <- vapply(names(OPTIONAL), function(name) any(!columns[[name]] %in% c(OPTIONAL[[name]], NA)), NA)
   order <- c(intersect(KEYS, names(columns)), TABLE, names(OPTIONAL)[used])
   out <- tibble::new_tibble(columns[order], nrow = length(columns$sum), class = "dpts_releases")
@@ -242,8 +256,8 @@ as_written <- function(x) {
   x
 }
 
-AS_WRITTEN <- c("sum", "squares", "scale", "terms", "correlation", "chance", "floor", "low", "high", "flip",
-                "grid")
+AS_WRITTEN <- c("sum", "squares", "scale", "terms", "correlation", "chance", "floor", "low", "high", "weight",
+                "flip", "grid")
 
 # Which run each row belongs to, from 1 in the order in which they come
 record_id <- function(x) {
@@ -272,12 +286,13 @@ release_table <- function(keys, arms, rows, k, law, more = NULL, guarantees = NU
   v <- list(run = run, t = all[, "t"], block = split_blocks(joint, run, all[, "chance"]), arm = all[, "arm"],
             n = all[, "size"], sum = all[, "sum"], terms = all[, "terms"],
             chance = replace(all[, "chance"], all[, "chance"] == 0, NA_real_), whole = whole,
+            squares = replace(all[, "squares"], is.na(all[, "squares"]), NA_real_), # C's NaN
             event = rep(NA_character_, length(run)))
   more <- do.call(rbind, more)
   more <- rbind(more, first_rows(v, k, more))
   if (length(more)) v <- add_rows(v, more)
   columns <- c(lapply(keys, function(key) by_appearance(key[v$run])), v[setdiff(names(v), c("run", "arm"))],
-               list(arm = by_appearance(arms(v$run, v$arm)), squares = rep(NA_real_, length(v$run))),
+               list(arm = by_appearance(arms(v$run, v$arm))),
                lapply(law, `[`, v$run))
   new_releases(columns, guarantees)
 }
@@ -329,7 +344,7 @@ add_rows <- function(v, more) {
   last <- tapply(v$block, factor(v$run, seq_len(max(v$run, more$run))), max, default = 0)[more$run]
   open <- is.na(more$event) # each is a block of its own
   new <- c(more, list(block = ifelse(open, last + stats::ave(none, more$run, FUN = seq_along), NA),
-                      terms = 0 * none %in% NA, chance = none, whole = !open))
+                      terms = 0 * none %in% NA, chance = none, squares = none, whole = !open))
   v <- lapply(stats::setNames(nm = names(v)), function(name) c(v[[name]], new[[name]]))
   place <- ifelse(v$event %in% "begin", 0, ifelse(seq_along(v$t) > old, 2, 1))
   lapply(v, `[`, order(v$run, v$t, place))
@@ -374,6 +389,12 @@ check_releases <- function(x, arg) {
   need("n", "be positive in a release, unless nobody was tossed to the arm", v$n > 0 | !released | tossed)
   need("n", "be 0 where an arm begins, is added or is retired", v$n == 0 | released)
   need("sum", "hold finite numbers", is.finite(v$sum))
+  squares <- !is.na(v$squares)
+  need("squares", "be known in all releases of a run or in none",
+       !released | squares == squares[released][match(run, run[released])])
+  need("squares", "be finite", is.finite(v$squares) | !squares)
+  need("squares", "be NA for geometric noise", !squares | v$noise != "geometric")
+  need("weight", "be positive", is.null(v$weight) | is.na(v$weight) | v$weight > 0 & v$weight < Inf)
   need("noise", sprintf("be one of %s", words_list(names(LAWS), "or")), v$noise %in% names(LAWS))
   need("scale", "be positive and finite, and 0 without noise",
        is.finite(v$scale) & v$scale >= 0 & (v$scale > 0) == (v$noise != "none"))
@@ -436,8 +457,8 @@ check_together <- function(v, run, at, arg) {
 #     name      the policy's, for messages; NULL if it is not known
 #     ever      how many arms there have been; `arms`: which of them are not retired; `k`, `labels`: of these
 #     share     the part of the chance of an error that each of them has
-#     releases  a matrix with the columns of RELEASE, `block` and LAW: chance 0 without tosses, `noise` as a
-#               number
+#     releases  a matrix with the columns of RELEASE, `block`, `weight` and LAW: chance 0 without tosses,
+#               weight 0 without squares, `noise` as a number
 #     tosses, permuted, floor, correlation: the design, as release_design() has it; flip, low, high
 #     grid      the largest step of a grid
 #     width     the range of rewards, of bits in units of their mean: effects are in it; `most`: of the range
@@ -446,6 +467,8 @@ release_records <- function(x) {
   v <- as.list(x)
   v$event <- v$event %||% rep(NA_character_, nrow(x))
   for (name in c("flip", "grid")) v[[name]] <- v[[name]] %||% rep(0, nrow(x))
+  weight <- v$weight %||% rep(NA_real_, nrow(x))
+  weight <- ifelse(is.na(v$squares), 0, ifelse(is.na(weight), usual_weight(v$noise), weight))
   run <- record_id(v)
   first <- which(!duplicated(run))
   last <- c(first[-1] - 1L, length(run))[seq_along(first)]
@@ -459,7 +482,8 @@ release_records <- function(x) {
               correlation = of_run("correlation"))
   rows <- cbind(arm = arms$code, t = v$t, size = v$n, sum = v$sum, terms = v$terms, whole = +v$whole,
                 chance = replace(v$chance, is.na(v$chance), 0), block = v$block, noise = LAWS[v$noise],
-                scale = v$scale, grid = v$grid, correlation = v$correlation)
+                scale = v$scale, grid = v$grid, correlation = v$correlation,
+                squares = replace(v$squares, is.na(v$squares), 0), weight = weight)
   name <- if (is.null(v$policy)) rep_len(names(attr(x, "guarantees")) %||% NA, length(first)) else
     as.character(v$policy[first])
   idle <- !is.na(v$event)

@@ -28,7 +28,9 @@ int judge_hear(judge_t *judge, const survey_t *survey, const session_t *session)
                                           .sum = news.sum,
                                           .terms = news.terms,
                                           .chance = news.chance,
-                                          .noise = {report.kind, report.scale, 0, survey->correlation}};
+                                          .noise = {report.kind, report.scale, 0, survey->correlation},
+                                          .squares = news.squares,
+                                          .weight = report.weight};
   }
   martingale_hear(survey->rule, judge->state, judge->rows, judge->n);
   return heard;

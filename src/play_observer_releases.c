@@ -3,7 +3,7 @@
 
 #include "play_session.h"
 
-enum { ARM, ROUND, SIZE, SUM, CHANCE, TERMS, WHOLE, NUMBERS };
+enum { ARM, ROUND, SIZE, SUM, CHANCE, TERMS, WHOLE, SQUARES, NUMBERS };
 enum { MOST = 10000 }; /* the most rows that are kept */
 
 static size_t rows(const survey_t *survey) {
@@ -26,8 +26,8 @@ static int released(observer_t *observer, const session_t *session) {
     if (!session_new_release(session, i, &known[i], &news)) continue;
     const size_t at = 1 + NUMBERS * (size_t)observer->kept++;
     if (at + NUMBERS > rows(observer->survey)) continue;
-    const double row[NUMBERS] = {i + 1,       (double)session->t, news.size, news.sum,
-                                 news.chance, news.terms,         news.whole};
+    const double row[NUMBERS] = {i + 1,       (double)session->t, news.size,  news.sum,
+                                 news.chance, news.terms,         news.whole, news.squares};
     for (int j = 0; j < NUMBERS; j++) out[at + (size_t)j] = row[j];
   }
   return 0;

@@ -6,6 +6,7 @@
    policy_evidence_NAME.c with MARTINGALE() at its end, its name in the list of policy_evidence.c, and an
    entry in EVIDENCE of R/evidence-kinds.R. */
 
+#include <math.h>
 #include <stddef.h>
 #include "noise_law.h"
 
@@ -16,7 +17,24 @@ typedef struct {
   double terms;     /* independent variables of noise in the sum */
   double chance;    /* of each person of the block to get the arm; 0: not randomised */
   noise_law_t noise;
+  double squares, weight; /* noisy sum of (reward - 1/2)^2, with noise that is smaller by this factor; weight
+                             0: it was not released */
 } release_t;
+
+static inline noise_law_t noise_of_squares(const release_t *row) {
+  noise_law_t law = row->noise;
+  law.scale /= row->weight;
+  return law;
+}
+
+/* Evidence from squares rests on the inequality of Fan, Grama and Liu (2015): for x >= -B and 0 <= l B < 1
+     e^(l x - psi x^2) <= 1 + l x,  psi = (-ln(1 - l B) - l B) / B^2.
+   Where l B is small the two terms cancel, and a series is used. */
+static inline double fan_psi(double l, double B) {
+  const double u = l * B;
+  if (u < 1e-3) return l * l * (0.5 + u * (1. / 3 + u * (0.25 + 0.2 * u)));
+  return (-log1p(-u) - u) / (B * B);
+}
 
 /* What is fixed before the first release. */
 typedef struct {

@@ -29,6 +29,18 @@
    negative kappa it is evidence against "at least r". Who is tossed does not enter: the same holds
    in permuted blocks.
 
+   Where squares about 1/2 are released, too, half of the capital is on other bets, which know the spread of
+   the rewards. A person's score is xi = (X - c) (1{a} / p - 1{b} / q) >= -B with B = max(c / p, (1 - c) / q),
+   and by fan_psi() e^(kappa xi - psi xi^2) <= 1 + kappa xi, whose mean is 1 + kappa Delta. So with r = y -
+   n c and R = Q + (1 - 2 c) y + n (c^2 - 1/4), the noisy sums of X - c and (X - c)^2,
+
+     ln F = sum over blocks of kappa (r_a / p - r_b / q) - psi (R_a / p^2 + R_b / q^2)
+            - ln E e^(kappa / p - psi (1 - 2 c) / p^2) N_a - the same of N_b and of the noise in Q_a and Q_b
+
+   has the properties of the F above. (Against a rate p is 1, c is the rate, and there is no b.) These kappas
+   go up to 0.95, as small spreads ask for large ones: c is such that kappa B <= 0.95. The linear bets are
+   exact for rewards of 0 or 1, and lose ln 2 by the half.
+
    Permuted blocks have fixed numbers n_a and n_b in random order. Then l = t n_b / n, l' = t n_a / n with
    t = kappa n^2 / (n_a n_b), and
      ln F = sum of l y_a - l' y_b - t^2 (n_a n_b + min(n_a, n_b)) / (8 n) - c_a(l) - c_b(l'),
@@ -39,35 +51,41 @@
 
 #include "policy_evidence.h"
 
-enum { BETS = 5 };
+enum { BETS = 5, ALL_BETS = 2 * BETS };
+
+/* The kappas: `n` of them, each with the same share of the capital. Those after the first BETS are of bets
+   with squares. */
+typedef struct {
+  int n;
+  double kappa[ALL_BETS];
+} stakes_t;
 
 /* What a pair of arms has proved: people tossed to one of the two, and ln F for each kappa. To estimate the
    difference: over blocks in which both have people, the sum of the differences of their means, each by its
    precision, and of the precisions. */
 typedef struct {
-  double n, log[BETS];
+  double n, log[ALL_BETS];
   double difference, weight;
 } bet_t;
 
 /* What one arm has in a block, and had before it */
 typedef struct {
-  double chance, n, sum; /* its toss, people tossed, noisy sum of their rewards */
-  noise_law_t noise;
-  double n_before, sum_before; /* released in earlier blocks */
+  release_t now; /* chance 0: it is not in the block */
+  double n_before, sum_before;
 } tossed_t;
 
 /* The kappas for blocks whose chances of a pair, p and 1 - p, are never below `floor`: all are admissible for
-   every centre if the noise is of this law. */
-void bet_kappas(const noise_law_t *noise, double floor, double kappa[BETS]);
+   every centre if the noise is of this law. With squares if their `weight` is above 0. */
+stakes_t bet_stakes(const noise_law_t *noise, double weight, double floor);
 
 /* A block of k arms: the bet on a against b is at a k + b. What it had is then before the next one. */
-void bets_add(bet_t *bets, int k, const double kappa[BETS], tossed_t *block, int permuted);
+void bets_add(bet_t *bets, int k, const stakes_t *stakes, tossed_t *block, int permuted);
 
 /* ln W, against "the average difference so far is at most d", or if permuted "nobody's is above d" */
-double bet_log(const bet_t *bet, const double kappa[BETS], int permuted, double d);
+double bet_log(const bet_t *bet, const stakes_t *stakes, int permuted, double d);
 
 /* The d of (-1, 1) at which "the average difference so far is at most d" has ln-evidence `threshold`: a
    lower bound of that average at all looks at once. -1: none yet */
-double bet_lower(const bet_t *bet, const double kappa[BETS], double threshold);
+double bet_lower(const bet_t *bet, const stakes_t *stakes, double threshold);
 
 #endif

@@ -117,7 +117,8 @@ CALL(kl, 5, SEXP what, SEXP x, SEXP y, SEXP a, SEXP n)
 /* test_evidence.c */
 CALL(test_means, 8, SEXP size, SEXP sum, SEXP noise, SEXP sign, SEXP theta, SEXP rival, SEXP risk, SEXP share)
 CALL(test_pair, 5, SEXP size, SEXP sum, SEXP noise, SEXP margin, SEXP theta)
-CALL(test_tosses, 6, SEXP p, SEXP tossed, SEXP sum, SEXP noise, SEXP kappa, SEXP permuted)
+CALL(test_tosses, 8, SEXP p, SEXP tossed, SEXP sum, SEXP squares, SEXP noise, SEXP weight, SEXP kappa,
+     SEXP permuted)
 CALL(test_interval, 4, SEXP size, SEXP sum, SEXP noise, SEXP alpha)
-CALL(test_kappas, 2, SEXP noise, SEXP floor)
+CALL(test_kappas, 3, SEXP noise, SEXP weight, SEXP floor)
 CALL(test_drawn, 2, SEXP noise, SEXP live)

@@ -58,8 +58,8 @@ static double best_bound(const martingale_t *rule, const void *state, int a, int
   return low;
 }
 
-/* `table`: columns arm (from 1), t, block, size, sum, terms and chance of the release table, in order, and
-   noise, c(kind, scale, step, correlation) of each row in turn. `ask`: the kind of evidence and its design;
+/* `table`: columns arm (from 1), t, block, size, sum, terms, chance, squares and weight (0: no squares) of the
+   release table, in order, and noise, c(kind, scale, step, correlation) of each row in turn. `ask`: the kind of evidence and its design;
    interval, the threshold of the lower bounds, and steady, do bounds of earlier looks still hold?
    -> list(pair, lower, estimate): ln W after the releases of each t, a row for each t, arm a against b in
    column a + k b (from 0); at the end bounds and estimates of the differences, a in rows and b in columns.
@@ -71,7 +71,8 @@ SEXP ffi_evidence(SEXP arms, SEXP table, SEXP ask) {
   const double *arm = REAL(list_get(table, "arm")), *t = REAL(list_get(table, "t")),
                *block = REAL(list_get(table, "block")), *size = REAL(list_get(table, "size")),
                *sum = REAL(list_get(table, "sum")), *terms = REAL(list_get(table, "terms")),
-               *chance = REAL(list_get(table, "chance")), *noise = REAL(list_get(table, "noise"));
+               *chance = REAL(list_get(table, "chance")), *noise = REAL(list_get(table, "noise")),
+               *squares = REAL(list_get(table, "squares")), *weight = REAL(list_get(table, "weight"));
   const int n = Rf_length(list_get(table, "arm"));
   release_t *rows = (release_t *)R_alloc((size_t)n, sizeof *rows);
   double *scale = (double *)R_alloc((size_t)k, sizeof *scale); /* of each arm's last noise */
@@ -85,7 +86,9 @@ SEXP ffi_evidence(SEXP arms, SEXP table, SEXP ask) {
                           sum[i],
                           terms[i],
                           chance[i],
-                          {(enum noise_kind)law[0], law[1], law[2], law[3]}};
+                          {(enum noise_kind)law[0], law[1], law[2], law[3]},
+                          squares[i],
+                          weight[i]};
     looks += i == 0 || t[i] != t[i - 1];
     const double was = scale[rows[i].arm];
     if (law[3] > 0 && was >= 0 && was != law[1]) Rf_error("correlated noise of an arm must have one law");

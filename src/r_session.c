@@ -231,9 +231,9 @@ SEXP ffi_session_update_until(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP re
 }
 
 /* Rows of the release table since the last call, or since it was restored: a matrix with columns arm, t,
-   size, sum, chance, terms, whole */
+   size, sum, chance, terms, whole, squares */
 SEXP ffi_session_news(SEXP handle) {
-  enum { COLUMNS = 7 };
+  enum { COLUMNS = 8 };
   live_t *live = handle_of(handle);
   const int k = live->spec.k;
   double *rows = (double *)R_alloc((size_t)k * COLUMNS, sizeof *rows);
@@ -244,7 +244,8 @@ SEXP ffi_session_news(SEXP handle) {
     release_row_t news;
     if (!session_new_release(&live->session, i, &live->known[i], &news)) continue;
     const double row[COLUMNS] = {
-        i + 1, (double)live->session.t, news.size, news.sum, news.chance, news.terms, news.whole};
+        i + 1,      (double)live->session.t, news.size, news.sum, news.chance, news.terms,
+        news.whole, or_na(news.squares)};
     memcpy(rows + COLUMNS * n++, row, sizeof row);
   }
   SEXP out = Rf_allocMatrix(REALSXP, n, COLUMNS);

@@ -63,21 +63,28 @@ SEXP ffi_test_interval(SEXP size, SEXP sum, SEXP noise, SEXP alpha) {
 }
 
 /* Blocks of two arms: p, a row for each block; people and sums of a and b in turn, two rows for each block
-   and a column for each record -> ln F, a row for each kappa */
-SEXP ffi_test_tosses(SEXP p, SEXP tossed, SEXP sum, SEXP noise, SEXP kappa, SEXP permuted) {
+   and a column for each record; squares likewise if `weight` is above 0 -> ln F, a row for each kappa */
+SEXP ffi_test_tosses(SEXP p, SEXP tossed, SEXP sum, SEXP squares, SEXP noise, SEXP weight, SEXP kappa,
+                     SEXP permuted) {
   const int n = Rf_nrows(p), records = Rf_ncols(sum), fixed = Rf_asLogical(permuted);
-  const noise_law_t own = read_noise(noise);
-  SEXP out = PROTECT(Rf_allocMatrix(REALSXP, BETS, records));
+  const release_t row = {.noise = read_noise(noise), .weight = Rf_asReal(weight)};
+  stakes_t stakes = {.n = Rf_length(kappa)};
+  for (int g = 0; g < stakes.n; g++) stakes.kappa[g] = REAL(kappa)[g];
+  SEXP out = PROTECT(Rf_allocMatrix(REALSXP, stakes.n, records));
   for (int i = 0; i < records; i++) {
     bet_t bets[4] = {{0}};
-    tossed_t block[2] = {{.noise = own}, {.noise = own}};
+    tossed_t block[2] = {{.now = row}, {.now = row}};
     for (int j = 0; j < n; j++) {
       const size_t at = 2 * ((size_t)j + (size_t)n * (size_t)i);
-      for (int a = 0; a < 2; a++) block[a].n = REAL(tossed)[at + a], block[a].sum = REAL(sum)[at + a];
-      block[0].chance = REAL(p)[at / 2], block[1].chance = 1 - block[0].chance;
-      bets_add(bets, 2, REAL(kappa), block, fixed);
+      for (int a = 0; a < 2; a++) {
+        release_t *now = &block[a].now;
+        now->size = REAL(tossed)[at + a], now->sum = REAL(sum)[at + a];
+        if (row.weight > 0) now->squares = REAL(squares)[at + a];
+        now->chance = a == 0 ? REAL(p)[at / 2] : 1 - REAL(p)[at / 2];
+      }
+      bets_add(bets, 2, &stakes, block, fixed);
     }
-    for (int g = 0; g < BETS; g++) REAL(out)[g + BETS * (size_t)i] = bets[1].log[g];
+    for (int g = 0; g < stakes.n; g++) REAL(out)[g + stakes.n * (R_xlen_t)i] = bets[1].log[g];
   }
   UNPROTECT(1);
   return out;
@@ -93,9 +100,10 @@ SEXP ffi_test_drawn(SEXP noise, SEXP live) {
 }
 
 /* The kappas of a noise, where no chance is below `floor` */
-SEXP ffi_test_kappas(SEXP noise, SEXP floor) {
+SEXP ffi_test_kappas(SEXP noise, SEXP weight, SEXP floor) {
   const noise_law_t own = read_noise(noise);
-  SEXP out = Rf_allocVector(REALSXP, BETS);
-  bet_kappas(&own, Rf_asReal(floor), REAL(out));
+  const stakes_t stakes = bet_stakes(&own, Rf_asReal(weight), Rf_asReal(floor));
+  SEXP out = Rf_allocVector(REALSXP, stakes.n);
+  for (int g = 0; g < stakes.n; g++) REAL(out)[g] = stakes.kappa[g];
   return out;
 }

@@ -5,12 +5,21 @@
 evidence_laws <- list(none = c(2, 0, 0, 0), gaussian = c(2, 1, 0, 0), laplace = c(1, 1, 0, 0))
 geometric_law <- function(scale, step = 1) c(5, scale, step, 0)
 
+#' The bets by tosses on many short records: see src/test_evidence.c
+bets_of <- function(p, tossed, sum, law, kappa, permuted, squares = NULL, weight = 0) {
+  .Call(C_test_tosses, p, tossed, sum, squares, law, weight, kappa, permuted)
+}
+kappas_of <- function(law, floor, weight = 0) .Call(C_test_kappas, law, weight, floor)
+
 #' The kernel on releases, with `t` in order
 #' @param law Of all, or a matrix with a column for each.
-weigh <- function(kind, k, arm, t, size, sum, law, terms = 1, chance = 0, floor = 0, permuted = FALSE, ...) {
+#' @param weight Of the squares; 0: there are none.
+weigh <- function(kind, k, arm, t, size, sum, law, terms = 1, chance = 0, floor = 0, permuted = FALSE, squares = 0,
+                  weight = 0, ...) {
   n <- length(arm)
   table <- list(arm = arm + 0, t = t + 0, block = match(t, unique(t)) + 0, size = rep_len(size + 0, n), sum = sum + 0,
-                terms = rep_len(terms + 0, n), chance = rep_len(chance + 0, n), noise = if (is.matrix(law)) as.vector(law) else rep(law, n))
+                terms = rep_len(terms + 0, n), chance = rep_len(chance + 0, n), squares = rep_len(squares + 0, n),
+                weight = rep_len(weight + 0, n), noise = if (is.matrix(law)) as.vector(law) else rep(law, n))
   weigh_releases(k, table, kind, list(floor = floor, permuted = permuted), ...)
 }
 
@@ -152,7 +161,7 @@ correlated_by_hand <- function(size, sum, z, law, sign, theta, rival, risk, shar
 }
 
 #' ln F of two blocks of two arms, a row for each kappa and a column for each record
-#' @param p,tossed,sum As C_test_tosses takes them.
+#' @param p,tossed,sum As bets_of() takes them.
 #' @param mistake `"none"`, `"noise"`, `"centre"` (from the block itself), `"next"` (the first block with the
 #'   second's chance) or `"dropped"` (the second block, if more people were tossed to a than to b)
 tosses_by_hand <- function(p, tossed, sum, law, kappa, mistake = "none") {
@@ -182,6 +191,61 @@ tosses_by_hand <- function(p, tossed, sum, law, kappa, mistake = "none") {
     }
     total
   }, numeric(ncol(sum))))
+}
+
+fan_by_hand <- function(l, b) (-log(1 - l * b) - l * b) / b^2
+
+#' ln F of blocks of two arms with squares, a row for each kappa and a column for each record, as bets_of() takes them
+#' @param mistake `"none"`, `"noise"` or `"squares"` (these charges are left out), or `"psi"` (kappa^2 / 2)
+squares_by_hand <- function(p, tossed, sum, squares, law, weight, kappa, mistake = "none") {
+  law_of_squares <- replace(law, 2, law[2] / weight)
+  t(vapply(kappa, function(k) {
+    total <- 0
+    for (j in seq_len(nrow(p))) {
+      share <- list(p[j, ], 1 - p[j, ])
+      x <- lapply(1:2, function(arm) {
+        rows <- 2 * (seq_len(j - 1) - 1) + arm
+        pmin(pmax((colSums(sum[rows, , drop = FALSE]) + 5) / (colSums(tossed[rows, , drop = FALSE]) + 10), 0), 1)
+      })
+      c <- share[[2]] * x[[1]] + share[[1]] * x[[2]]
+      c <- pmin(pmax(pmin(pmax(c, 1 - 0.95 * share[[2]] / k), 0.95 * share[[1]] / k), 0), 1)
+      b <- pmax(c / share[[1]], (1 - c) / share[[2]])
+      psi <- if (mistake == "psi") k^2 / 2 else fan_by_hand(k, b)
+      for (arm in 1:2) {
+        n <- tossed[2 * (j - 1) + arm, ]
+        y <- sum[2 * (j - 1) + arm, ]
+        q <- squares[2 * (j - 1) + arm, ]
+        sign <- 3 - 2 * arm
+        at <- share[[arm]]
+        noise <- if (mistake == "noise") 0 else charge_by_hand(law, abs(sign * k / at - psi * (1 - 2 * c) / at^2))
+        more <- if (mistake %in% c("noise", "squares")) 0 else charge_by_hand(law_of_squares, psi / at^2)
+        total <- total + sign * k / at * (y - n * c) - psi / at^2 * (q + (1 - 2 * c) * y + n * (c^2 - 1 / 4)) - noise - more
+      }
+    }
+    total
+  }, numeric(ncol(sum))))
+}
+
+#' Blocks of so many people whose rewards are of these values, with the noise of all four numbers: columns na, nb, ya, yb,
+#' qa, qb and w
+#' @param chance Of the values under arm a (first row) and arm b.
+enumerate_squares <- function(law, weight, nodes, p, values, chance, people) {
+  noise <- noise_nodes(law, nodes)
+  finer <- noise_nodes(replace(law, 2, law[2] / weight), nodes)
+  one <- data.frame(arm = rep(1:2, each = length(values)), x = values, w = c(p * chance[1, ], (1 - p) * chance[2, ]))
+  who <- as.matrix(expand.grid(rep(list(seq_len(nrow(one))), people)))
+  of <- function(f, arm) rowSums(matrix(ifelse(one$arm[who] == arm, f(one$x[who]), 0), nrow(who)))
+  x <- data.frame(na = of(function(x) 1, 1), nb = of(function(x) 1, 2), ya = of(identity, 1), yb = of(identity, 2),
+                  qa = of(function(x) (x - 0.5)^2, 1), qb = of(function(x) (x - 0.5)^2, 2),
+                  w = apply(matrix(one$w[who], nrow(who)), 1, prod))
+  x[-7] <- round(x[-7], 9)
+  x <- stats::aggregate(w ~ na + nb + ya + yb + qa + qb, x, sum)
+  i <- seq_along(noise$x)
+  grid <- expand.grid(at = seq_len(nrow(x)), ya = i, yb = i, qa = i, qb = i)
+  data.frame(na = x$na[grid$at], nb = x$nb[grid$at], ya = x$ya[grid$at] + noise$x[grid$ya],
+             yb = x$yb[grid$at] + noise$x[grid$yb], qa = x$qa[grid$at] + finer$x[grid$qa],
+             qb = x$qb[grid$at] + finer$x[grid$qb],
+             w = x$w[grid$at] * noise$w[grid$ya] * noise$w[grid$yb] * finer$w[grid$qa] * finer$w[grid$qb])
 }
 
 #' All pairs of batches of three rewards whose means depend on what came before, with the noise of both:

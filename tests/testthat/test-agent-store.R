@@ -64,7 +64,7 @@ test_that("a store of another version is refused", {
     expect_error(agent_choose(x$agent), paste(age, "version of dpts"), class = class)
     agent_close(x$agent)
     before <- unname(tools::md5sum(x$file))
-    expect_error(agent_open(x$file), sprintf("%s version of dpts: it has format %d, .* reads format 4 only", age, version),
+    expect_error(agent_open(x$file), sprintf("%s version of dpts: it has format %d, .* reads format 5 only", age, version),
                  class = class)
     expect_error(dpts_agent(batch_policy(), 2, x$file, use = "arrival"), class = class)
     expect_identical(unname(tools::md5sum(x$file)), before)
@@ -84,8 +84,8 @@ test_that("the tables have not changed since their version was raised", {
     text <- gsub("[[:space:]]+", " ", dpts:::schema_tables(sql))
     dpts:::checksum(charToRaw(paste(text, collapse = ";")))
   }, "")
-  expect_identical(dpts:::STORE_VERSION, 4)
-  expect_identical(sums, c(sqlite = "36453796447d8442", postgres = "672acb177de6d8c9"))
+  expect_identical(dpts:::STORE_VERSION, 5)
+  expect_identical(sums, c(sqlite = "347b56caaa22b8e7", postgres = "e1cce1b9fb95d5be"))
 })
 
 test_that("what a handle remembers of its tickets is not held against what others wrote", {

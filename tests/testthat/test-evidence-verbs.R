@@ -11,7 +11,7 @@ test_that("the releases that are kept are those of the history: sums of what was
   for (policy in c("open", "late")) {
     kept <- runs_in(sim)
     i <- which(kept$policy == policy)[1]
-    rows <- matrix(kept$releases[[i]][-1], 7)
+    rows <- matrix(kept$releases[[i]][-1], length(RELEASE))
     sizes <- if (policy == "open") c(100, rep(150, 19)) else rep(100, 30)
     ends <- cumsum(sizes)[cumsum(sizes) + 7 <= 3000]
     expect_identical(rows[2, ], rep(ends + 7, each = 3))
@@ -26,7 +26,7 @@ test_that("the releases that are kept are those of the history: sums of what was
   # Batches, with their skip
   sim <- history_of(policy_top_two())
   kept <- runs_in(sim)
-  rows <- matrix(kept$releases[[1]][-1], 7)
+  rows <- matrix(kept$releases[[1]][-1], length(RELEASE))
   expect_equal(sum(rows[3, ]), max(rows[2, ]))
   expect_equal(sum(rows[4, ]), sum(kept$rewards[[1]][seq_len(max(rows[2, ]))]))
 })
@@ -297,7 +297,7 @@ test_that("of a local policy the bits are evidence, in the unit of rewards", {
   sim <- dpts_simulate(arms, policies, 2000, runs = 20, seed = 1, history = TRUE, delay = 5)
   # The rows of bits: a tenth more each time, sums of bits as the estimates have them
   kept <- runs_in(sim)
-  rows <- matrix(kept$releases[[which(kept$policy == "ucb")[1]]][-1], 7)
+  rows <- matrix(kept$releases[[which(kept$policy == "ucb")[1]]][-1], length(RELEASE))
   each <- split(rows[3, ], rows[1, ])
   for (size in each) expect_true(all((size[-1] - ceiling(0.1 * cumsum(size)[-length(size)] + 10)) %in% 0:1)) # 1.1 is rounded
   expect_true(all(rows[4, ] == round(rows[4, ]) & rows[4, ] <= rows[3, ]))
@@ -364,7 +364,7 @@ test_that("of means that do not change the intervals of all looks hold, so p-val
               floor = 0, permuted = FALSE)
   alone <- vapply(unique(table$t), function(t) {
     rows <- record$releases[record$releases[, "t"] <= t, , drop = FALSE]
-    input <- c(as.list(as.data.frame(rows[, c(RELEASE, "block"), drop = FALSE])), list(noise = as.vector(t(rows[, LAW]))))
+    input <- c(as.list(as.data.frame(rows[, c(RELEASE, "block", "weight"), drop = FALSE])), list(noise = as.vector(t(rows[, LAW]))))
     .Call(C_evidence, 2L, input, ask)$lower[c(2, 3)]
   }, numeric(2))
   expect_equal(rbind(early$lower, -early$upper), t(apply(alone, 1, cummax)), tolerance = 1e-6, ignore_attr = TRUE)

@@ -222,13 +222,13 @@ test_that("by tosses: the expectation is at most 1 at each look, under drift, an
       p <- stats::runif(3, 0.1, 0.9)
       law <- random_law(kind, 0.3, 1)
       # Tilts for which so few nodes are enough
-      kappa <- .Call(C_test_kappas, law, min(p, 1 - p)) * if (kind == "none") 1 else 0.3
+      kappa <- kappas_of(law, min(p, 1 - p)) * if (kind == "none") 1 else 0.3
       mean <- matrix(stats::runif(2), 2, 2, byrow = TRUE)
       exact <- i %% 2 == 0
       if (!exact) mean[1, ] <- mean[1, ] * stats::runif(2)
       size <- if (kind == "none") 3 else 2
       x <- enumerate_blocks(law, if (kind == "laplace") 2 else 3, p, mean, size)
-      log_f <- .Call(C_test_tosses, x$p, x$tossed, x$sum, law, kappa, FALSE)
+      log_f <- bets_of(x$p, x$tossed, x$sum, law, kappa, FALSE)
       some <- sample(ncol(log_f), min(50, ncol(log_f)))
       at <- function(m) m[, some, drop = FALSE]
       expect_equal(at(log_f), tosses_by_hand(at(x$p), at(x$tossed), at(x$sum), law, kappa))
@@ -250,7 +250,7 @@ test_that("by tosses: planted mistakes are found", {
     some <- law[2] > 0
     x <- enumerate_blocks(law, if (law[1] == 1) 2 else 3, c(0.5, 0.8, 0.3), matrix(mean, 2, 2, byrow = TRUE), if (some) 2 else 3)
     # Few nodes are exact for small tilts, enough to see a mistake.
-    kappa <- .Call(C_test_kappas, law, 0.2) * if (some) 0.3 else 1
+    kappa <- kappas_of(law, 0.2) * if (some) 0.3 else 1
     sapply(mistakes, function(mistake) {
       range(exp(tosses_by_hand(x$p, x$tossed, x$sum, law, kappa, mistake)) %*% x$weight)
     })
@@ -268,11 +268,101 @@ test_that("by tosses: planted mistakes are found", {
   expect_gt(min(found[-1]), 1.01)
 })
 
+# Blocks side by side in rows, as bets_of() takes them, and the weight of each record
+side_by_side <- function(blocks, p) {
+  rows <- function(...) do.call(rbind, lapply(blocks, function(x) unname(t(as.matrix(x[c(...)])))))
+  list(p = matrix(p, length(blocks), nrow(blocks[[1]])), tossed = rows("na", "nb"), sum = rows("ya", "yb"),
+       squares = rows("qa", "qb"), weight = Reduce(`*`, lapply(blocks, `[[`, "w")))
+}
+look_at_squares <- function(x, law, weight, kappa, mistake = NULL) {
+  if (is.null(mistake)) return(bets_of(x$p, x$tossed, x$sum, law, kappa, FALSE, x$squares, weight)[-(1:5), , drop = FALSE])
+  squares_by_hand(x$p, x$tossed, x$sum, x$squares, law, weight, kappa[-(1:5)], mistake)
+}
+
+test_that("by tosses with squares: the expectation over its normaliser is at most 1, whatever the rewards are", {
+  withr::local_seed(11)
+  for (kind in names(evidence_laws)) {
+    for (i in seq_len(ceiling(settings / 3))) {
+      p <- stats::runif(1, 0.1, 0.9)
+      law <- random_law(kind, 0.2, 0.6)
+      weight <- if (kind == "laplace") sample(c(0.5, 1), 1) else 2
+      # Tilts for which so few nodes are enough
+      kappa <- kappas_of(law, min(p, 1 - p), weight) * if (kind == "none") 1 else 0.3
+      expect_length(kappa, 10)
+      values <- if (i %% 3 == 0) c(0, 1, 1) else stats::runif(3)
+      chance <- prop.table(matrix(stats::rexp(6), 2), 1)
+      if (i %% 2) chance[2, ] <- chance[1, ]
+      delta <- drop((chance[1, ] - chance[2, ]) %*% values)
+      people <- if (kind == "none") 4 else 2
+      x <- enumerate_squares(law, weight, if (kind == "laplace") 3 else 5, p, values, chance, people)
+      x <- side_by_side(list(x), p)
+      log_f <- look_at_squares(x, law, weight, kappa)
+      some <- sample(ncol(log_f), min(50, ncol(log_f)))
+      at <- lapply(x[1:4], function(m) m[, some, drop = FALSE])
+      expect_equal(log_f[, some], look_at_squares(at, law, weight, kappa, "none"), tolerance = 1e-8)
+      expected <- drop(exp(log_f) %*% x$weight) / (1 + kappa[-(1:5)] * delta)^people
+      expect_lte(max(expected), 1 + 1e-4)
+      expect_gt(max(expected), 0.9)
+    }
+  }
+})
+
+test_that("by tosses with squares: the centre and the chances of a block follow the one before", {
+  withr::local_seed(12)
+  law <- c(2, 0.3, 0, 0)
+  kappa <- kappas_of(law, 0.2, 2) * 0.3
+  values <- c(0.1, 0.3, 0.8)
+  chance <- rbind(c(0.5, 0.3, 0.2), c(0.5, 0.3, 0.2))
+  one <- enumerate_squares(law, 2, 2, 0.5, values, chance, 2)
+  total <- 0
+  for (p in c(0.3, 0.7)) {
+    first <- one[(one$ya > one$yb) == (p > 0.5), ]
+    second <- enumerate_squares(law, 2, 2, p, values, chance, 2)
+    at <- expand.grid(seq_len(nrow(first)), seq_len(nrow(second)))
+    x <- side_by_side(list(first[at[[1]], ], second[at[[2]], ]), c(0.5, p))
+    log_f <- look_at_squares(x, law, 2, kappa)
+    some <- sample(ncol(log_f), 50)
+    pick <- lapply(x[1:4], function(m) m[, some, drop = FALSE])
+    expect_equal(log_f[, some], look_at_squares(pick, law, 2, kappa, "none"), tolerance = 1e-8)
+    total <- total + drop(exp(log_f) %*% x$weight)
+  }
+  expect_lte(max(total), 1 + 1e-4)
+  expect_gt(min(total), 0.9)
+})
+
+test_that("by tosses with squares: planted mistakes are found", {
+  expected <- function(law, mistake) {
+    x <- side_by_side(list(enumerate_squares(law, 1, 4, 0.8, c(0.1, 1), matrix(0.5, 2, 2), 2)), 0.8)
+    kappa <- kappas_of(law, 0.1, 1) * if (law[2] > 0) 0.7 else 1
+    max(exp(look_at_squares(x, law, 1, kappa, mistake)) %*% x$weight)
+  }
+  for (law in list(evidence_laws$none, c(2, 0.5, 0, 0), c(1, 0.5, 0, 0))) expect_lte(expected(law, "none"), 1 + 1e-3)
+  for (law in list(c(2, 0.5, 0, 0), c(1, 0.5, 0, 0))) expect_gt(expected(law, "noise"), 1.01)
+  expect_gt(expected(c(2, 0.8, 0, 0), "squares"), expected(c(2, 0.8, 0, 0), "none") + 0.01)
+  expect_lte(expected(evidence_laws$none, "none"), 1 + 1e-12)
+  expect_gt(expected(evidence_laws$none, "psi"), 1.001)
+})
+
+test_that("by tosses with squares: half of the capital is on linear bets, and a release without squares loses the rest", {
+  look <- function(...) weigh("tosses", 2, rep(1:2, 2), c(1, 1, 2, 2), 100, c(52, 48, 56, 49), c(2, 1, 0, 0), chance = 0.5,
+                              floor = 0.5, ...)$pair[, 3]
+  linear <- look()
+  both <- look(squares = c(1, 1, 1.1, 0.9), weight = 2)
+  kappa <- kappas_of(c(2, 1, 0, 0), 0.5, 2)
+  own <- bets_of(matrix(0.5, 2, 1), matrix(100, 4, 1), matrix(c(52, 48, 56, 49)), c(2, 1, 0, 0), kappa, FALSE,
+                 matrix(c(1, 1, 1.1, 0.9)), 2)
+  expect_equal(both[2], log(mean(exp(own))))
+  expect_equal(linear[2], log(mean(exp(own[1:5]))))
+  expect_equal(look(squares = c(1, 1, 1.1, 0.9), weight = c(2, 2, 0, 0))[2], linear[2] - log(2))
+  # Permuted blocks have no bets with squares.
+  expect_identical(look(squares = 1, weight = 2, permuted = TRUE), look(permuted = TRUE))
+})
+
 test_that("a person who counts twice, and people who wait and count as 0, prove what is not so", {
   x <- enumerate_blocks(evidence_laws$none, 1, c(0.5, 0.6, 0.4), matrix(0.5, 2, 2))
-  kappa <- .Call(C_test_kappas, evidence_laws$none, 0.2)
+  kappa <- kappas_of(evidence_laws$none, 0.2)
   expected <- function(x, times = 1) {
-    drop(exp(.Call(C_test_tosses, x$p, x$tossed * times, x$sum * times, evidence_laws$none, kappa, FALSE)) %*% x$weight)
+    drop(exp(bets_of(x$p, x$tossed * times, x$sum * times, evidence_laws$none, kappa, FALSE)) %*% x$weight)
   }
   expect_equal(expected(x), rep(1, 5), tolerance = 1e-9)
   # Each visit of a sticky person in place of the first
@@ -288,14 +378,14 @@ test_that("the rounding of live noise is charged", {
   expect_equal(.Call(C_test_means, c(3, 3), sum, law, 1L, 0.4, c(0.2, 0.01), 0, c(0, 0)),
                means_by_hand(c(3, 3), sum, law, 1, 0.4, c(0.2, 0.01)), tolerance = 1e-5)
   p <- matrix(0.4, 2, 2)
-  kappa <- .Call(C_test_kappas, law, 0.2)
+  kappa <- kappas_of(law, 0.2)
   tossed <- matrix(c(2, 1, 1, 2), 4, 2)
   sums <- matrix(c(1, 0.5, 1, -1, 2, 0, 0, 1), 4)
-  expect_equal(.Call(C_test_tosses, p, tossed, sums, law, kappa, FALSE), tosses_by_hand(p, tossed, sums, law, kappa))
+  expect_equal(bets_of(p, tossed, sums, law, kappa, FALSE), tosses_by_hand(p, tossed, sums, law, kappa))
 })
 
 test_that("by tosses: permuted blocks keep to their own rule, whatever the people are", {
-  kappa <- .Call(C_test_kappas, evidence_laws$none, 0.3)
+  kappa <- kappas_of(evidence_laws$none, 0.3)
   for (n in 2:6) {
     for (n_a in seq_len(n - 1)) {
       to_a <- utils::combn(n, n_a)
@@ -303,14 +393,14 @@ test_that("by tosses: permuted blocks keep to their own rule, whatever the peopl
         reward <- rep(1:0, c(ones, n - ones))
         sum_a <- apply(to_a, 2, function(i) sum(reward[i]))
         records <- ncol(to_a)
-        log_f <- .Call(C_test_tosses, matrix(n_a / n, 1, records), matrix(c(n_a, n - n_a) + 0, 2, records),
+        log_f <- bets_of(matrix(n_a / n, 1, records), matrix(c(n_a, n - n_a) + 0, 2, records),
                        rbind(sum_a, ones - sum_a) + 0, evidence_laws$none, kappa, TRUE)
         expect_lte(max(rowMeans(exp(log_f))), 1 + 1e-12)
       }
     }
   }
   # With a centre the rule of independent tosses is false there: two people, one of whom has a 1
-  log_f <- .Call(C_test_tosses, matrix(0.5, 1, 2), matrix(1, 2, 2), rbind(c(1, 0), c(0, 1)), evidence_laws$none,
+  log_f <- bets_of(matrix(0.5, 1, 2), matrix(1, 2, 2), rbind(c(1, 0), c(0, 1)), evidence_laws$none,
                  kappa, FALSE)
   expect_gt(mean(exp(log_f[5, ])), 1.01)
 })
@@ -319,14 +409,14 @@ test_that("by tosses: permuted blocks pay for the noise of both sums", {
   n <- c(5, 3)
   y <- matrix(c(3.1, -0.4, 5.9, 2.2), 2)
   for (law in evidence_laws) {
-    kappa <- .Call(C_test_kappas, law, 0.3)
+    kappa <- kappas_of(law, 0.3)
     t <- kappa * sum(n)^2 / prod(n)
     l <- t * n[2] / sum(n)
     m <- t * n[1] / sum(n)
     charge <- function(l) switch(law[1] + 1, 0 * l, -log1p(-(l * law[2])^2), (l * law[2])^2 / 2)
     if (law[1] == 1) expect_lt(max(l, m) * law[2], 1)
     by_hand <- outer(l, y[1, ]) - outer(m, y[2, ]) - t^2 * (prod(n) + min(n)) / (8 * sum(n)) - charge(l) - charge(m)
-    log_f <- .Call(C_test_tosses, matrix(n[1] / sum(n), 1, 2), matrix(n, 2, 2), y, law, kappa, TRUE)
+    log_f <- bets_of(matrix(n[1] / sum(n), 1, 2), matrix(n, 2, 2), y, law, kappa, TRUE)
     expect_equal(log_f, by_hand, tolerance = 1e-9)
   }
 })
@@ -334,8 +424,8 @@ test_that("by tosses: permuted blocks pay for the noise of both sums", {
 # Of one permuted block, all at once: n people of each arm, independent rewards of 0 or 1
 permuted_mean <- function(n, mean, margin, normaliser = function(kappa) exp(2 * kappa * margin * n)) {
   sums <- expand.grid(0:n, 0:n)
-  kappa <- .Call(C_test_kappas, evidence_laws$none, 0.5)
-  log_f <- .Call(C_test_tosses, matrix(0.5, 1, nrow(sums)), matrix(n + 0, 2, nrow(sums)), t(as.matrix(sums)) + 0,
+  kappa <- kappas_of(evidence_laws$none, 0.5)
+  log_f <- bets_of(matrix(0.5, 1, nrow(sums)), matrix(n + 0, 2, nrow(sums)), t(as.matrix(sums)) + 0,
                  evidence_laws$none, kappa, TRUE)
   sum(stats::dbinom(sums[[1]], n, mean[1]) * stats::dbinom(sums[[2]], n, mean[2]) *
         colMeans(exp(log_f) * normaliser(kappa)))
@@ -379,7 +469,7 @@ test_that("by tosses: each block is charged for the noise of its own rows, and a
   n <- c(40, 60, 30, 50, 55, 45)
   sum <- c(30, 25, 20, 18, 40, 10)
   p <- c(0.4, 0.6, 0.4, 0.6, 0.5, 0.5)
-  kappa <- .Call(C_test_kappas, laws[, 1], 0.3) # the wider law of the first block
+  kappa <- kappas_of(laws[, 1], 0.3) # the wider law of the first block
   look <- function(rows) {
     weigh("tosses", 2, rep(1:2, 3)[rows], rep(1:3, each = 2)[rows], n[rows], sum[rows], laws[, rows, drop = FALSE],
           chance = p[rows], floor = 0.3)$pair

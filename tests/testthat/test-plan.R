@@ -105,7 +105,7 @@ test_that("a plan waits for all rewards", {
   job$observers <- job$keeps <- "releases"
   seen <- simulate_chunk(job, list(problem = "s 300", policy = "p", run = 1:50 + 0))$releases
   sizes <- apply(seen, 2, function(x) {
-    rows <- matrix(x[1 + seq_len(7 * x[1])], 7)
+    rows <- matrix(x[1 + seq_len(length(RELEASE) * x[1])], length(RELEASE))
     c(sum(rows[3, ]), all(rows[6:7, ] == 1))
   })
   expect_true(all(sizes == c(300, 1)))

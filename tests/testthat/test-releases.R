@@ -194,6 +194,35 @@ test_that("sums of other software prove what they would by hand, in their own un
   expect_equal(w$evidence[w$t == sum(n[1:4]) & w$arm == "a"], log(mean(exp(log_f))), tolerance = 1e-12)
 })
 
+test_that("squares are in the table, with their weight where it is not the usual one", {
+  scores <- arms_custom(function(arm, n) stats::rbeta(n, 4 + arm, 5), (4 + 1:2) / (9 + 1:2), range = c(0, 1))
+  policies <- list(tossed = policy_randomised(mu = 1, block = 100, outcome = "continuous"),
+                   laplace = policy_randomised(epsilon = 1, block = 100, outcome = "continuous"),
+                   imed = policy_gaussian_imed(1, outcome = "continuous"), coins = policy_randomised(mu = 1))
+  sim <- dpts_simulate(scores, policies, 500, runs = 2, seed = 1, history = TRUE, delay = 5, finish = TRUE)
+  table <- expect_table_says_all(sim, verbs[names(verbs) != "tosses"])
+  released <- table[table$n > 0, ]
+  expect_identical(is.na(released$squares), released$policy == "coins")
+  expect_false("weight" %in% names(table))
+  # What is left of the noise is the squares, also in the rewards' own units.
+  free <- policy_randomised(block = 100, outcome = "continuous")
+  sim <- dpts_simulate(scores, free, 300, runs = 1, seed = 1, history = TRUE)
+  rounds <- dpts_history(sim)
+  own <- dpts_releases(sim)
+  expect_equal(own$squares, as.vector(tapply((rounds$reward - 0.5)^2, list(rounds$arm, ceiling(rounds$t / 100)), sum)))
+  wide <- as_releases(transform(as.data.frame(own[c("t", "block", "arm", "n", "chance")]), sum = 10 * own$sum - 5 * own$n,
+                                squares = 100 * own$squares), noise = "none", range = c(-5, 5))
+  expect_equal(evidence(wide, "tosses")$evidence, evidence(own, "tosses")$evidence, tolerance = 1e-9)
+  # Another weight is another law of the squares' noise.
+  own <- data.frame(arm = 1:2, block = rep(1:3, each = 2), n = 100, sum = c(52, 48, 56, 49, 53, 48), squares = 1, chance = 0.5)
+  usual <- as_releases(own, noise = "gaussian", scale = 2)
+  expect_identical(as_releases(transform(own, weight = 2), noise = "gaussian", scale = 2), usual)
+  odd <- as_releases(transform(own, weight = 0.5), noise = "gaussian", scale = 2)
+  expect_identical(through_csv(odd), odd)
+  expect_identical(odd$weight, rep(0.5, 6))
+  expect_lt(max(evidence(odd, "tosses")$evidence), max(evidence(usual, "tosses")$evidence))
+})
+
 test_that("what is no release table is refused, with the column that is wrong", {
   good <- data.frame(arm = c("a", "b", "a", "b"), n = 10, sum = c(1, 2, 3, 4), noise = "laplace", scale = 1,
                      t = c(20, 20, 40, 40), block = c(1, 1, 2, 2))
@@ -202,6 +231,11 @@ test_that("what is no release table is refused, with the column that is wrong", 
     expect_error(as_releases(utils::modifyList(data, list(...))), what, class = "dpts_error_input")
   }
   bad("`n`.*whole", n = c(10, 10.5, 10, 10))
+  bad("`squares`.*all releases of a run or in none", squares = c(NA, 1, 1, 1))
+  bad("`squares`.*all releases of a run or in none", squares = c(1, 1, 1, NA))
+  bad("`squares`.*finite", squares = Inf)
+  bad("`squares`.*geometric", squares = 1, noise = "geometric")
+  bad("`weight`.*positive", squares = 1, weight = 0)
   bad("`n`.*whole", n = -1)
   bad("`n`.*positive in a release", n = 0)
   bad("`n`.*be there", n = NULL)
