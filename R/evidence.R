@@ -45,9 +45,9 @@
 #' rewards: for a centre c that is fixed before the block, r = y - n c and R = Q + (1 - 2 c) y + n (c^2 -
 #' 1/4), a block multiplies the evidence for a over b by e^(kappa (r_a / p - r_b / q) - psi (R_a / p^2 + R_b
 #' / q^2)), divided by the expectation of the same of its noise, with psi = (-ln(1 - kappa B) - kappa B) / B^2
-#' and B = max(c / p, (1 - c) / q) (Fan, Grama and Liu 2015). All that is said by tosses holds for it. The other
-#' half of the capital is on the bets above, which are exact for rewards of 0 or 1. Permuted blocks use these
-#' alone.
+#' and B = max(c / p, (1 - c) / q) (Fan, Grama and Liu 2015). All that is said by tosses holds for it. The
+#' other half of the capital is on the bets above, which are exact for rewards of 0 or 1. Permuted blocks use
+#' these alone.
 #'
 #' @section Against a known rate:
 #' With `against = 0.3` each arm is compared with a mean reward of 0.3 in place of the other arms: `"above"`

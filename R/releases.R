@@ -67,8 +67,8 @@ EVENTS <- c("begin", "added", "retired")
 #'
 #' These columns are there only if some row needs them:
 #'
-#' * `weight`: the scale of the noise in `sum` over that of the noise in `squares`. Without this column it is 2
-#'   for Gaussian noise and 1 for Laplace noise, which is what the policies of this package release.
+#' * `weight`: the scale of the noise in `sum` over that of the noise in `squares`. Without this column it is
+#'   2 for Gaussian noise and 1 for Laplace noise, which is what the policies of this package release.
 #' * `flip`: the probability with which each bit was flipped, of [policy_local()]. `sum` is then the sum of
 #'   the randomised bits.
 #' * `permuted`: `TRUE` if each block had fixed numbers of people for its arms, in random order.

@@ -58,9 +58,10 @@ static double best_bound(const martingale_t *rule, const void *state, int a, int
   return low;
 }
 
-/* `table`: columns arm (from 1), t, block, size, sum, terms, chance, squares and weight (0: no squares) of the
-   release table, in order, and noise, c(kind, scale, step, correlation) of each row in turn. `ask`: the kind of evidence and its design;
-   interval, the threshold of the lower bounds, and steady, do bounds of earlier looks still hold?
+/* `table`: columns arm (from 1), t, block, size, sum, terms, chance, squares and weight (0: no squares) of
+   the release table, in order, and noise, c(kind, scale, step, correlation) of each row in turn. `ask`: the
+   kind of evidence and its design; interval, the threshold of the lower bounds, and steady, do bounds of
+   earlier looks still hold?
    -> list(pair, lower, estimate): ln W after the releases of each t, a row for each t, arm a against b in
    column a + k b (from 0); at the end bounds and estimates of the differences, a in rows and b in columns.
    With a rate: of pair ln E that the mean is above it in column a, and below it in column k + a */
