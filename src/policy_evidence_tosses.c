@@ -98,7 +98,8 @@ void bets_add(bet_t *bets, int k, const stakes_t *stakes, tossed_t *block, int p
 /* People of one arm, of whom each multiplies by at most 1 + sign kappa (their mean - rate) in the mean */
 static void bet_add_rate(bet_t *bet, const stakes_t *stakes, const release_t *row, double rate, int sign) {
   for (int i = 0; i < stakes->n; i++) {
-    const double k = stakes->kappa[i], zero = log1p(-sign * k * rate), l = log1p(sign * k * (1 - rate)) - zero;
+    const double k = stakes->kappa[i], zero = log1p(-sign * k * rate),
+                 l = log1p(sign * k * (1 - rate)) - zero;
     if (i < BETS) bet->log[i] += row->size * zero + l * row->sum - noise_charge(&row->noise, fabs(l));
     else bet->log[i] += square_term(row, 1, rate, k, fan_psi(k, sign > 0 ? rate : 1 - rate), sign);
   }
@@ -144,8 +145,7 @@ static size_t size(int k) {
 static void begin(void *state, const design_t *design) {
   tosses_t *s = state;
   const int k = design->k;
-  *s = (tosses_t){
-      .design = *design, .stakes = {.n = BETS}, .block = (tossed_t *)(s->bets + k * (k + 1))};
+  *s = (tosses_t){.design = *design, .stakes = {.n = BETS}, .block = (tossed_t *)(s->bets + k * (k + 1))};
   for (int i = 0; i < k * (k + 1); i++) s->bets[i] = (bet_t){0};
   for (int i = 0; i < k; i++) s->block[i] = (tossed_t){0};
 }

@@ -358,6 +358,34 @@ test_that("by tosses with squares: half of the capital is on linear bets, and a 
   expect_identical(look(squares = 1, weight = 2, permuted = TRUE), look(permuted = TRUE))
 })
 
+test_that("against a known rate with squares: by hand, and at most 1 in the mean on both sides", {
+  values <- c(0.1, 0.2, 0.7)
+  chance <- c(0.2, 0.5, 0.3)
+  mean <- sum(values * chance)
+  who <- as.matrix(expand.grid(1:3, 1:3, 1:3))
+  w <- apply(who, 1, function(i) prod(chance[i]))
+  y <- rowSums(matrix(values[who], 27))
+  q <- rowSums(matrix((values[who] - 0.5)^2, 27))
+  look <- function(y, q, law, rate) {
+    weigh("tosses", 2, 1:2, c(1, 1), 3, c(y, 1), law, chance = 0.5, floor = 0.5, squares = c(q, 0.2), weight = 2, rate = rate)$pair[1, c(1, 3)]
+  }
+  free <- evidence_laws$none
+  for (rate in c(mean, 0.2, 0.6)) {
+    expected <- drop(exp(mapply(look, y, q, MoreArgs = list(law = free, rate = rate))) %*% w)
+    if (rate == mean) expect_lte(max(expected), 1 + 1e-12)
+    if (rate < mean) expect_lte(expected[2], 1) else if (rate > mean) expect_lte(expected[1], 1)
+  }
+  law <- c(2, 0.7, 0.1, 0)
+  kappa <- kappas_of(law, 1, 2)[6:10]
+  squares <- sapply(c(1, -1), function(sign) {
+    psi <- fan_by_hand(kappa, if (sign > 0) 0.4 else 0.6)
+    sign * kappa * (1.3 - 3 * 0.4) - psi * (0.6 + 0.2 * 1.3 + 3 * (0.4^2 - 0.25)) - charge_by_hand(law, abs(sign * kappa - 0.2 * psi)) -
+      charge_by_hand(replace(law, 2, 0.35), psi)
+  })
+  one <- weigh("tosses", 2, 1:2, c(1, 1), 3, c(1.3, 1), law, chance = 0.5, floor = 0.5, rate = 0.4)$pair[1, c(1, 3)]
+  expect_equal(look(1.3, 0.6, law, 0.4), log(exp(one) / 2 + colMeans(exp(squares)) / 2))
+})
+
 test_that("a person who counts twice, and people who wait and count as 0, prove what is not so", {
   x <- enumerate_blocks(evidence_laws$none, 1, c(0.5, 0.6, 0.4), matrix(0.5, 2, 2))
   kappa <- kappas_of(evidence_laws$none, 0.2)
