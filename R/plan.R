@@ -14,12 +14,19 @@
 #' **Claims.** With a `control` each other arm may be claimed to be better than it; without one an arm may be
 #' claimed to be better than all others. A claim is made
 #'
-#' * where people are tossed to arms, by one z-test at the end, which combines blocks: with the difference D_j
-#'   of two arms' means in block j, its variance V_j (noise included; variances of rewards as if they were 0
-#'   or 1) and n_j people in it, Z = sum of sqrt(n_j / n) D_j / sqrt(V_j). Arms are compared inside blocks
-#'   only, whose chances are fixed and whose sizes are known beforehand, so that Z is nearly standard normal
-#'   under the null, whatever the chances follow and whatever drifts. A block in which one of the two got
-#'   nobody counts as no difference;
+#' * where people are tossed to arms, by one z-test at the end of the average difference over all people. A
+#'   stratum is a sequence of blocks with the same chances. With the difference D_g of two arms' means in
+#'   stratum g, its variance V_g (noise included; variances of rewards as if they were 0 or 1) and n_g people
+#'   in it, the estimate is the mean of D_g weighted by n_g, and Z is this estimate over its standard error,
+#'   the root of sum of n_g^2 V_g, divided by n. Laplace noise is not normal: thresholds and intervals then
+#'   use the quantiles of a normal variable plus Laplace noise. If chances never change there is one stratum,
+#'   and the level holds whatever drifts, up to the normal approximation of sums of rewards. **If chances
+#'   follow what was released it is an approximation**, since the variances of later strata depend on what
+#'   came before: among 35 simulated worlds, of rates that change in opposite directions, of levels from 0 to
+#'   1, and of equal arms, at most 5.5% were falsely claimed at 5%. The proved alternative are the columns of
+#'   `summary()`, by evidence. A stratum in which one of two arms got nobody counts as no difference. With
+#'   blocks so small that arms get few people in each, and chances that follow, intervals may cover less than
+#'   they should: see the column `coverage`;
 #' * else, where sums are released, by the evidence of [evidence()], at any look, for means that do not
 #'   change. No z-test is valid for such policies: they assign in blocks of one arm, and a trend in time looks
 #'   like an effect.
@@ -132,6 +139,9 @@ check_scenarios <- function(scenarios) {
   }
   for (problem in problems) {
     if (n_arms(problem) < 2) abort_arg("scenarios", "problems with at least two arms")
+    if (inherits(problem$world, c("dpts_world_adversary", "dpts_world_compiled"))) {
+      abort_arg("scenarios", "arms that have means, which those of an adversary have not")
+    }
     if (!all(is.finite(problem$range))) {
       abort_arg("scenarios", "arms whose rewards have a finite range")
     }
@@ -176,9 +186,8 @@ plan_cell <- function(seen, policy, problem, job) {
   control <- if (job$ask$control > 0) job$ask$control
   by_arm <- function(i) seen[3 + (i - 1) * k + seq_len(k), , drop = FALSE]
   # Differences of bits are smaller than those of rewards.
-  by_pair <- function(i) {
-    seen[3 + 3 * k + (i - 1) * k^2 + seq_len(k^2), , drop = FALSE] / (1 - 2 * flip_of(policy))
-  }
+  by_law <- function(i) seen[3 + 3 * k + (i - 1) * k^2 + seq_len(k^2), , drop = FALSE]
+  by_pair <- function(i) by_law(i) / (1 - 2 * flip_of(policy))
   truth <- true_means(problem$arms, problem$horizon, job$seed, job$runs)
   gaps <- truth[rep(seq_len(k), k), , drop = FALSE] - truth[rep(seq_len(k), each = k), , drop = FALSE]
   better <- beats(gaps, 1e-12, control)
@@ -190,9 +199,10 @@ plan_cell <- function(seen, policy, problem, job) {
   concludes <- is.null(no_evidence(policy))
   proved <- is.finite(by_arm(3))
   if (tossed) {
-    claimed <- beats(estimate / se, stats::qnorm(1 - job$ask$error / job$ask$claims), control)
-    half <- stats::qnorm(1 - job$ask$error / (2 * job$ask$intervals)) * se
-    score <- over_rivals(estimate, NULL)
+    line <- function(p) noisy_quantile(1 - p, by_law(4), by_law(5))
+    claimed <- beats(estimate / se - line(job$ask$error / job$ask$claims), 0, control)
+    half <- line(job$ask$error / (2 * job$ask$intervals)) * se
+    score <- over_rivals(estimate / se, NULL)
     hits <- plan_intervals(estimate - half, estimate + half, gaps, control)
   } else {
     claimed <- proved

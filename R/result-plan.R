@@ -44,8 +44,7 @@ tbl_sum.dpts_plan <- function(x, ...) {
 
 #' @export
 format.dpts_plan <- function(x, ..., width = min(getOption("width"), 80)) {
-  short <- c(false_claims = "false", coverage = "covers", longest_run = "longest")
-  if (!is_whole(x, names(short))) return(NextMethod())
+  if (!is_whole(x)) return(NextMethod())
   width <- check_width(width)
   shown <- lapply(as.list(bare(x)), function(v) {
     if (is.factor(v)) return(as.character(v))
@@ -53,20 +52,36 @@ format.dpts_plan <- function(x, ..., width = min(getOption("width"), 80)) {
     if (all(v %% 1 == 0, na.rm = TRUE) && any(v > 2, na.rm = TRUE)) digits <- 0
     ifelse(is.na(v), "-", formatC(v, digits, format = "f", big.mark = if (digits) "" else ","))
   })
-  names(shown) <- ifelse(names(shown) %in% names(short), short[names(shown)], names(shown))
+  head <- tbl_sum(x)
+  # A number of people that is the same in all rows stands above the table, which leaves room for names.
+  if (length(unique(x$people)) == 1) {
+    head <- append(head, c(People = shown$people[1]), 1)
+    shown$people <- NULL
+  }
   cells <- Map(function(name, v) formatC(c(name, v), width = max(nchar(c(name, v)))), names(shown), shown)
-  room <- width - sum(vapply(cells[-(1:2)], function(v) nchar(v[1]) + 1, 0)) - 1
-  if (room < 12) return(NextMethod())
+  rest <- cells[-(1:2)]
+  room <- function(cells) width - sum(vapply(cells, function(v) nchar(v[1]) + 1, 0)) - 1
+  least <- sum(nchar(names(shown)[1:2]))
+  while (length(rest) && room(rest) < least) rest <- rest[-length(rest)]
+  left <- setdiff(names(shown)[-(1:2)], names(rest))
   first <- lapply(1:2, function(i) c(names(shown)[i], shown[[i]]))
   wide <- vapply(first, function(v) max(nchar(v)), 0L)
   # Names give way, the longer one first.
-  while (sum(wide) > room && max(wide) > 6) wide[which.max(wide)] <- max(wide) - 1L
-  cells[1:2] <- Map(function(v, w) {
+  while (sum(wide) > max(room(rest), least)) {
+    longest <- which.max(wide - nchar(names(shown)[1:2]))
+    wide[longest] <- wide[longest] - 1L
+  }
+  first <- Map(function(v, w) {
     formatC(ifelse(nchar(v) > w, paste0(substr(v, 1, w - 1), "~"), v), width = -w)
   }, first, wide)
-  head <- tbl_sum(x)
-  lines <- paste0("# ", formatC(paste0(names(head), ":"), width = -max(nchar(names(head))) - 2), head)
-  c(substr(lines, 1, width), do.call(paste, unname(cells)))
+  label <- formatC(paste0(names(head), ":"), width = -max(nchar(names(head))) - 2)
+  above <- lapply(seq_along(head), function(i) {
+    text <- strwrap(head[[i]], max(width - nchar(label[1]) - 1, 2))
+    paste0("# ", c(label[i], rep("  ", length(text) - 1)), text)
+  })
+  below <- if (length(left)) strwrap(paste("Not shown:", paste(left, collapse = ", ")), width, exdent = 2,
+                                     prefix = "# ")
+  c(unlist(above), do.call(paste, unname(c(first, rest))), below)
 }
 
 #' @export

@@ -39,6 +39,41 @@ test_that("adaptive chances, late rewards and a drift leave the level as it is",
   expect_gt(few$coverage, 0.95)
 })
 
+test_that("a claim is about the average over all people, whatever drifts", {
+  # Both arms have the same mean over all people; levels and differences change together.
+  switches <- function(before, after) arms_switch(list(arms_bernoulli(before), arms_bernoulli(after)), at = 501)
+  worlds <- list(level = switches(c(0.05, 0), c(0.5, 0.55)), mild = switches(c(0.1, 0.05), c(0.5, 0.55)),
+                 turn = switches(c(0.7, 0.5), c(0.5, 0.7)))
+  designs <- list(equal = policy_randomised(), mu = policy_randomised(mu = 0.5), small = policy_randomised(block = 20),
+                  thompson = policy_randomised(rule = "thompson", block = 50, floor = 0.1))
+  plan <- dpts_plan(designs, worlds, 1000, runs = 600, seed = 4)
+  expect_lt(max(plan$false_claims), 0.05 + 3 * sqrt(0.05 * 0.95 / 600)) # of blocks by precision 0.4
+  expect_gt(min(plan$coverage), 0.95 - 3 * sqrt(0.05 * 0.95 / 1000))
+})
+
+test_that("Laplace noise has its own quantiles", {
+  plan <- dpts_plan(policy_randomised(epsilon = 0.1, block = 1e9), two(0.5, 0.5), 200, error = 0.01, runs = 4000, seed = 1)
+  expect_lt(plan$false_claims, 0.01 + 3 * sqrt(0.01 * 0.99 / 4000)) # by normal quantiles 0.019
+  # Two Laplace variables of scale 1: a tail of (2 + t) e^-t / 4, a variance of 4
+  p <- c(0.95, 0.975, 0.995, 0.9995)
+  exact <- vapply(p, function(p) stats::uniroot(function(t) (2 + t) * exp(-t) / 4 - (1 - p), c(0, 100), tol = 1e-9)$root / 2, 0)
+  expect_equal(vapply(p, noisy_quantile, 0, matrix(1), matrix(2)), exact, tolerance = 1e-5)
+  # One Laplace variable; none; one and a normal one, by integration
+  expect_equal(noisy_quantile(0.999, matrix(1), matrix(1))[1], -log(0.002) / sqrt(2), tolerance = 1e-5)
+  expect_equal(noisy_quantile(0.975, matrix(0), matrix(0))[1], stats::qnorm(0.975))
+  x <- noisy_quantile(0.99, matrix(0.6), matrix(1))[1]
+  tail <- stats::integrate(function(e) exp(-e) * stats::pnorm(x / sqrt(0.4 + 0.6 * e), lower.tail = FALSE), 0, Inf)
+  expect_equal(tail$value, 0.01, tolerance = 1e-4)
+})
+
+test_that("small blocks and many arms cover what they should", {
+  few <- dpts_plan(policy_randomised(block = 10), list(two = two(0.3, 0.1)), 300, runs = 1000, seed = 4)
+  many <- dpts_plan(policy_randomised(block = 48, floor = 0.05), list(many = arms_bernoulli(c(0.5, 0.5, rep(0, 10)))), 1200,
+                    control = 1, runs = 1000, seed = 4)
+  expect_gt(min(few$coverage, many$coverage), 0.95 - 3 * sqrt(0.05 * 0.95 / 1000)) # 0.74 and 0.84 by blocks
+  expect_lt(max(few$false_claims, many$false_claims), 0.05 + 3 * sqrt(0.05 * 0.95 / 1000))
+})
+
 test_that("what a run comes to is what R makes of its releases", {
   arms <- arms_bernoulli(c(a = 0.5, b = 0.75, c = 0.3))
   policy <- policy_randomised(mu = 1, rule = "thompson", block = 100)
@@ -50,18 +85,25 @@ test_that("what a run comes to is what R makes of its releases", {
   longest <- vapply(split(history$arm, history$run), function(arm) max(rle(as.integer(arm))$lengths), 0)
   expect_equal(seen[2, ], unname(longest) + 0)
   expect_equal(seen[1, ], sim$reward)
-  # The z-test of b against a, block by block
+  # The test of b against a: the mean of the differences in strata of equal chances, weighted by people
   found <- vapply(dpts:::release_records(sim)$records, function(record) {
     table <- as.data.frame(record$releases)
+    blocks <- split(table, table$t)
+    stratum <- cumsum(c(TRUE, vapply(seq_along(blocks)[-1], function(j) {
+      any(abs(blocks[[j]]$chance - blocks[[j - 1]]$chance) > 1e-9)
+    }, NA)))
     total <- c(0, 0, 0)
-    for (block in split(table, table$t)) {
-      level <- min(max((sum(block$sum) + 1) / (sum(block$size) + 2), 0), 1)
-      x <- pmin(pmax((block$sum + 100 * level) / (block$size + 100), 0), 1)
-      sd <- sqrt(sum(((pmax(x * (1 - x), 0.01) + 1 / block$size) / block$size)[1:2]))
-      gap <- -diff(block$sum[1:2] / block$size[1:2])
-      total <- total + c(-sqrt(sum(block$size)) * gap / sd, sqrt(sum(block$size)) / sd, sum(block$size))
+    for (own in split(blocks, stratum)) {
+      n <- Reduce(`+`, lapply(own, `[[`, "size"))
+      sum <- Reduce(`+`, lapply(own, `[[`, "sum"))
+      level <- min(max((sum(sum) + 1) / (sum(n) + 2), 0), 1)
+      x <- sum / n
+      noise <- length(own) # variance 1 in each sum
+      rest <- pmin(pmax((n * x * (1 - x) + noise / n) / (n - 1), 0), 0.25)
+      v <- pmax((n * rest + 5 * level * (1 - level)) / (n + 5), 0.01) / n + noise / n^2
+      total <- total + c(sum(n) * (x[2] - x[1]), sum(n)^2 * (v[1] + v[2]), sum(n))
     }
-    c(total[1] / total[2], sqrt(total[3]) / total[2])
+    c(total[1] / total[3], sqrt(total[2]) / total[3])
   }, numeric(2))
   # After 3 numbers and 3 by arm there are lower bounds, estimates and errors of 9 pairs; b against a is the second.
   expect_equal(seen[3 + 9 + 9 + 2, ], found[1, ])
@@ -149,6 +191,11 @@ test_that("a plan is a result: checkpoint, statement, print, summary", {
   expect_equal(ask(checkpoint = file), plan)
   shown <- capture.output(print(plan))
   expect_true(all(nchar(shown) <= 80))
+  # Columns are printed by their own names, and those without room are named.
+  head <- strsplit(shown[grep("^design", shown)], " +")[[1]]
+  expect_equal(c(head, strsplit(sub("# Not shown: ", "", shown[length(shown)]), ", ")[[1]]), names(plan))
+  one <- capture.output(print(plan[plan$people == 50, ]))
+  expect_setequal(strsplit(one[grep("^design", one)], " +")[[1]], setdiff(names(plan), "people"))
   expect_match(paste(privacy_statement(plan), collapse = " "), "400 people")
   expect_false("Beware" %in% names(privacy_statement(plan)))
   bare <- dpts_plan(policy_uniform(), two(0.4, 0.6), 50, runs = 2, seed = 1)
@@ -165,6 +212,7 @@ test_that("bad input is named", {
   bad <- function(arg, ...) expect_error(dpts_plan(...), sprintf("`%s`", arg), class = "dpts_error_input")
   bad("designs", arms, policy_uniform(), 100)
   bad("scenarios", policy_uniform(), list(a = arms, b = arms_bernoulli(c(0.1, 0.2, 0.3))), 100)
+  bad("scenarios", policy_uniform(), arms_adversary("punish"), 100)
   bad("scenarios", policy_uniform(), arms_gaussian(c(0, 1), sd = 1), 100)
   bad("control", policy_uniform(), arms, 100, control = "c")
   bad("error", policy_uniform(), arms, 100, error = 1)

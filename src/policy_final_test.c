@@ -1,0 +1,92 @@
+#include "policy_final_test.h"
+#include <math.h>
+#include "math_util.h"
+
+/* An arm of which a stratum has few people is taken to have the variance of the stratum's rewards, with the
+   weight of so many people. */
+static const double LEVEL_PEOPLE = 5;
+
+size_t final_test_size(int k) {
+  return (size_t)k * (sizeof(stratum_arm_t) + (size_t)k * sizeof(final_pair_t));
+}
+
+void final_test_begin(final_test_t *test, int k, void *memory) {
+  *test = (final_test_t){.k = k, .pairs = memory};
+  test->open = (stratum_arm_t *)(test->pairs + k * k);
+  for (int i = 0; i < k * k; i++) test->pairs[i] = (final_pair_t){0};
+  for (int i = 0; i < k; i++) test->open[i] = (stratum_arm_t){0};
+}
+
+/* The variance of an arm's mean but for noise. Of rewards of 0 and 1, which have the largest variance: x (1 -
+   x) is too small by that of x, noise included. */
+static double variance_of(const stratum_arm_t *arm, double level) {
+  const double x = arm->sum / arm->n;
+  const double rest = arm->n > 1 ? (x * (1 - x) * arm->n + arm->noise / arm->n) / (arm->n - 1) : 0.25;
+  const double more = level * (1 - level);
+  const double v = (arm->n * fmin(fmax(rest, 0), 0.25) + LEVEL_PEOPLE * more) / (arm->n + LEVEL_PEOPLE);
+  return fmax(v, 0.01) / arm->n;
+}
+
+/* Where one of the two got nobody there is no difference to see: it is taken to be 0, with the largest
+   variance that the mean of one person has. */
+static void add_pair(final_pair_t *pair, const stratum_arm_t *a, const stratum_arm_t *b, double people,
+                     double level) {
+  const stratum_arm_t *arms[] = {a, b};
+  const int seen = a->n > 0 && b->n > 0;
+  const double n2 = people * people;
+  pair->people += people;
+  if (seen) pair->difference += people * (a->sum / a->n - b->sum / b->n);
+  for (int i = 0; i < 2; i++) {
+    const stratum_arm_t *arm = arms[i];
+    const double n = fmax(arm->n, 1), per = n2 / (n * n);
+    pair->variance += n2 * (arm->n > 0 ? variance_of(arm, level) : 0.25) + per * arm->noise;
+    pair->heavy += per * arm->heavy;
+    pair->fourth += 12 * per * per * arm->laplace;
+  }
+}
+
+void final_test_close(final_test_t *test) {
+  const int k = test->k;
+  double people = 0, sum = 0;
+  for (int i = 0; i < k; i++) people += test->open[i].n, sum += test->open[i].sum;
+  const double level = clip01((sum + 1) / (people + 2));
+  for (int i = 0; i < k * k && people > 0; i++) {
+    const stratum_arm_t *a = &test->open[i % k], *b = &test->open[i / k];
+    if (a != b && a->chance > 0 && b->chance > 0) add_pair(&test->pairs[i], a, b, people, level);
+  }
+  for (int i = 0; i < k; i++) test->open[i] = (stratum_arm_t){0};
+}
+
+static int is_same(const final_test_t *test, const release_t *rows, int n) {
+  int arms = 0;
+  for (int i = 0; i < test->k; i++) arms += test->open[i].chance > 0;
+  for (int i = 0; i < n; i++) {
+    const double chance = test->open[rows[i].arm].chance;
+    if (!(fabs(rows[i].chance - chance) <= 1e-9 * rows[i].chance)) return 0;
+  }
+  return arms == n;
+}
+
+void final_test_add(final_test_t *test, const release_t *rows, int n) {
+  if (!is_same(test, rows, n)) final_test_close(test);
+  for (int i = 0; i < n; i++) {
+    stratum_arm_t *arm = &test->open[rows[i].arm];
+    const double noise = noise_law_variance(&rows[i].noise) * rows[i].terms, scale = rows[i].noise.scale;
+    const int heavy = noise_is_bounded(&rows[i].noise);
+    arm->chance = rows[i].chance;
+    arm->n += rows[i].size;
+    arm->sum += rows[i].sum;
+    arm->noise += noise;
+    arm->heavy += heavy ? noise : 0;
+    arm->laplace += heavy ? rows[i].terms * scale * scale * scale * scale : 0;
+  }
+}
+
+final_result_t final_test_of(const final_test_t *test, int a, int b) {
+  const final_pair_t *pair = &test->pairs[a + test->k * b];
+  if (!(pair->people > 0)) return (final_result_t){NAN, NAN, 0, 0};
+  return (final_result_t){.difference = pair->difference / pair->people,
+                          .error = sqrt(pair->variance) / pair->people,
+                          .share = pair->heavy / pair->variance,
+                          .terms = pair->heavy > 0 ? 3 * pair->heavy * pair->heavy / pair->fourth : 0};
+}

@@ -1,0 +1,52 @@
+#ifndef DPTS_POLICY_FINAL_TEST_H
+#define DPTS_POLICY_FINAL_TEST_H
+/* One test at the planned end of an experiment in which people are tossed to arms: is a better than b, on
+   average over all people?
+
+   A stratum is a sequence of blocks in which the chances are the same. With D_g the difference of the two
+   arms' means in stratum g, V_g its variance, noise included, and n_g the people in it, the difference is
+   estimated by D = sum n_g D_g / n, with the variance sum n_g^2 V_g / n^2. In a stratum the tosses do not
+   depend on the outcomes, so D_g estimates the average difference over its people, whatever drifts; and D
+   that over all people, since the weights are their numbers. */
+
+#include <stddef.h>
+#include "policy_evidence.h"
+
+typedef struct {
+  double n, sum, noise; /* rewards, their noisy sum, the variance of the noise */
+  double laplace;       /* sum of scale^4 of noise with Laplace tails */
+  double heavy;         /* variance of that noise */
+  double chance;        /* 0: people are not tossed to it */
+} stratum_arm_t;
+
+/* Of a pair, as sums over strata */
+typedef struct {
+  double people, difference; /* sum of n_g, of n_g D_g */
+  double variance;           /* sum of n_g^2 V_g */
+  double heavy, fourth;      /* of noise with Laplace tails: its part of the variance, its fourth cumulant */
+} final_pair_t;
+
+typedef struct {
+  int k;
+  stratum_arm_t *open; /* the last stratum */
+  final_pair_t *pairs; /* k by k, arm a against b at a + k b */
+} final_test_t;
+
+typedef struct {
+  double difference, error; /* NAN: no stratum had both arms */
+  double share, terms;      /* of Laplace noise: see R/interval.R */
+} final_result_t;
+
+size_t final_test_size(int k);
+
+/* On memory of that size */
+void final_test_begin(final_test_t *test, int k, void *memory);
+
+/* A block: rows of one release */
+void final_test_add(final_test_t *test, const release_t *rows, int n);
+
+/* After the last block */
+void final_test_close(final_test_t *test);
+final_result_t final_test_of(const final_test_t *test, int a, int b);
+
+#endif
