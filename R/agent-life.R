@@ -102,6 +102,10 @@ agent_table <- function(agent) {
     at <- which(!is.na(changed[[event]]))
     if (length(at)) data.frame(run = 1, t = changed[[event]][at], arm = at, n = 0, sum = 0, event)
   })
+  if (life$finished) {
+    more <- c(more, list(data.frame(run = 1, t = max(0, sum(seen$pulls)), arm = 1, n = 0, sum = 0,
+                                    event = "end")))
+  }
   if (flip_of(policy) > 0) {
     more <- c(more, list(open_bits(1, rows, seen$report$rewards, seen$report$sum, sum(seen$pulls))))
   }

@@ -86,8 +86,9 @@
 #'
 #' @param x A result of [dpts_simulate()] with `history = TRUE`, of [dpts_replay()] (of a log that is not
 #'   uniform by `method = "rejection"`, which alone gives arms comparable people), an agent, or a release
-#'   table ([dpts_releases()]). Rows up to a round, such as `x[x$t <= 100, ]`, give the results as of that
-#'   round.
+#'   table ([dpts_releases()]); or a named list of agents or release tables, which are sites of one experiment
+#'   ([dpts_releases()] has the conditions: above all no site may be left out because of its sums). Rows up to
+#'   a round, such as `x[x$t <= 100, ]`, give the results as of that round.
 #' @param object The same.
 #' @param kind What the evidence rests on: `"means"` that do not change, or the `"tosses"` of people to arms.
 #' @param ... Must be empty: what follows is named.

@@ -11,6 +11,9 @@ trim_releases <- function(kept) kept[seq_len(min(length(kept), 1 + length(RELEAS
 # The columns that tell apart the runs of one table
 KEYS <- c("problem", "policy", "delay", "run")
 
+# The columns that say where a release comes from, within one experiment
+PLACES <- "site"
+
 # The columns that every table has, and those that only some need
 TABLE <- c("t", "block", "arm", "n", "sum", "squares", "noise", "scale", "terms", "correlation", "chance",
            "floor", "whole", "low", "high")
@@ -29,7 +32,7 @@ LAW <- c("noise", "scale", "grid", "correlation")
 # Laws of noise, with their numbers in enum noise_kind of src/noise.h
 LAWS <- c(none = 0, laplace = 1, gaussian = 2, geometric = 5)
 
-EVENTS <- c("begin", "added", "retired")
+EVENTS <- c("begin", "added", "retired", "end")
 
 #' The noisy sums that a policy has released
 #'
@@ -43,6 +46,7 @@ EVENTS <- c("begin", "added", "retired")
 #'
 #' * `problem`, `policy`, `delay`, `run`: which run the row belongs to, as in the result that the table was
 #'   made of. A table of one experiment has none of them.
+#' * `site`: where several sites take part in one experiment, which of them released the sum.
 #' * `t`: the number of people so far when the sum was released.
 #' * `block`: the number of the release; arms whose sums were released together share it.
 #' * `arm`: the arm, a factor if arms have names, else a number.
@@ -74,11 +78,31 @@ EVENTS <- c("begin", "added", "retired")
 #' * `permuted`: `TRUE` if each block had fixed numbers of people for its arms, in random order.
 #' * `grid`: the step of geometric noise, and of the grid to which an agent rounds Gaussian noise.
 #' * `event`: `"begin"` in a first row for each arm if not all arms were released together at first, `"added"`
-#'   and `"retired"` for the arms of an agent that came or went at `t`. Such rows have `n` = 0.
+#'   and `"retired"` for the arms of an agent that came or went at `t`, and `"end"` in the last row of an
+#'   agent that has ended. Such rows have `n` = 0.
 #'
 #' Numbers have at most 15 digits, as many as [write.csv()] writes: a table that was written to a file and
 #' read back gives the same results to the last bit. Rows up to a round, such as `x[x$t <= 100, ]`, give the
 #' results as of that round.
+#'
+#' @section Several sites:
+#' A named list of agents or of release tables is several sites of one experiment:
+#' `evidence(list(site_a = x, site_b = y))`. Only tables cross the border: each site keeps its rewards, and
+#' may send its table as a file. All sites must have the same arms, range of rewards, noise and floor of
+#' chances, toss people alike, and have independent noise. Shards of one service split persons, not visits, by
+#' a hash of who they are: then each person is protected as by one agent.
+#'
+#' * **No site and no release may be left out because of its sums.** If only sites that look good are taken
+#'   in, 26% of claims at 5% are false; if each site's table is cut at its best moment, 98% are. Which sites
+#'   take part is decided before, and all that they have released is sent. A site may stop by its own earlier
+#'   releases.
+#' * A release keeps its place at all later looks. The order is by rounds: the first release of each site,
+#'   then the second of each, and so on. A round counts once all sites have it; later releases of faster sites
+#'   wait, and a message says so. Sites that have ended are not waited for: an agent's table says that it has
+#'   ended, and for other tables `ended` says it.
+#' * Outcomes of different sites must be independent, given what happened before at each site.
+#' * By means, an arm must be better than another at all sites by one bound: theta must lie between the two
+#'   means at every site. By tosses each site may have means of its own.
 #'
 #' @section Sums of other software:
 #' `as_releases()` takes sums from an aggregation service, from another package for differential privacy, or
@@ -103,8 +127,8 @@ EVENTS <- c("begin", "added", "retired")
 #'   final before the block is released.
 #'
 #' @param x A result of [dpts_simulate()] with `history = TRUE`, of [dpts_replay()], an agent, or a release
-#'   table.
-#' @param ... Must be empty.
+#'   table; or a named list of these, each of one run: the sites of one experiment.
+#' @param ... Must be empty: what follows is named.
 #' @returns A tibble of class `dpts_releases` with the columns below. It prints the distribution of the noise,
 #'   the number of people and releases, and the guarantees of the policies.
 #' @family evidence
@@ -120,6 +144,13 @@ EVENTS <- c("begin", "added", "retired")
 #' file <- tempfile(fileext = ".csv")
 #' write.csv(released, file)
 #' identical(verdict(as_releases(read.csv(file))), verdict(sim))
+#'
+#' # Two sites of one experiment: only their tables meet
+#' north <- dpts_releases(sim)
+#' sim <- dpts_simulate(arms, policy_randomised(mu = 0.5), 4000, runs = 1, seed = 2, history = TRUE)
+#' both <- dpts_releases(list(north = north, south = sim))
+#' both
+#' verdict(list(north = north, south = sim))
 #'
 #' # Weekly sums of two arms that another program has released with Laplace noise
 #' weekly <- data.frame(arm = c("old", "new"), n = 500,
@@ -181,7 +212,7 @@ as_releases <- function(data, noise, scale, range = c(0, 1)) {
 # The columns of a release table, each of its type, with what `data` does not say filled in. `given`: columns
 # that are numbers
 filled_in <- function(data, given) {
-  x <- as.list(data)[intersect(c(KEYS, TABLE, names(OPTIONAL)), names(data))]
+  x <- as.list(data)[intersect(c(KEYS, PLACES, TABLE, names(OPTIONAL)), names(data))]
   for (name in setdiff(c("arm", "n", "sum"), names(x))) column_error("data", name, "be there")
   for (name in names(x)) x[[name]] <- typed_column(x[[name]], name)
   idle <- if (is.factor(x$arm) && !inherits(data, "dpts_releases")) setdiff(levels(x$arm), x$arm)
@@ -217,7 +248,7 @@ filled_in <- function(data, given) {
 }
 
 typed_column <- function(value, name) {
-  if (name %in% c("problem", "policy", "arm", "whole", "permuted") && anyNA(value)) {
+  if (name %in% c("problem", "policy", PLACES, "arm", "whole", "permuted") && anyNA(value)) {
     column_error("data", name, "be known in all rows", which(is.na(value)))
   }
   if (name %in% c("noise", "event")) return(as.character(value))
@@ -225,7 +256,7 @@ typed_column <- function(value, name) {
     if (!is.logical(value)) column_error("data", name, "be TRUE or FALSE")
     return(value)
   }
-  if (name %in% c("problem", "policy") || name == "arm" && !is.numeric(value)) {
+  if (name %in% c("problem", "policy", PLACES) || name == "arm" && !is.numeric(value)) {
     if (is_label(value)) return(plain_factor(value))
     return(if (is.factor(value)) value else factor(value, unique(value)))
   }
@@ -240,7 +271,7 @@ new_releases <- function(columns, guarantees = NULL) {
   odd <- columns$weight != usual_weight(columns$noise) & !is.na(columns$squares)
   if (!any(odd %in% TRUE)) columns$weight <- NULL
   used <- vapply(names(OPTIONAL), function(name) any(!columns[[name]] %in% c(OPTIONAL[[name]], NA)), NA)
-  order <- c(intersect(KEYS, names(columns)), TABLE, names(OPTIONAL)[used])
+  order <- c(intersect(c(KEYS, PLACES), names(columns)), TABLE, names(OPTIONAL)[used])
   out <- tibble::new_tibble(columns[order], nrow = length(columns$sum), class = "dpts_releases")
   attr(out, "guarantees") <- guarantees
   out
@@ -417,6 +448,13 @@ check_releases <- function(x, arg) {
   }
   need("scale", "be the same in all rows of a run with correlated noise",
        v$correlation == 0 | v$scale == v$scale[first])
+  if (!is.null(v[["site"]])) {
+    for (name in intersect(c("noise", "scale", "grid"), names(v))) {
+      own <- v[[name]]
+      need(name, "be the same in all rows of a run with sites", own == own[first])
+    }
+    need("correlation", "be 0 where there are sites", v$correlation == 0)
+  }
   # The order of rows
   start <- c(TRUE, run[-1] != run[-length(run)])[seq_along(run)]
   if (anyDuplicated(run[start])) column_error(arg, "run", "have the rows of each run together")
@@ -584,7 +622,9 @@ tbl_sum.dpts_releases <- function(x, ...) {
                          sprintf("%s of scale %s", x$noise, shorts(signif(x$scale, 4))))[first])
   said <- Filter(Negate(promises_nothing), attr(x, "guarantees") %||% list())
   if (!is.null(x[["policy"]])) said <- said[names(said) %in% x$policy]
-  c("Releases" = sprintf("%s%s, %s", if (sum(first) > 1) paste0(label_count(sum(first)), " runs, ") else "",
+  sites <- levels(x[["site"]])
+  c(if (length(sites)) c("Sites" = words_list(sites, most = 8)),
+    "Releases" = sprintf("%s%s, %s", if (sum(first) > 1) paste0(label_count(sum(first)), " runs, ") else "",
                          span(rowsum(x$n, run)[, 1], "person", "people"),
                          span(rowsum(+released, run)[, 1], "sum", "sums")),
     "Noise" = words_list(noise, most = 4),

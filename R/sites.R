@@ -1,0 +1,157 @@
+# Several sites of one experiment: their release tables as one. Only tables cross the border between sites.
+#
+# Evidence multiplies over all rows if one order of rows serves all looks, and whether a row is there did not
+# depend on its sum. Sites have no common clock, so the order is by rounds: the j-th release of each site,
+# site by site. A round counts once every site that still runs has released it. A row then keeps its place at
+# all later looks, with nothing to remember but the tables.
+
+#' @rdname dpts_releases
+#' @param ended Of a list of sites, the names of those that release nothing more, if their tables do not say
+#'   so. Only releases of a round count that every other site has, too; see Several sites.
+#' @export
+dpts_releases.list <- function(x, ..., ended = NULL) {
+  check_dots_empty(...)
+  sites <- names(x)
+  if (!length(x) || is.null(sites) || !all(nzchar(sites)) || anyNA(sites)) {
+    abort_arg("x", "a list of agents or release tables, named by their sites", x)
+  }
+  if (anyDuplicated(sites)) {
+    abort_arg("x", sprintf("a list of different sites; \"%s\" comes twice", sites[duplicated(sites)][1]))
+  }
+  if (!is.null(ended)) ended <- check_choice(ended, sites, several = TRUE)
+  tables <- Map(site_table, x, sites)
+  check_alike(tables)
+  join_sites(tables, ended)
+}
+
+# The table of one site, without the columns that say which run it is
+site_table <- function(x, site) {
+  table <- tryCatch(dpts_releases(x), dpts_error_input = identity)
+  if (inherits(table, "condition")) {
+    abort_input("x", "Site \"%s\": %s", site, conditionMessage(table), class = class(table)[1])
+  }
+  if (!is.null(table[["site"]])) {
+    abort_input("x", "Site \"%s\" of `x` must be one site: its table has several.", site)
+  }
+  if (!nrow(table) || any(record_id(table) > 1)) {
+    abort_input("x", "Site \"%s\" of `x` must be %s.", site,
+                if (nrow(table)) "one run: its table has several" else "a table with rows")
+  }
+  guarantees <- attr(table, "guarantees")
+  if (!is.null(table[["policy"]])) guarantees <- guarantees[as.character(table$policy[1])]
+  table <- table[setdiff(names(table), KEYS)]
+  attr(table, "guarantees") <- guarantees
+  table
+}
+
+# What must be the same at all sites, for their bets to be one
+check_alike <- function(tables) {
+  tables <- lapply(tables, as.list)
+  arms <- lapply(tables, function(table) sort(unique(as.character(table$arm))))
+  law <- function(table) {
+    released <- table$whole & if (is.null(table[["event"]])) TRUE else is.na(table$event)
+    out <- lapply(c("noise", "scale", "grid"), function(name) unique(table[[name]][released]))
+    if (any(released)) out
+  }
+  one <- function(name) lapply(tables, function(table) table[[name]][1] %||% OPTIONAL[[name]])
+  came <- lapply(tables, function(table) {
+    changed <- (table[["event"]] %||% NA) %in% c("added", "retired")
+    sort(paste(table$event, table$arm)[changed])
+  })
+  said <- c(list("the same arms" = arms, "the same range of rewards" = Map(c, one("low"), one("high")),
+                 "noise of the same distribution and scale" = lapply(tables, law),
+                 "the same floor of chances, or no tosses at all" = one("floor"),
+                 "tosses of the same kind" = one("permuted"), "rewards of the same kind" = one("flip"),
+                 "the same arms added and retired" = came))
+  for (must in names(said)) {
+    all <- Filter(Negate(is.null), said[[must]])
+    other <- !vapply(all, identical, NA, all[[1]])
+    if (any(other)) {
+      abort_input("x", "All sites of `x` must have %s; \"%s\" and \"%s\" differ.", must, names(all)[1],
+                  names(all)[other][1], class = "dpts_error_sites")
+    }
+  }
+  carry <- vapply(tables, function(table) table$correlation[1] > 0, NA)
+  if (any(carry)) {
+    abort_input("x", "All sites of `x` must have independent noise: that of \"%s\" is correlated.",
+                names(tables)[carry][1], class = "dpts_error_sites")
+  }
+}
+
+join_sites <- function(tables, ended) {
+  arm <- tables[[1]]$arm
+  labels <- if (is.factor(arm)) levels(arm) else sort(unique(arm))
+  rows <- do.call(rbind, lapply(seq_along(tables), function(i) {
+    v <- as.list(tables[[i]])
+    event <- v$event %||% rep(NA_character_, length(v$n))
+    released <- is.na(event)
+    # What was released while rewards were out proves nothing, and comes last.
+    cut <- v$block %in% v$block[released & !v$whole]
+    round <- ifelse(released & cut, Inf, match(v$block, unique(v$block[released])))
+    data.frame(site = i, row = seq_along(round), round, t = v$t, event,
+               arm = match(as.character(v$arm), labels))
+  }))
+  over <- names(tables) %in% ended | seq_along(tables) %in% rows$site[rows$event %in% "end"]
+  whole <- is.na(rows$event) & rows$round < Inf
+  made <- vapply(seq_along(tables), function(i) max(rows$round[whole & rows$site == i], 0), 0)
+  all_have <- if (all(over)) Inf else min(made[!over])
+  released <- rows[is.na(rows$event) & (!whole | rows$round <= all_have), ]
+  released <- released[order(released$round, released$site, released$row), ]
+  before <- stats::ave(released$t, released$site, FUN = function(t) c(0, t[-length(t)]))
+  released$t <- cumsum(released$t - before) # people so far, of all sites
+  # Which arms there are, and which came and went: by the first site
+  changed <- rows[rows$site == 1 & rows$event %in% c("added", "retired"), ]
+  born <- setdiff(seq_along(labels), changed$arm[changed$event == "added"])
+  begin <- data.frame(site = 1, row = 1, round = 0, t = 0, event = "begin", arm = born)
+  rows <- rbind(begin, if (nrow(changed)) replace(changed, "t", 0), released)
+  idle <- !is.na(rows$event)
+  rest <- setdiff(c(TABLE, names(OPTIONAL)), c("t", "block", "arm", "event"))
+  v <- lapply(stats::setNames(nm = rest), function(name) site_column(tables, rows, name))
+  v[c("n", "sum")] <- lapply(v[c("n", "sum")], replace, idle, 0)
+  v[c("chance", "squares")] <- lapply(v[c("chance", "squares")], replace, idle, NA_real_)
+  v$whole[idle] <- TRUE
+  block <- vctrs::vec_group_id(vctrs::new_data_frame(as.list(rows[!idle, c("site", "round", "t")])))
+  number <- replace(rep(NA_real_, nrow(rows)), !idle, as.double(block))
+  v <- c(v, list(t = rows$t, event = rows$event, block = number,
+                 arm = if (is.factor(arm)) factor(labels[rows$arm], labels) else labels[rows$arm],
+                 site = factor(names(tables)[rows$site], names(tables))))
+  out <- check_releases(new_releases(v, site_guarantees(tables)), "x")
+  inform_waiting(stats::setNames(pmax(made - all_have, 0), names(tables)))
+  out
+}
+
+site_column <- function(tables, rows, name) {
+  out <- vector(mode(tables[[1]][[name]] %||% OPTIONAL[[name]]), nrow(rows))
+  for (i in unique(rows$site)) {
+    at <- rows$site == i
+    out[at] <- (tables[[i]][[name]] %||% rep(OPTIONAL[[name]], nrow(tables[[i]])))[rows$row[at]]
+  }
+  out
+}
+
+# A person is at one site, so that each site's guarantee is that of its people.
+site_guarantees <- function(tables) {
+  all <- lapply(tables, attr, "guarantees")
+  if (any(lengths(all) != 1)) return(NULL)
+  if (all(vapply(all, identical, NA, all[[1]]))) return(all[[1]])
+  stats::setNames(lapply(all, `[[`, 1), sprintf("%s at %s", vapply(all, names, ""), names(all)))
+}
+
+inform_waiting <- function(waiting) {
+  waiting <- waiting[waiting > 0]
+  if (!length(waiting)) return(invisible())
+  each <- sprintf("%s of \"%s\"", vapply(waiting, count_noun, "", "release", "releases"), names(waiting))
+  rlang::inform(c(
+    sprintf("%s %s for other sites.", words_list(each), if (sum(waiting) == 1) "waits" else "wait"),
+    i = paste("A release counts once every site has as many, so that it keeps its place at all later looks;",
+              "`ended` of `dpts_releases()` names sites that release no more.")
+  ), class = "dpts_message_sites", .frequency = "once", .frequency_id = "dpts_sites_waiting")
+}
+
+#' @rdname evidence
+#' @export
+effects.list <- effects.dpts_simulation
+
+#' @rdname estimates
+#' @export
+estimates.list <- estimates.dpts_releases

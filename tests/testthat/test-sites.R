@@ -1,0 +1,113 @@
+# Several sites of one experiment. The reference is one experiment whose blocks are dealt out to sites.
+
+skip_on_cran() # takes seconds
+
+arms <- arms_bernoulli(c(control = 0.5, new = 0.6, third = 0.45))
+play <- function(policy, horizon = 6000, seed = 1) {
+  dpts_simulate(arms, policy, horizon, runs = 1, seed = seed, history = TRUE)
+}
+
+# The blocks of a table dealt out in turn, each site with people and blocks of its own
+deal <- function(table, sites) {
+  table <- table[setdiff(names(table), c("policy", "run"))]
+  block <- ifelse(is.na(table$block), 0, table$block)
+  parts <- lapply(seq_along(sites), function(i) {
+    # (A row of each arm at the beginning belongs to all sites.)
+    part <- table[block == 0 | block %% length(sites) == i %% length(sites), ]
+    part$block <- match(part$block, sort(unique(part$block)))
+    part$t <- ave(cumsum(part$n), ifelse(is.na(part$block), 0, part$block), FUN = max)
+    as_releases(as.data.frame(part))
+  })
+  stats::setNames(parts, sites)
+}
+
+test_that("sites conclude as one experiment with the same blocks in turn, to the last bit", {
+  for (policy in list(policy_randomised(mu = 0.5), policy_randomised(epsilon = 1, rule = "thompson"),
+                      policy_randomised(mu = 1, permuted = TRUE))) {
+    one <- dpts_releases(play(policy))
+    one <- one[one$block <= max(one$block) - (max(one$block) %% 2), ] # as many rounds at both
+    sites <- deal(one, c("a", "b"))
+    both <- suppressMessages(dpts_releases(sites))
+    expect_identical(levels(both$site), c("a", "b"))
+    expect_identical(both$sum[is.na(both$event)], one$sum)
+    for (kind in c("tosses", "means")) {
+      of_one <- suppressMessages(evidence(one, kind))
+      of_both <- suppressMessages(evidence(sites, kind))
+      for (name in c("t", "evidence", "line", "p")) expect_identical(of_both[[name]], of_one[[name]])
+    }
+    expect_equal(verdict(sites)[c("arm", "t", "wrong")], verdict(one)[c("arm", "t", "wrong")])
+    expect_equal(effects(sites)$lower, suppressMessages(effects(one))$lower)
+    expect_equal(estimates(sites)$mean, estimates(one)$mean)
+    # Through a file, as one table
+    file <- withr::local_tempfile(fileext = ".csv")
+    utils::write.csv(both, file)
+    expect_identical(evidence(as_releases(utils::read.csv(file)), "tosses"), evidence(both, "tosses"))
+  }
+})
+
+test_that("a row keeps its place at all later looks, and faster sites wait", {
+  sites <- list(fast = dpts_releases(play(policy_randomised(mu = 0.5), 8000)),
+                slow = dpts_releases(play(policy_randomised(mu = 0.5), 3000, 2)))
+  at <- function(fast, slow, ...) {
+    tables <- list(fast = sites$fast[sites$fast$block <= fast, ], slow = sites$slow[sites$slow$block <= slow, ])
+    suppressMessages(as.data.frame(dpts_releases(tables, ...)))
+  }
+  grown <- list(at(2, 1), at(2, 2), at(5, 3), at(5, 5))
+  for (i in 2:4) expect_identical(grown[[i]][seq_len(nrow(grown[[i - 1]])), ], grown[[i - 1]])
+  expect_identical(max(at(5, 3)$block, na.rm = TRUE), 6)
+  expect_identical(max(at(5, 3, ended = "slow")$block, na.rm = TRUE), 8)
+  expect_identical(max(at(5, 3, ended = c("slow", "fast"))$block, na.rm = TRUE), 8)
+  expect_true(all(diff(at(5, 5)$t) >= 0))
+  rlang::reset_message_verbosity("dpts_sites_waiting")
+  expect_message(dpts_releases(list(fast = sites$fast, slow = sites$slow)), "of \"fast\" wait",
+                 class = "dpts_message_sites")
+})
+
+test_that("agents are sites, and say when they have ended", {
+  skip_if_not_installed("RSQLite")
+  agent <- function(seed, n) {
+    withr::local_seed(seed)
+    a <- dpts_agent(policy_randomised(mu = 1, block = 50), c("x", "y"), use = "arrival")
+    choice <- agent_choose(a, n = n)
+    agent_reward(a, choice$ticket, runif(n) < 0.5)
+    a
+  }
+  sites <- list(north = agent(1, 120), south = agent(2, 230))
+  both <- suppressMessages(dpts_releases(sites))
+  expect_identical(table(both$site[is.na(both$event)]), table(factor(rep(c("north", "south"), each = 4))),
+                   ignore_attr = TRUE)
+  agent_finish(sites$north)
+  table <- dpts_releases(sites$north)
+  expect_identical(utils::tail(table$event, 1), "end")
+  both <- suppressMessages(dpts_releases(list(north = table, south = sites$south)))
+  expect_identical(sum(both$site == "south" & is.na(both$event)), 8L)
+  expect_s3_class(verdict(sites), "dpts_verdict")
+})
+
+test_that("what does not fit together is refused by name", {
+  table <- dpts_releases(play(policy_randomised(mu = 0.5), 1000))
+  refused <- function(x, why) expect_error(dpts_releases(x), why, class = "dpts_error_input")
+  refused(list(table, table), "named by their sites")
+  refused(list(a = table, a = table), "comes twice")
+  refused(list(a = table, b = 3), "Site \"b\".*release table")
+  refused(list(a = dpts_releases(list(a = table)), b = table), "has several")
+  refused(list(a = dpts_simulate(arms, policy_randomised(mu = 0.5), 500, runs = 2, seed = 1, history = TRUE)), "one run")
+  other <- function(column, value) {
+    new <- as.data.frame(table)
+    new[[column]] <- value
+    list(a = table, b = as_releases(new))
+  }
+  refused(other("scale", 3), "\"a\" and \"b\" differ")
+  refused(other("high", 2), "same range")
+  refused(other("floor", 0.2), "same floor")
+  refused(other("arm", ifelse(table$arm == "new", "old", as.character(table$arm))), "same arms")
+  refused(list(a = dpts_releases(play(policy_gaussian_imed(0.5), 1000))), "independent noise")
+  expect_error(dpts_releases(list(a = table), ended = "b"), "`ended`", class = "dpts_error_input")
+})
+
+test_that("two processes with a store each reach the verdict by files alone", {
+  skip_if_not_installed("RSQLite")
+  script <- system.file("examples", "two_sites.R", package = "dpts", mustWork = TRUE)
+  out <- system2(file.path(R.home("bin"), "Rscript"), shQuote(script), stdout = TRUE, stderr = TRUE)
+  expect_match(paste(out, collapse = "\n"), "Sites:.*north and south.*1 new ")
+})
