@@ -114,7 +114,8 @@ agent_table <- function(agent) {
   design <- release_design(policy, max(born, 2))
   range <- agent$terms$range
   law <- list(correlation = design$correlation, floor = if (design$tosses) design$floor else NA,
-              low = range[1], high = range[2], flip = flip_of(policy), permuted = design$permuted)
+              low = range[1], high = range[2], flip = flip_of(policy), permuted = design$permuted,
+              predicted_low = design$predicted_low, predicted_high = design$predicted_high)
   release_table(list(), function(run, arm) arm_factor(agent, arm), list(rows), born,
                 c(live_noise(seen$report), law), more)
 }

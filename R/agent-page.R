@@ -83,7 +83,7 @@ overview <- function(agent) {
     tx$now
   })
   seen <- agent$totals
-  estimates <- estimates(agent)
+  estimates <- agent_estimates(agent)
   resolved <- arms$pulls - arms$outstanding
   counted <- ifelse(is.na(estimates$rewards), resolved, pmin(estimates$rewards, resolved))
   verdict <- tryCatch(as.list(verdict(agent)), dpts_error_input = function(e) NULL)
@@ -112,7 +112,8 @@ overview <- function(agent) {
 
 # Evidence for the arm that is nearest to a verdict, against its strongest rival, at up to 200 of its releases
 proof_in_time <- function(agent) {
-  e <- tryCatch(evidence(agent), dpts_error_input = function(e) NULL)
+  kind <- if (is.null(predictions_of(agent$terms$policy))) "means" else "tosses"
+  e <- tryCatch(evidence(agent, kind), dpts_error_input = function(e) NULL)
   k <- length(unique(e$arm))
   if (k < 2) return(NULL)
   least <- apply(array(e$evidence, c(k - 1, k, nrow(e) / (k * (k - 1)))), 2:3, min)

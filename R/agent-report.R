@@ -112,9 +112,17 @@ agent_look <- function(agent, body) {
 estimates.dpts_agent <- function(x, level = 0.95, ...) {
   check_agent(x)
   check_dots_empty(...)
-  level <- check_number(level, 0, 1, open = TRUE)
+  if (!is.null(predictions_of(x$terms$policy))) abort_residuals()
+  agent_estimates(x, check_number(level, 0, 1, open = TRUE))
+}
+
+# The same, NA where sums are of residuals
+agent_estimates <- function(x, level = 0.95) {
   policy <- x$terms$policy
-  if (gathers(policy) && is.null(no_evidence(policy))) return(estimates(dpts_releases(x), level))
+  if (gathers(policy) && is.null(no_evidence(policy))) {
+    of <- release_records(dpts_releases(x))
+    return(estimates_of(of$records, of$keys, of$arms, level))
+  }
   seen <- agent_look(x, function(tx) session_arms(x$session))
   none <- rep(NA_real_, length(x$terms$arms))
   report <- c(seen$report %||% stats::setNames(rep(list(none), length(REPORT)), REPORT), seen["releases"])
@@ -251,7 +259,7 @@ print.dpts_agent <- function(x, ...) {
 summary.dpts_agent <- function(object, ..., level = 0.95) {
   check_dots_empty(...)
   pulls <- pulls(object)
-  estimates <- estimates(object, level)
+  estimates <- agent_estimates(object, check_number(level, 0, 1, open = TRUE))
   share <- if (sum(pulls$pulls) > 0) pulls$pulls / sum(pulls$pulls) else NA_real_
   tibble::new_tibble(c(
     as.list(pulls)[c("arm", "pulls")], list(share = rep_len(share, nrow(pulls))),

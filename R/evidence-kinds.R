@@ -12,8 +12,8 @@ EVIDENCE <- list(
     bounds = function(design) !design$permuted, drifts = TRUE, by_block = TRUE, rates = TRUE
   ),
   means = list(
-    fits = function(design) NULL, bounds = function(design) TRUE, drifts = FALSE, by_block = FALSE,
-    rates = TRUE
+    fits = function(design) if (design$residuals) "releases residuals, and arms have no mean residual",
+    bounds = function(design) TRUE, drifts = FALSE, by_block = FALSE, rates = TRUE
   )
 )
 
@@ -26,11 +26,15 @@ evidence_kind <- function(design, bounds = FALSE) {
 }
 
 # How a policy with k arms releases. `floor`: the least probability of either arm, given that it is one of a
-# pair; 0: people are not tossed. `correlation`: of an arm's next release with the last
+# pair; 0: people are not tossed. `correlation`: of an arm's next release with the last. `residuals`: are sums
+# of rewards less predictions, clipped to predicted_low and predicted_high?
 release_design <- function(policy, k) {
   tosses <- tosses_people(policy)
+  predicted <- predictions_of(policy)
   list(tosses = tosses, permuted = tosses && core(policy)$params$permuted > 0,
-       floor = toss_least(policy, k), correlation = carry_of(policy))
+       floor = toss_least(policy, k), correlation = carry_of(policy),
+       residuals = !is.null(predicted),
+       predicted_low = predicted[1] %||% NA, predicted_high = predicted[2] %||% NA)
 }
 
 # Evidence of one run by a rule, from columns of the release table
@@ -43,6 +47,10 @@ weigh_releases <- function(k, table, kind, design, margin = 0, threshold = Inf, 
                                      risk = risk, rate = rate, steady = !EVIDENCE[[kind]]$drifts),
                                 design[c("floor", "permuted")]))
 }
+
+# A difference between arms in the sums that a policy releases, over that between their rewards: it is smaller
+# in bits, and in residuals on their scale
+gap_of_sums <- function(policy) (1 - 2 * flip_of(policy)) / (1 + sum(diff(predictions_of(policy))))
 
 tosses_people <- function(policy) is_true_of(policy, "by_tosses")
 

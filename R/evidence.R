@@ -158,6 +158,7 @@ arm_sides <- function(k) {
 
 # A rate as the kernel sees it: of rewards scaled to [0, 1], or of the bits that were released
 rate_inside <- function(record, rate) {
+  if (record$residuals) abort_residuals()
   if (rate < record$low || rate > record$high) {
     abort_arg("against", sprintf("in the range of the rewards, [%s, %s]", number_text(record$low),
                                  number_text(record$high)), rate)

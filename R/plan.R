@@ -185,9 +185,8 @@ plan_cell <- function(seen, policy, problem, job) {
   k <- n_arms(problem$arms)
   control <- if (job$ask$control > 0) job$ask$control
   by_arm <- function(i) seen[3 + (i - 1) * k + seq_len(k), , drop = FALSE]
-  # Differences of bits are smaller than those of rewards.
   by_law <- function(i) seen[3 + 3 * k + (i - 1) * k^2 + seq_len(k^2), , drop = FALSE]
-  by_pair <- function(i) by_law(i) / (1 - 2 * flip_of(policy))
+  by_pair <- function(i) by_law(i) / gap_of_sums(policy)
   truth <- true_means(problem$arms, problem$horizon, job$seed, job$runs)
   gaps <- truth[rep(seq_len(k), k), , drop = FALSE] - truth[rep(seq_len(k), each = k), , drop = FALSE]
   better <- beats(gaps, 1e-12, control)

@@ -114,6 +114,7 @@ kernel.dpts_policy_around <- function(policy, horizon) {
 # May a kernel of the package play it inside another one?
 check_inner <- function(policy, why) {
   why <- why %||% if (is_custom(policy) || !is.null(policy$policy)) "in C, and not around another one" else
-    if (is_contextual(policy)) "without contexts"
+    if (is_contextual(policy)) "without contexts" else
+      if (!is.null(predictions_of(policy))) "without predictions"
   if (!is.null(why)) abort_arg("policy", paste("a policy", why), policy)
 }

@@ -35,8 +35,8 @@
 #'   in \[0, 1\]. No reward is in both, so that the guarantee is the weaker of the two (parallel composition),
 #'   as an epsilon or a mu.
 #'
-#' @param policy A policy in C, without contexts, not wrapped. Where the range is to be found: with a pure or
-#'   a Gaussian guarantee, or none.
+#' @param policy A policy in C, without contexts or predictions, not wrapped. Where the range is to be found:
+#'   with a pure or a Gaussian guarantee, or none.
 #' @param range Two numbers, increasing; or with `NA`, see Details.
 #' @param epsilon Privacy of the range that is found: a number of at least 1e-6. `NULL` for a policy without a
 #'   guarantee: exact counts.

@@ -250,6 +250,9 @@ check_fit <- function(policies, k, context, where) {
     policy <- core(policies[[name]])
     why <- misfit(policy, k)
     if (!is.null(why)) stop_fit(name, why)
+    if (!is.null(context) && !is.null(predictions_of(policy))) {
+      stop_fit(name, "reads predictions, and there are contexts")
+    }
     if (!is_contextual(policy)) next
     if (is.null(context)) stop_fit(name, "needs contexts, and there are none")
     if (is_shared(policy) && !context$own) {

@@ -39,10 +39,32 @@
 #' tossed among those that they can have, and their rewards are not used. When they are more than a whole
 #' block, the open one ends early, and the next is for what is on offer then.
 #'
+#' @section Predictions:
+#' What is known of a person before the toss, such as last month's score, explains a part of the reward. With
+#' `predicted = c(low, high)` each choice comes with a prediction m of the reward (`predicted` of
+#' [agent_choose()], or [arms_predicted()] in a simulation), clipped to \[low, high\]; where there is none,
+#' the middle counts. A block then sums residuals, reward - m, and squares of them. The toss does not depend
+#' on m, so differences between arms are the same, and people are needed for the unexplained variance alone:
+#' (1 - R^2) of it. A wrong prediction costs people and never validity. Means of arms are unknown afterwards:
+#' there is [evidence()] and there are [effects()][effects.dpts_simulation] by tosses, and no [estimates()].
+#'
+#' A prediction is one number of a person, not one for each arm. **It may be made of** that person's data from
+#' outside of the experiment, by a model that was made from other data, and of anything that this policy has
+#' released. **Not of** other people's rewards before their release. With `protect = "reward"` also not of
+#' that person's own earlier rewards in the experiment, and with `"person"` only if the guarantee is for whole
+#' persons (`max_per_person` of [dpts_agent()]). If predictions are protected, nothing that is published may
+#' follow them: not which arms are on offer, and not who takes part.
+#'
 #' @section Privacy:
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. A reward is in one sum, which
 #' is released once, so everything together is `mu`-GDP or `epsilon`-DP: arms, chances, tests, intervals, the
 #' time at which one stops. The chances are public.
+#'
+#' With predictions and `protect = "person"` neighbours differ in the reward and the prediction of one person,
+#' each replaced by any value. A residual lies in an interval of width r = 1 + high - low, and is scaled to
+#' \[0, 1\]: the noise in units of rewards is r times as large. With `protect = "reward"` predictions are
+#' public and neighbours differ in the reward alone, which moves the scaled residual by e = 1 / r at most: the
+#' noise is sqrt(1 + 4 (1 - e)^2) times as large as without predictions, or 2 - e times for `epsilon`.
 #'
 #' @inheritParams policy_top_two
 #' @param rule How the chances follow the releases.
@@ -60,6 +82,10 @@
 #'   then also releases for each arm the sum of squares about the middle of the range, at no cost of privacy,
 #'   with noise of scale 1 / (2 `mu`) or 1 / `epsilon`; see [policy_gaussian_imed()], Continuous outcomes.
 #'   The chances then follow the variances of rewards.
+#' @param predicted Two increasing numbers of \[0, 1\] between which predictions are clipped, as parts of the
+#'   range of rewards; for `outcome = "continuous"`. `NULL`: there are no predictions.
+#' @param protect What is protected of each person: `"person"`, reward and prediction; or `"reward"`, and
+#'   predictions are public.
 #' @template dots
 #' @inherit policy_ts_gaussian return
 #' @family policies
@@ -71,13 +97,16 @@
 #' policy_randomised(mu = 0.5, rule = "thompson", floor = 0.2, control = 1)
 #' # A first block of 200, then 1000 each
 #' policy_randomised(epsilon = 1, block = c(200, 1000))
+#' # Scores, with last month's as predictions
+#' policy_randomised(mu = 0.5, outcome = "continuous", predicted = c(0.3, 0.7))
 #' arms <- arms_bernoulli(c(control = 0.5, new = 0.6))
 #' pulls(dpts_simulate(arms, policy_randomised(mu = 0.5, rule = "top_two"), 5000, runs = 3, seed = 1))
 #' @export
 policy_randomised <- function(mu = NULL, epsilon = NULL,
                               rule = c("equal", "thompson", "top_two", "neyman"), block = NULL,
                               floor = 0.1, control = NULL, burn_in = 1, permuted = FALSE,
-                              outcome = c("binary", "continuous"), ...) {
+                              outcome = c("binary", "continuous"), predicted = NULL,
+                              protect = c("person", "reward"), ...) {
   check_dots_empty(...)
   outcome <- check_choice(outcome, c("binary", "continuous"))
   budget <- check_one_budget(mu, epsilon)
@@ -87,19 +116,43 @@ policy_randomised <- function(mu = NULL, epsilon = NULL,
   floor <- check_floor(floor, control)
   burn_in <- check_count(burn_in, 0)
   check_flag(permuted)
+  protect <- check_choice(protect, c("person", "reward"))
+  if (!is.null(predicted)) {
+    predicted <- check_predicted(predicted)
+    if (outcome == "binary") {
+      abort_arg("outcome", "\"continuous\" with `predicted`: what is left of a reward is no coin")
+    }
+    if (permuted) abort_arg("permuted", "FALSE with `predicted`, which asks for independent tosses")
+  }
   params <- c(
     budget,
     list(rule = rule, growth = sizes$growth, floor = floor[1], control = control,
          control_floor = if (!is.null(control)) floor[2], burn_in = burn_in, permuted = as.double(permuted),
          outcome = outcome),
-    stats::setNames(as.list(sizes$size), paste0("size_", seq_along(sizes$size)))
+    stats::setNames(as.list(sizes$size), paste0("size_", seq_along(sizes$size))),
+    list(predicted_low = predicted[1], predicted_high = predicted[2], protect = protect)
   )
   args <- list(rule = if (rule != "equal") rule, block = block,
                floor = if (!identical(floor, c(0.1, NA))) floor[!is.na(floor)], control = control,
                burn_in = if (burn_in != 1) burn_in, permuted = if (permuted) TRUE,
-               outcome = if (outcome != "binary") outcome)
-  new_policy("randomised", params, guarantee_of_one(budget), "a randomised experiment", c(budget, args),
-             rounds_per_arm = 1)
+               outcome = if (outcome != "binary") outcome, predicted = predicted,
+               protect = if (!is.null(predicted) && protect != "person") protect)
+  neighbours <- if (is.null(predicted)) "reward" else if (protect == "person") "predicted" else
+    "public_prediction"
+  new_policy("randomised", params, guarantee_of_one(budget, neighbours), "a randomised experiment",
+             c(budget, args), rounds_per_arm = 1)
+}
+
+check_predicted <- function(predicted) {
+  predicted <- check_range(predicted)
+  if (predicted[1] >= 0 && predicted[2] <= 1) return(predicted)
+  abort_arg("predicted", "two increasing numbers of [0, 1]", predicted)
+}
+
+# Between which numbers a policy clips its predictions; NULL: it has none
+predictions_of <- function(policy) {
+  p <- core(policy)$params
+  if (!is_custom(core(policy)) && !is.null(p$predicted_high)) c(p$predicted_low, p$predicted_high)
 }
 
 noise_variance_of <- function(mu, epsilon) {

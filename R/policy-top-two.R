@@ -72,6 +72,7 @@ check_one_budget <- function(mu, epsilon) {
        epsilon = if (!is.null(epsilon)) check_budget_number(epsilon, inf = FALSE))
 }
 
-guarantee_of_one <- function(budget) {
-  if (!is.null(budget$mu)) guarantee_gdp(budget$mu) else guarantee_pure(budget$epsilon %||% Inf)
+guarantee_of_one <- function(budget, neighbours = "reward") {
+  if (!is.null(budget$mu)) guarantee_gdp(budget$mu, neighbours = neighbours) else
+    guarantee_pure(budget$epsilon %||% Inf, neighbours = neighbours)
 }

@@ -141,6 +141,15 @@ neighbour_words <- list(
     sentence = paste("streams that differ in one reward, replaced by any value of [0, 1],",
                      "with public contexts")
   ),
+  public_prediction = list(
+    suffix = "-DP for rewards (predictions public)",
+    sentence = paste("streams that differ in one reward, replaced by any value of [0, 1],",
+                     "with public predictions")
+  ),
+  predicted = list(
+    suffix = "-DP for rewards and predictions",
+    sentence = "streams that differ in the reward and the prediction of one person, replaced by any values"
+  ),
   joint = list(
     suffix = "-joint-DP for rewards and contexts",
     sentence = paste("streams that differ in the context and reward of one round, both in [0, 1],",

@@ -152,18 +152,21 @@ guess_often <- function(guarantee, at, curve) {
 
 words_protected <- function(guarantee, terms) {
   several <- isTRUE(most_rewards(guarantee, terms) > 1)
+  residual <- guarantee$neighbours == "predicted"
   values <- sprintf("[%s]", paste(vapply(terms$range %||% c(0, 1), number_text, ""), collapse = ", "))
   when <- if (is.null(terms)) "when" else if (terms$use == "deadline") {
     "when. When an outcome came, and whether it came at all, is as protected as its value"
   } else "when, and when and whether an outcome came"
   switch(
     guarantee$neighbours,
-    reward = , public_context = paste0(
-      if (several) "All outcomes of a person (the rewards) together: whichever values of " else
-        "Each person's outcome (the reward): whichever value of ", values,
-      if (several) " they were" else " it was",
+    reward = , public_context = , public_prediction = , predicted = paste0(
+      if (several) "All outcomes of a person (the rewards)" else "Each person's outcome (the reward)",
+      if (residual) " and the prediction that came with each choice", if (several) " together",
+      if (several || residual) ": whichever values of " else ": whichever value of ", values,
+      if (several || residual) " they were" else " it was",
       ". Not protected are which arm a person got, that the person took part, and ", when,
-      if (guarantee$neighbours == "public_context") ". Contexts are taken as public", "."
+      switch(guarantee$neighbours, public_context = ". Contexts are taken as public",
+             public_prediction = ". Predictions are taken as public"), "."
     ),
     joint = paste("Each person's context and outcome, as seen by all others: what other people get reveals",
                   "little about them. A person's own arm depends on the person's own context, and anyone who",
@@ -192,7 +195,8 @@ words_published <- function(guarantee, policy) {
     if (guarantee$neighbours == "joint") "The arms of all other people" else "The arm of each person",
     if (is("knows_chances")) "the probabilities with which people were randomised to arms",
     if (local) "the random bits that stand for outcomes" else if (once) {
-      "noisy sums of outcomes, each outcome in one of them, with the number of outcomes in each"
+      paste0("noisy sums of outcomes", if (predicts(guarantee)) " less their predictions",
+             ", each outcome in one of them, with the number of outcomes in each")
     } else if (is("releases")) "what the policy releases with its noise"
   )
   after <- if (local || once) {
@@ -205,6 +209,8 @@ words_published <- function(guarantee, policy) {
 
 # How many rewards a person may have at most, NULL: one, and nothing was said of more
 most_rewards <- function(guarantee, terms) terms$max_per_person %||% guarantee$size
+
+predicts <- function(guarantee) guarantee$neighbours %in% c("predicted", "public_prediction")
 
 words_assumed <- function(guarantee, policy, terms) {
   most <- most_rewards(guarantee, terms)
@@ -219,6 +225,10 @@ words_assumed <- function(guarantee, policy, terms) {
     if (is.null(terms) || terms$use != "deadline") "the times of outcomes " else "contexts ",
     "do not depend on outcomes. Settings were chosen without looking at the outcomes to be protected",
     if (needs_end(guarantee)) ", and the number of people is known in advance",
+    if (predicts(guarantee)) paste0(
+      ". A prediction is made of the person's own data from outside of the experiment and of what was ",
+      "released",
+      if (guarantee$neighbours == "predicted") "; nothing that is published follows it"),
     ". Noise and random numbers are secret: no seed is published",
     if (is.null(terms) && !is.null(policy))
       "; with people the policy is run by dpts_agent(), whose noise is exact", "."
@@ -239,7 +249,8 @@ words_promised <- function(guarantee, curve, delta, at) {
   several <- isTRUE(guarantee$size > 1)
   paste0("Differential privacy, ", paste(c(said, number), collapse = both),
          ". Suppose someone sees all of this and knows everything except one person's outcome",
-         if (several) "s, for which two possibilities are equally likely. " else
+         if (several) "s", if (guarantee$neighbours == "predicted") " and what was predicted",
+         if (several) ", for which two possibilities are equally likely. " else
            ", of which two values are equally likely. ", guess_words(guess_chance(curve)), ".")
 }
 

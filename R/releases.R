@@ -17,14 +17,15 @@ PLACES <- "site"
 # The columns that every table has, and those that only some need
 TABLE <- c("t", "block", "arm", "n", "sum", "squares", "noise", "scale", "terms", "correlation", "chance",
            "floor", "whole", "low", "high")
-OPTIONAL <- c(weight = NA, flip = 0, permuted = FALSE, grid = 0, event = NA)
+OPTIONAL <- c(weight = NA, flip = 0, permuted = FALSE, grid = 0, event = NA, predicted_low = NA,
+              predicted_high = NA)
 
 # The scale of the noise in `sum` over that of the noise in `squares`, where there is no column `weight`: what
 # costs no privacy (src/noise.h)
 usual_weight <- function(noise) ifelse(noise == "gaussian", 2, 1)
 
 # Columns that hold one value in all rows of a run
-OF_A_RUN <- c("correlation", "floor", "low", "high", "flip", "permuted")
+OF_A_RUN <- c("correlation", "floor", "low", "high", "flip", "permuted", "predicted_low", "predicted_high")
 
 # The law of a row's noise, in the order of src/noise_law.h
 LAW <- c("noise", "scale", "grid", "correlation")
@@ -80,6 +81,10 @@ EVENTS <- c("begin", "added", "retired", "end")
 #' * `event`: `"begin"` in a first row for each arm if not all arms were released together at first, `"added"`
 #'   and `"retired"` for the arms of an agent that came or went at `t`, and `"end"` in the last row of an
 #'   agent that has ended. Such rows have `n` = 0.
+#' * `predicted_low`, `predicted_high`: between which predictions were clipped, as parts of the range, where
+#'   each reward x was released less a prediction m (`predicted` of [policy_randomised()]). `sum` is then of
+#'   the residuals (x - m + high) / (1 + high - low). They tell the differences between arms, by tosses, and
+#'   not the arms' means: there are no [estimates()] and no evidence by means.
 #'
 #' Numbers have at most 15 digits, as many as [write.csv()] writes: a table that was written to a file and
 #' read back gives the same results to the last bit. Rows up to a round, such as `x[x$t <= 100, ]`, give the
@@ -288,7 +293,7 @@ as_written <- function(x) {
 }
 
 AS_WRITTEN <- c("sum", "squares", "scale", "terms", "correlation", "chance", "floor", "low", "high", "weight",
-                "flip", "grid")
+                "flip", "grid", "predicted_low", "predicted_high")
 
 # Which run each row belongs to, from 1 in the order in which they come
 record_id <- function(x) {
@@ -440,6 +445,17 @@ check_releases <- function(x, arg) {
   grid <- v$grid %||% rep(0, nrow(x))
   need("grid", "be positive for geometric noise, and not negative",
        is.finite(grid) & (grid > 0 | grid == 0 & v$noise != "geometric"))
+  low <- v$predicted_low
+  high <- v$predicted_high
+  if (!is.null(low) || !is.null(high)) {
+    if (is.null(low) || is.null(high)) {
+      column_error(arg, if (is.null(low)) "predicted_low" else "predicted_high", "be there")
+    }
+    need("predicted_high", "be in (predicted_low, 1], and `predicted_low` not negative",
+         is.na(low) & is.na(high) | low >= 0 & low < high & high <= 1)
+    need("predicted_high", "be known only where people are tossed, and not in fixed numbers",
+         is.na(high) | !is.na(v$floor) & !(v$permuted %||% FALSE))
+  }
   need("floor", "be in (0, 1]", is.na(v$floor) | v$floor > 0 & v$floor <= 1)
   first <- match(run, run)
   for (name in intersect(OF_A_RUN, names(v))) {
@@ -497,9 +513,10 @@ check_together <- function(v, run, at, arg) {
 #     share     the part of the chance of an error that each of them has
 #     releases  a matrix with the columns of RELEASE, `block`, `weight` and LAW: chance 0 without tosses,
 #               weight 0 without squares, `noise` as a number
-#     tosses, permuted, floor, correlation: the design, as release_design() has it; flip, low, high
+#     tosses, permuted, floor, correlation, residuals: the design, as release_design() has it; flip, low, high
 #     grid      the largest step of a grid
-#     width     the range of rewards, of bits in units of their mean: effects are in it; `most`: of the range
+#     width     of a difference of 1 between sums of two people, in units of rewards: effects are in it;
+#               `most`: of the range
 release_records <- function(x) {
   x <- dpts_releases(x)
   v <- as.list(x)
@@ -514,8 +531,12 @@ release_records <- function(x) {
   of_run <- function(name) if (is.null(v[[name]])) FALSE else v[[name]][first]
   range <- of_run("high") - of_run("low")
   floor <- of_run("floor")
+  high <- if (is.null(v$predicted_high)) NA_real_ else of_run("predicted_high")
+  residuals <- rep_len(!is.na(high), length(first))
+  wider <- ifelse(residuals, 1 + high - (of_run("predicted_low")), 1)
   law <- list(low = of_run("low"), high = of_run("high"), flip = of_run("flip"),
-              width = range / (1 - 2 * of_run("flip")), most = range, tosses = !is.na(floor),
+              width = range * wider / (1 - 2 * of_run("flip")), most = range, residuals = residuals,
+              tosses = !is.na(floor),
               permuted = of_run("permuted") & !is.na(floor), floor = replace(floor, is.na(floor), 0),
               correlation = of_run("correlation"))
   rows <- cbind(arm = arms$code, t = v$t, size = v$n, sum = v$sum, terms = v$terms, whole = +v$whole,
@@ -604,6 +625,13 @@ release_totals <- function(record) {
        terms = total[, 4] * (1 - r) / (1 + r) * larger^2, scale = each(scale),
        last_terms = each(+(r > 0)), last_scale = each(r * scale * larger / sqrt((1 - r) * (1 + r))),
        looks = total[, 3], releases = if (record$flip > 0) total[, 1] else total[, 3])
+}
+
+# Arms have no mean residual.
+abort_residuals <- function() {
+  abort_input("x", paste("`x` must have sums of rewards: what was released is of rewards less predictions,",
+                         "which tells differences between arms and not their means."),
+              class = "dpts_error_verdict", hint = "`effects()` estimates the differences.")
 }
 
 # ---- print ------------------------------------------------------------------------------------------

@@ -30,6 +30,9 @@
 #' noise), narrowest with many rewards of means near 1/2. It is not used here, for it does not hold where
 #' means do change.
 #'
+#' Sums of rewards less predictions ([policy_randomised()]) tell no means: NA beside other policies, and alone
+#' an error.
+#'
 #' Where means change, the interval is for the average of the means in the rounds whose rewards are in the
 #' sum. For a policy that is started anew ([policy_restart()]) the estimates are those of its last life.
 #'
@@ -66,6 +69,7 @@ estimates.default <- function(x, level = 0.95, ...) {
 estimates.dpts_releases <- function(x, level = 0.95, ...) {
   check_dots_empty(...)
   of <- release_records(x)
+  if (all(vapply(of$records, `[[`, NA, "residuals"))) abort_residuals()
   estimates_of(of$records, of$keys, of$arms, level)
 }
 
@@ -109,7 +113,9 @@ estimates_of <- function(records, keys, arms, level) {
   of_run <- function(name) vapply(records, `[[`, 0, name)[at]
   bounded <- vapply(records, function(record) record$bounded %||% TRUE, NA)[at]
   found <- report_intervals(report, level, bounded, of_run("grid") > 0)
+  unknown <- vapply(records, function(record) isTRUE(record$residuals), NA)[at]
   found <- lapply(found, function(value) {
+    value[unknown] <- NA
     of_run("low") + from_bits(value, of_run("flip")) * (of_run("high") - of_run("low"))
   })
   counts <- if (length(keys)) list(rewards = ifelse(report$rewards > 0, report$rewards, NA_real_)) else

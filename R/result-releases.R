@@ -83,7 +83,8 @@ releases_of_runs <- function(x, kept, own, until) {
   release_table(own$keys, own$arms, rows, k, list(
     noise = report[1, ], scale = report[2, ], correlation = design("correlation"),
     floor = ifelse(design("tosses"), design("floor"), NA), low = own$range[1, ], high = own$range[2, ],
-    flip = flip, permuted = design("permuted"), grid = 0), more, guarantees_of(x, policies))
+    flip = flip, permuted = design("permuted"), grid = 0, predicted_low = design("predicted_low"),
+    predicted_high = design("predicted_high")), more, guarantees_of(x, policies))
 }
 
 # The noise of a live session's releases: on a grid of 2^-20, with rates rounded to 24 bits

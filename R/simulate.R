@@ -322,7 +322,7 @@ simulate_chunk <- function(job, chunk, tick = function(share) TRUE) {
     k <- n_arms(job$arms)
     to <- noise_share(carry_of(policy), k, job$ask$error, job$ask$signs %||% 1)
     flip <- flip_of(policy)
-    job$ask$margin <- job$ask$margin * (1 - 2 * flip) # of bits
+    job$ask$margin <- job$ask$margin * gap_of_sums(policy)
     # Bits are looked at as they come.
     if (flip > 0 && job$engine == "auto" && !is_true_of(policy, "gives_verdict")) job$engine <- "plain"
     design <- release_design(policy, k)

@@ -8,6 +8,7 @@ const environment_kind_t environment_stationary = {.name = "stationary"};
 #define WORLDS(_) \
   _(stationary)   \
   _(linear)       \
+  _(predicted)    \
   _(recorded)     \
   _(switch)       \
   _(drift)        \

@@ -36,6 +36,7 @@ typedef struct {
   void (*begin)(environment_t *env, uint64_t seed, uint64_t run);
   /* Sets the means of the arms in a coming round; NULL: those of env->arms. */
   void (*means)(const environment_t *env, int64_t t, double *mean);
+  int dim;                            /* numbers in a context that offer() sets, where not the arms say so */
   int changing;                       /* do gaps change from round to round? Then pull() sums the regret. */
   const char *params[WORLD_MOST_PAR]; /* names of its parameters in R */
   /* If the caller supplies rewards (play_supply.h). wants(): does the environment wait for a block that

@@ -8,7 +8,7 @@
 #include "noise_report.h"
 #include "round_player.h"
 
-#define POLICY_MAX_PAR 16
+#define POLICY_MAX_PAR 20
 
 typedef struct policy_t policy_t;
 typedef struct spec_t spec_t;

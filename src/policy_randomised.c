@@ -11,6 +11,11 @@
      neyman    in proportion to sqrt(x (1 - x))
    The first `burn_in` blocks, and those before anything is released, are equal.
 
+   With predictions a person's context is one number, m in [low, high], that was fixed before the toss. In
+   place of the reward x the block sums the residual x - m, scaled to [0, 1]: u = (x - m + high) / (1 + high -
+   low). If reward and prediction are protected, u may be replaced by any number, as a reward may. If the
+   prediction is public, u moves by e <= 1 / (1 + high - low) at most, so the noise is smaller: sensitivity().
+
    A block is of people to whom the same arms were on offer. Others are tossed with the same chances
    among the arms that they can have, and their rewards are not used; when they are more than a whole
    block, the open one ends as it is and the next begins with what is on offer then. */
@@ -18,6 +23,7 @@
 #include <string.h>
 #include "math_special.h"
 #include "math_util.h"
+#include "noise_exact_release.h"
 #include "policy.h"
 #include "policy_released.h"
 
@@ -33,14 +39,21 @@ enum {
   PERMUTED,
   OUTCOME,
   SIZE,
-  SIZES = 6 /* of blocks that may be named; the last one is for all that follow */
+  SIZES = 6, /* of blocks that may be named; the last one is for all that follow */
+  LOW = SIZE + SIZES,
+  HIGH,
+  PROTECT,
+  ALL
 };
+enum { PERSON, REWARD };
+static const char *const PROTECTED[] = {"person", "reward", NULL};
 enum { EQUAL, THOMPSON, TOP_TWO, NEYMAN };
 static const char *const RULES[] = {"equal", "thompson", "top_two", "neyman", NULL};
 PARAMETERS(PARAMS, TAKES("mu"), TAKES("epsilon"), ONE_OF("rule", RULES), TAKES("growth"), NEEDS("floor"),
            TAKES("control"), TAKES("control_floor"), NEEDS("burn_in"), NEEDS("permuted"),
            ONE_OF("outcome", OUTCOMES), TAKES("size_1"), TAKES("size_2"), TAKES("size_3"), TAKES("size_4"),
-           TAKES("size_5"), TAKES("size_6"));
+           TAKES("size_5"), TAKES("size_6"), TAKES("predicted_low"), TAKES("predicted_high"),
+           ONE_OF("protect", PROTECTED));
 
 enum { ROOM = 16 }; /* blocks that wait for rewards; people of more are in none */
 enum { NOT_OFFERED = -1 };
@@ -67,7 +80,7 @@ typedef struct {
 } arm_t;
 
 typedef struct {
-  double par[SIZE + SIZES];
+  double par[ALL];
   int64_t k, made, open; /* open: the place of the block that takes people, or -1 */
   int64_t people;        /* in all blocks */
   block_t blocks[ROOM];
@@ -92,11 +105,26 @@ static void equal_chances(state_t *s) {
   }
 }
 
+static int predicts(const state_t *s) { return !isnan(s->par[HIGH]); }
+
+/* By how much, at most, one neighbour moves a released pair, in units of what a reward moves it. A residual
+   that moves by e in [0, 1] moves its square about 1/2 by e (1 - e) at most, so the pair by e sqrt(1 + w^2 (1
+   - e)^2), or in all by e (1 + w (1 - e)): both grow with e for w <= 2 and w <= 1, and are 1 for e = 1. Where
+   live, residuals and squares are on the grid, g = 2^-20, which adds less than 5 g, and the least of these is
+   1/2. */
+static double sensitivity(const state_t *s, const mechanism_t *how) {
+  if (!predicts(s) || s->par[PROTECT] == PERSON) return 1;
+  const double e = 1 / (1 + s->par[HIGH] - s->par[LOW]), square = how->weight * (1 - e);
+  const double most = how->kind == NOISE_LAPLACE ? e * (1 + square) : e * sqrt(1 + square * square);
+  return most * (1 + 10 / EXACT_GRID);
+}
+
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
   memset(s, 0, size(spec));
-  for (int i = 0; i < SIZE + SIZES; i++) s->par[i] = spec->par[i];
-  const mechanism_t how = with_squares(mechanism_for(s->par[MU], s->par[EPSILON]), s->par[OUTCOME]);
+  for (int i = 0; i < ALL; i++) s->par[i] = spec->par[i];
+  mechanism_t how = with_squares(mechanism_for(s->par[MU], s->par[EPSILON]), s->par[OUTCOME]);
+  how.scale *= sensitivity(s, &how);
   s->k = spec->k;
   s->open = -1;
   for (int64_t i = 0; i < s->k; i++) {
@@ -355,14 +383,25 @@ static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws
   return number;
 }
 
+/* The reward, or what of it was not predicted. Without a prediction the middle counts. */
+static double outcome(const state_t *s, const feedback_t *feedback, const draws_t *draws) {
+  if (!predicts(s)) return feedback->reward;
+  const double low = s->par[LOW], high = s->par[HIGH];
+  const double said = feedback->context ? feedback->context[0] : NAN;
+  const double m = isnan(said) ? (low + high) / 2 : fmin(fmax(said, low), high);
+  const double residual = clip01((feedback->reward - m + high) / (1 + high - low));
+  return draws->live ? on_grid(residual, EXACT_GRID) : residual;
+}
+
 static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   state_t *s = state;
   for (int64_t i = 0; i < ROOM && feedback->batch > 0; i++) {
     if (s->blocks[i].number != feedback->batch) continue;
     cell_t *cell = cells(s, i) + feedback->arm;
+    const double x = outcome(s, feedback, draws);
     cell->come += 1;
-    cell->sum += feedback->reward;
-    cell->squares += reward_square(draws, feedback->reward);
+    cell->sum += x;
+    cell->squares += reward_square(draws, x);
     s->blocks[i].come += 1;
     break;
   }
@@ -394,6 +433,6 @@ static void grow(void *state, const void *of_old, int k) {
 
 static report_t report(const void *state, int arm) { return ((const state_t *)state)->arms[arm].report; }
 
-POLICY(randomised, .state_version = 4, .tosses = 1, .releases = 1, .each_once = 1, .by_tosses = 1,
+POLICY(randomised, .state_version = 5, .tosses = 1, .releases = 1, .each_once = 1, .by_tosses = 1,
        .commit = commit, .update = update, .report = report, .probability = probability,
        .release_next = release_oldest, .finish = finish, .grow = grow);

@@ -89,6 +89,7 @@ void read_world(SEXP value, SEXP kept, int at, world_t *world) {
   }
   *world = (world_t){.kind = world_kind_find(kind), .arms = arms, .n = n};
   if (!world->kind) Rf_error("no world called '%s'", kind);
+  if (world->kind->dim) arms->dim = world->kind->dim;
   SEXP library = list_get(value, "library");
   if (library != R_NilValue) {
     world->adversary = compiled_adversary(text_of(library), text_of(list_get(value, "name")));

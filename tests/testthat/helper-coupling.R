@@ -30,6 +30,14 @@ session_policies <- function() {
                         batch = one_of(NULL, 1, 2, 5), norm = one_of(NULL, 1, 0.3),
                         ridge = one_of(0.01, 1), margin = one_of(0, 0.25, 1), ...)
   }
+  predicted <- function(protect) function() {
+    budget <- if (flag()) list(mu = epsilon()) else list(epsilon = epsilon())
+    do.call(policy_randomised, c(budget, list(
+      rule = one_of("equal", "thompson", "top_two", "neyman"), block = one_of(5, c(5, 9), c(8, 6, 7)),
+      floor = one_of(0, 0.1, 0.25), outcome = "continuous", predicted = one_of(c(0.3, 0.7), c(0, 1), c(0.1, 0.3)),
+      protect = protect
+    )))
+  }
   base <- function() one_of(2, exp(1), 1e30)
   correlation <- function() one_of(0, 0.3, 0.65, 0.99)
   public <- lapply(list(
@@ -82,6 +90,8 @@ session_policies <- function() {
         outcome = one_of("binary", "continuous")
       )))
     }),
+    randomised_predicted = list(drops = "interrupted", dim = 1, make = predicted("person")),
+    randomised_informed = list(drops = "interrupted", dim = 1, least = 1 - 2e-5, make = predicted("reward")),
     mt_ucb = list(make = function() policy_mt_ucb(epsilon(), 0.1, flag(), flag())),
     mt_ts = list(make = function() {
       if (flag()) return(policy_mt_ts(epsilon(), TRUE, one_of(NULL, 0, 1, 3), flag()))
@@ -164,12 +174,14 @@ couple_at_random <- function(case, fill = FALSE) {
     script$contexts[] <- 1
   }
   neighbours <- policy$guarantee$neighbours
-  private <- neighbours %in% c("joint", "own_arm") && (fill || runif(1) < 0.8)
+  private <- neighbours %in% c("joint", "own_arm", "predicted") && (fill || runif(1) < 0.8)
   other <- random_neighbour(script, at, private)
   if (fill) {
     other$rewards[1, ] <- 1
     other$contexts <- script$contexts
-    if (private) script$contexts[seq_len(case$dim)] <- 0
+    # Of a residual both ends move.
+    if (neighbours == "predicted") other$contexts[1] <- 0
+    else if (private) script$contexts[seq_len(case$dim)] <- 0
   }
   play <- coupling_player(policy)
   if (private && neighbours == "own_arm") {

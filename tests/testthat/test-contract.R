@@ -94,6 +94,11 @@ test_that("at the end each reward that has come is in one release, and no other 
     if (any(out$correlation != 0 | out$gain != 1)) next # a moving average
     reward <- script$rewards[cbind(come, out$arm[come])]
     if (is_true_of(policy, "tosses_coins")) next
+    predicted <- predictions_of(policy) # without contexts the middle
+    if (!is.null(predicted)) {
+      residuals <- (script$rewards - mean(predicted) + predicted[2]) / (1 + diff(predicted))
+      reward <- residuals[cbind(come, out$arm[come])]
+    }
     first <- !duplicated(out$release) # the squares of rewards come after their sum
     expect_equal(sum(out$exact[first]), sum(reward), label = name)
     if (any(!first)) expect_equal(sum(out$exact[!first]), sum((reward - 0.5)^2), label = name)

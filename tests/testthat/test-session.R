@@ -41,7 +41,7 @@ test_that("a session that is saved and restored in the middle goes on to the bit
 live_sessions <- function(rounds = 20) {
   lapply(session_policies(), function(case) {
     policy <- case$make()
-    context <- if (case$dim) c(0.3, 0.8)
+    context <- if (case$dim) c(0.3, 0.8)[seq_len(case$dim)]
     handle <- live_handle(policy, dim = case$dim)
     for (i in seq_len(rounds)) {
       x <- .Call(C_session_choose, handle, NULL, context)

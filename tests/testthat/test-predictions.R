@@ -1,0 +1,145 @@
+# Predictions: residuals in place of rewards, from the policy to what is concluded.
+
+# The residual in [0, 1], by the help page
+residual <- function(x, m, low, high) (x - pmin(pmax(m, low), high) + high) / (1 + high - low)
+
+test_that("a block sums residuals and their squares, whatever the delay, with the noise that is said", {
+  withr::local_seed(1)
+  steps <- 60
+  for (case in list(list(mu = 0.5), list(epsilon = 0.5), list(mu = 2, protect = "reward"),
+                    list(epsilon = 2, protect = "reward"))) {
+    for (delay in c(0, 7)) {
+      rewards <- runif(steps)
+      m <- runif(steps)
+      policy <- do.call(policy_randomised, c(case, list(block = 10, outcome = "continuous", predicted = c(0.3, 0.6))))
+      out <- run_script(policy, 2, rep(NA, steps), rewards, delays = rep(delay, steps), contexts = rbind(m))
+      rows <- seq_len(out$total)
+      u <- residual(rewards, m, 0.3, 0.6)
+      block <- factor(rep(1:6, each = 10))[out$arm > 0]
+      sums <- function(x) as.vector(tapply(x, list(factor(out$arm, 1:2), block), sum, default = 0))[seq_len(out$total / 2)]
+      expect_equal(out$exact[rows][c(TRUE, FALSE)], sums(u))
+      expect_equal(out$exact[rows][c(FALSE, TRUE)], sums((u - 0.5)^2))
+      # By how much a neighbour moves the pair at most, on a grid: both channels
+      w <- if (is.null(case$mu)) 1 else 2
+      x <- seq(0, 1, 0.05)
+      p <- seq(0.3, 0.6, 0.05)
+      pairs <- if (is.null(case$protect)) merge(expand.grid(x, p), expand.grid(x, p), by = NULL) else
+        transform(merge(expand.grid(x, p), data.frame(y = x), by = NULL), p = Var2)
+      u <- residual(pairs[[1]], pairs[[2]], 0.3, 0.6)
+      v <- residual(pairs[[3]], pairs[[4]], 0.3, 0.6)
+      d <- abs(u - v)
+      e <- w * abs((u - 0.5)^2 - (v - 0.5)^2)
+      most <- if (w == 1) max(d + e) else sqrt(max(d^2 + e^2))
+      budget <- case$mu %||% case$epsilon
+      expect_equal(out$scale[rows], rep(most / budget / c(1, w), out$total / 2), tolerance = 2e-5)
+      expect_gte(out$scale[1] * budget, most)
+    }
+  }
+  # Without a prediction the middle counts.
+  same <- run_script(policy, 2, rep(NA, steps), rewards, contexts = rbind(rep(NaN, steps)))
+  middle <- run_script(policy, 2, rep(NA, steps), rewards, contexts = rbind(rep(0.45, steps)))
+  none <- run_script(policy, 2, rep(NA, steps), rewards)
+  expect_equal(same$exact[rows], middle$exact[rows])
+  expect_equal(none$exact[rows], middle$exact[rows])
+})
+
+test_that("random scripts of residuals are those of plain R", {
+  withr::local_seed(2)
+  for (i in 1:10) {
+    script <- randomised_script()
+    script$args <- script$args[setdiff(names(script$args), c("permuted", "rule"))]
+    m <- stats::runif(script$steps)
+    script$rewards <- stats::runif(script$steps)
+    policy <- do.call(policy_randomised, c(script$args, list(outcome = "continuous", predicted = c(0.2, 0.9))))
+    out <- run_script(policy, script$k, script$arms, script$rewards, script$steps, script$seed, offers = script$offers,
+                      delays = script$delays, contexts = rbind(m), finish = TRUE)
+    exact <- numeric()
+    model <- do.call(randomised_model, c(list(script$k, function(n, sum) {
+      exact[length(exact) + 1] <<- sum
+      0
+    }), script$args))
+    u <- residual(script$rewards, m, 0.2, 0.9)
+    waits <- rep_len(script$delays, script$steps)
+    block <- numeric(script$steps)
+    for (t in seq_len(script$steps)) {
+      block[t] <- model$commit(script$offers[[t]] %||% seq_len(script$k), out$arm[t])
+      for (j in which(seq_len(t) + waits[seq_len(t)] == t)) model$update(block[j], out$arm[j], u[j])
+    }
+    model$finish()
+    expect_equal(out$exact[seq_len(out$total)][c(TRUE, FALSE)], exact, info = deparse1(script$args))
+  }
+})
+
+test_that("arms_predicted() has the means, the variance and the predictions that it says", {
+  arms <- arms_predicted(c(a = 20, b = 30), sd = 5, r2 = 0.6, range = c(0, 50))
+  expect_identical(arms$mean, arms_gaussian(c(a = 20, b = 30), 5, c(0, 50))$mean)
+  n <- 20000
+  # The sums of residuals tell the prediction of each round.
+  blind <- policy_randomised(block = 5, outcome = "continuous")
+  informed <- policy_randomised(block = 5, outcome = "continuous", predicted = c(0, 1))
+  sim <- dpts_simulate(arms, list(blind = blind, informed = informed), n, runs = I(1), seed = 3, history = TRUE)
+  rounds <- dpts_history(sim)
+  x <- split(rounds$reward, rounds$policy)
+  expect_identical(x$blind, x$informed) # the same people, whatever is known of them
+  expect_equal(var(x$blind - arms$mean[rounds$arm[rounds$policy == "blind"]]), 25, tolerance = 6 * sqrt(2 / n))
+  residuals <- dpts_releases(sim)
+  expect_identical(unique(residuals$predicted_high), c(NA, 1))
+  of <- function(policy) residuals[residuals$policy == policy & residuals$n > 0, ]
+  rest <- lm(I(sum / n) ~ arm, of("informed"), weights = n)
+  all <- lm(I(sum / n) ~ arm, of("blind"), weights = n)
+  # Residuals are halved by the wider scale.
+  expect_equal(4 * sigma(rest)^2 / sigma(all)^2, 0.4, tolerance = 6 * sqrt(2 / (n / 5)))
+  expect_error(arms_predicted(0.5, 0.1, 1.1), "`r2`", class = "dpts_error_input")
+  expect_error(arms_predicted(0.5, 0, 0.5), "`sd`", class = "dpts_error_input")
+  arms$world$r2 <- 2
+  expect_error(dpts_simulate(arms, policy_ucb1(), 10), "damaged", class = "dpts_error_input")
+})
+
+test_that("a table of residuals concludes on the scale of rewards, and refuses what needs their sums", {
+  arms <- arms_predicted(c(control = 20, new = 26), sd = 8, r2 = 0.5, range = c(0, 50))
+  policy <- policy_randomised(mu = 2, outcome = "continuous", predicted = c(0.1, 0.9))
+  sim <- dpts_simulate(arms, policy, 12000, runs = 1, seed = 1, history = TRUE)
+  effect <- effects(sim)
+  truth <- unname(diff(arms$mean))
+  expect_true(effect$lower < truth && truth < effect$upper)
+  expect_equal(effect$difference, truth, tolerance = 4 * 8 * sqrt(2 / 6000 * 2) / truth)
+  expect_identical(as.character(verdict(sim)$arm), "new")
+  refused <- function(expr, what) expect_error(expr, what, class = "dpts_error_verdict")
+  refused(estimates(sim), "less predictions")
+  refused(evidence(sim), "`kind` must be \"tosses\"")
+  refused(evidence(sim, against = 20), "`kind` must be \"tosses\"")
+  refused(evidence(sim, "tosses", against = 20), "less predictions")
+  expect_silent(evidence(sim, "tosses"))
+  # A margin is in units of rewards, too.
+  wide <- verdict(sim, margin = 0.1)
+  expect_lte(wide$t, verdict(sim)$t)
+  table <- dpts_releases(sim)
+  file <- withr::local_tempfile()
+  utils::write.csv(table, file)
+  expect_identical(effects(as_releases(utils::read.csv(file))), effects(table))
+  bad <- function(x, what) expect_error(check_releases(x, "x"), what, class = "dpts_error_releases")
+  bad(transform(table, predicted_high = 1.2), "predicted_high")
+  bad(transform(table, predicted_low = NULL), "predicted_low")
+  bad(transform(table, floor = NA_real_, chance = NA_real_), "people are tossed")
+  # Simulated verdicts are those of the table.
+  arms <- arms_predicted(c(control = 0.4, new = 0.52), sd = 0.16, r2 = 0.5)
+  sim <- dpts_simulate(arms, policy, 8000, runs = 3, seed = 1, history = TRUE)
+  for (margin in c(0, 0.1)) {
+    found <- dpts_identify(arms, policy, margin = margin, limit = 8000, runs = 3, seed = 1)
+    expect_equal(as.data.frame(found)$people, verdict(sim, margin = margin)$t)
+  }
+})
+
+test_that("predictions are refused where they cannot be", {
+  bad <- function(expr, what) expect_error(expr, what, class = "dpts_error_input")
+  bad(policy_randomised(1, predicted = c(0.3, 0.7)), "`outcome`")
+  make <- function(...) policy_randomised(1, outcome = "continuous", ...)
+  bad(make(predicted = c(0.7, 0.3)), "`predicted`")
+  bad(make(predicted = c(0, 1.2)), "`predicted`")
+  bad(make(predicted = c(0, 1), permuted = TRUE), "`permuted`")
+  bad(make(predicted = c(0, 1), protect = "nobody"), "`protect`")
+  bad(policy_clipped(make(predicted = c(0, 1)), c(0, 1)), "without predictions")
+  bad(dpts_simulate(arms_linear(rbind(c(0.5, 0.2), c(0.1, 0.3))), make(predicted = c(0, 1)), 100), "predictions")
+  expect_identical(format(make(predicted = c(0.3, 0.7), protect = "reward")),
+                   "policy_randomised(mu = 1, outcome = \"continuous\", predicted = c(0.3, 0.7), protect = \"reward\")")
+})
