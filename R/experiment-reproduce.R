@@ -76,8 +76,8 @@ with_settings <- function(x, settings) {
 }
 
 reproduce_simulation <- function(experiment, runs, seed, record, threads, progress, checkpoint) {
-  # The end of each pre-pulling phase is seen too.
-  record <- if (is_count_argument(record)) {
+  # The end of each pre-pulling phase is seen too; `record = 1` is the last round alone.
+  record <- if (is_count_argument(record) && check_count(record) > 1) {
     at <- record_rounds(check_count(record, 1), experiment$horizon)
     pre <- vapply(experiment$policies, function(p) p$rounds_per_arm, 0) * n_arms(experiment$arms)
     I(sort(unique(c(at, pre[pre > 0 & pre < experiment$horizon]))))

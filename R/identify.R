@@ -97,15 +97,20 @@ gather_identification <- function(job, chunks, limit, several) {
 #' @export
 result_key.dpts_identification <- function(x) c(if (has_problems(x)) "problem", "policy", "run")
 
+# How often verdicts are wrong: of some policies nothing is promised.
+words_wrong <- function(x) {
+  open <- if (!is.null(x[["policy"]])) !vapply(policies(x), promises_verdict, NA)
+  paste0("with probability ", number_text(shared(x, "error")), " at most",
+         if (any(open)) paste0(", but for ", words_list(names(which(open))), ": no guarantee"))
+}
+
 #' @export
 tbl_sum.dpts_identification <- function(x, ...) {
   if (!is_whole(x)) return(NextMethod())
   problems <- if (has_problems(x)) unique(x$problem) else 1
-  open <- if (!is.null(x[["policy"]])) !vapply(policies(x), promises_verdict, NA)
   c("Identification" = sprintf("%s, %s", count_noun(length(problems), "problem", "problems"),
                                count_noun(length(unique(x[["policy"]])), "policy", "policies")),
-    "Wrong" = paste0("with chance ", number_text(shared(x, "error")), " at most",
-                     if (any(open)) paste0(", but for ", words_list(names(which(open))), ": no promise")),
+    "Wrong" = words_wrong(x),
     if (shared(x, "margin") > 0) c("Margin" = number_text(shared(x, "margin"))),
     "Limit" = count_noun(shared(x, "limit"), "person", "people"),
     "Seed" = words_seed(x), NextMethod())
@@ -203,9 +208,8 @@ autoplot.dpts_identification <- function(object, ...) {
     ggplot2::scale_y_continuous(labels = scales::label_percent(), limits = c(0, 1)) +
     plot_words(
       colour = "Policy", linetype = "Policy", x = "People", y = "Runs with a verdict",
-      caption = wrap_caption(sprintf("%s; a verdict is wrong with chance %s at most.",
-                                     words_runs_each(vapply(groups, nrow, 0L)),
-                                     number_text(shared(object, "error")))),
+      caption = wrap_caption(sprintf("%s; a verdict is wrong %s.", words_runs_each(vapply(groups, nrow, 0L)),
+                                     words_wrong(object))),
       alt = sprintf("Share of runs with a verdict against people; median %s.",
                     paste(vapply(groups, function(g) {
                       m <- sort(g$people, na.last = TRUE)[ceiling(nrow(g) / 2)]

@@ -66,7 +66,7 @@ policy_top_two <- function(mu = NULL, epsilon = NULL, error = 0.05, margin = 0, 
 # One of two kinds of privacy, or none: list(mu, epsilon)
 check_one_budget <- function(mu, epsilon) {
   if (!is.null(mu) && !is.null(epsilon)) {
-    abort_arg("epsilon", "NULL where `mu` is given: a policy has one of the two", epsilon)
+    abort_input("epsilon", "`mu` and `epsilon` cannot both be given: each is the whole guarantee.")
   }
   list(mu = if (!is.null(mu)) check_budget_number(mu, inf = FALSE),
        epsilon = if (!is.null(epsilon)) check_budget_number(epsilon, inf = FALSE))

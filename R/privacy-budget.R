@@ -71,7 +71,8 @@ unlimited <- function(guarantee) {
 check_budget <- function(x, arg = caller_arg(x)) {
   check_given(x, arg)
   if (!inherits(x, "dpts_guarantee") || is.null(kind_of(x)$largest) || !is_fixed(x)) {
-    abort_arg(arg, "a budget, such as `privacy_pure(1)`", x)
+    abort_arg(arg, "a budget, such as `privacy_pure(1)`", x,
+              hint = if (is.numeric(x)) sprintf("Were `%s` and the horizon given in the other order?", arg))
   }
   x
 }

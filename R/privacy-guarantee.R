@@ -88,9 +88,10 @@ kind_none <- list(
 # What carries a guarantee: policies, releases, agents (`$guarantee` or an attribute)
 as_guarantee <- function(x, arg) {
   own <- if (inherits(x, "dpts_guarantee")) x else
-    attr(x, "guarantee") %||% if (is.list(x)) x$guarantee
+    attr(x, "guarantee") %||% if (is.list(x)) x[["guarantee"]]
   if (!inherits(own, "dpts_guarantee")) {
-    abort_arg(arg, "a policy, a budget, the result of a mechanism, or a guarantee", x)
+    abort_arg(arg, "a policy, a budget, the result of a mechanism, or a guarantee", x,
+              hint = if (inherits(x, "dpts_result")) "`policies()` of a result is the list of its policies.")
   }
   own
 }

@@ -44,7 +44,7 @@ privacy_statement.default <- function(x, horizon = NULL, ..., arms = 2, delta = 
   }
   at <- conditions(horizon %||% Inf, arms)
   policies <- if (is_policy(x)) list(x) else if (inherits(x, "dpts_guarantee")) list(NULL) else
-    if (inherits(x, "dpts_replay")) policies(x) else unclass(x)
+    if (inherits(x, "dpts_result")) policies(x) else unclass(x)
   parts <- Map(function(name, guarantee, policy) {
     what <- if (is_policy(policy)) format(policy) else sprintf("a guarantee, %s", format(guarantee))
     if (length(guarantees) > 1 && !startsWith(what, name)) what <- sprintf("\"%s\": %s", name, what)

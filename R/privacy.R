@@ -70,8 +70,8 @@
 #' one in total variation, its trade-off curve loses at most eta in both arguments. With uniforms of 53
 #' bits eta is at most rounds x (arms x 3e-15 + 2.3e-17 sqrt(rounds / variance_scale)).
 #'
-#' @param policies A policy, such as [policy_ts_gaussian()], a result of [dpts_replay()] (for the
-#'   guarantees of that replay, under its own conditions), a guarantee from [privacy_compose()] or
+#' @param policies A policy, such as [policy_ts_gaussian()], a result of [dpts_simulate()] or [dpts_replay()]
+#'   (for its policies, under its own conditions), a guarantee from [privacy_compose()] or
 #'   [privacy_group()], a budget, or a named list of them.
 #' @param horizon Number of rounds, pre-pulls included: whole numbers.
 #' @param ... Must be empty: what follows is named.
@@ -173,6 +173,17 @@ dpts_privacy.dpts_replay <- function(policies, horizon = NULL, ..., arms, pools)
                        arms = length(shared(policies, "arms")), pools = shared(policies, "pools"))
 }
 
+#' @rdname dpts_privacy
+#' @export
+dpts_privacy.dpts_simulation <- function(policies, horizon = NULL, ..., arms, delay) {
+  check_result(policies, labels = TRUE)
+  problems <- if (is_label(policies[["problem"]])) things_of(droplevels(policies$problem)) else
+    list(shared(policies, "problem"))
+  delays <- lapply(problems, function(problem) if (is.function(problem$delay)) Inf else problem$delay)
+  dpts_privacy.default(policies(policies), horizon %||% max(vapply(problems, `[[`, 0, "horizon")), ...,
+                       arms = n_arms(problems[[1]]$arms), delay = max(unlist(delays)))
+}
+
 # The lower bound of each cell, at every delta: the same for all accountants
 lower_of_cells <- function(cells, delta, form_at) {
   runs <- unique(cells[c("policy", "horizon")])
@@ -188,6 +199,7 @@ lower_of_cells <- function(cells, delta, form_at) {
 check_guaranteed <- function(x, arg = caller_arg(x)) {
   force(arg)
   if (inherits(x, "dpts_replay")) return(replay_statements(x))
+  if (inherits(x, "dpts_simulation")) x <- policies(x)
   one <- function(x) is_policy(x) || inherits(x, "dpts_guarantee")
   name <- function(x) if (is_policy(x)) x$name else x$kind
   if (one(x)) return(stats::setNames(list(as_guarantee(x, arg)), name(x)))

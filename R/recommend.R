@@ -221,7 +221,8 @@ check_problems <- function(arms, k) {
   problems <- if (inherits(arms, "dpts_arms")) list(arms) else arms
   ok <- is.list(problems) && length(problems) > 0 && all(vapply(problems, inherits, NA, "dpts_arms"))
   if (!ok) {
-    abort_arg("arms", "made by one of the `arms_*()` functions, a list of such, or NULL with `k`", arms)
+    abort_arg("arms", "made by one of the `arms_*()` functions, a list of such, or NULL with `k`", arms,
+              hint = if (is.numeric(arms)) "Was the horizon meant? It is named: `horizon = 1e4`.")
   }
   sizes <- vapply(problems, n_arms, 0L)
   if (length(unique(sizes)) > 1 || (!is.null(k) && check_count(k) != sizes[1])) {

@@ -1,7 +1,7 @@
 #' Regret bounds from the papers
 #'
-#' Says how much reward a policy loses at most, as proved in the papers. What the papers prove about a
-#' policy's expected regret, next to lower bounds that no policy can beat.
+#' Says how much reward a policy loses at most, as proved in the papers, beside what no policy can do better in
+#' the long run.
 #'
 #' @details
 #' Most papers give an order without constants. Then `bound` is `NA`, because any number would be
@@ -14,7 +14,7 @@
 #'
 #' Lower bounds are rows of their own, called "lower bound: ..." in `policy`. That of Lai and Robbins holds
 #' for every policy that does well on all Bernoulli arms, privately or not; its number is the leading term,
-#' sum of D ln(T) / kl(mean, best mean), and exact only as T grows. That of Shariff and Sheffet is for
+#' sum of D ln(T) / kl(mean, best mean), a limit as T grows: at a given horizon a policy may lose less. That of Shariff and Sheffet is for
 #' epsilon-DP policies and is listed for each epsilon asked for.
 #'
 #' @param policy A policy, or a named list of them.
@@ -23,8 +23,8 @@
 #' @returns A tibble with columns
 #'   * `policy`: the name in the list, or which lower bound;
 #'   * `kind`: `"problem-dependent"` or `"problem-independent"`;
-#'   * `bound`: expected pseudo-regret at most (for the lower bounds: at least) this, in units
-#'     of reward; `NA` where the source gives only an order;
+#'   * `bound`: expected pseudo-regret at most this, in units of reward (for the lower bound of Lai and
+#'     Robbins: its leading term); `NA` where the source gives only an order;
 #'   * `order`: the formula, as text, with its source.
 #' @template auer
 #' @references Lai, T. L. and Robbins, H. (1985). Asymptotically Efficient Adaptive Allocation Rules.
@@ -53,7 +53,7 @@ regret_bound <- function(policy, arms, horizon) {
 
 #' Draw regret bounds
 #'
-#' Draws how much reward policies lose at most, beside what none can avoid.
+#' Draws how much reward policies lose at most, beside the least that is possible as the horizon grows.
 #'
 #' @param object A result of [regret_bound()].
 #' @param ... Must be empty.
@@ -70,7 +70,7 @@ autoplot.dpts_regret_bound <- function(object, ...) {
   data <- bare(object)
   lower <- startsWith(data$policy, "lower bound: ")
   data$y <- downwards(sub("^lower bound: ", "", data$policy))
-  sides <- c("at most", "no policy does better")
+  sides <- c("at most", "least possible, as T grows")
   data$side <- factor(sides[1 + lower], sides)
   known <- data[!is.na(data$bound), ]
   if (nrow(known) == 0) return(nothing_to_draw("No number to draw: only orders are proved."))

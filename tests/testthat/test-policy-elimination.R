@@ -195,7 +195,7 @@ test_that("halving names an arm with all people, and its verdict is no promise",
   expect_gt(half$median, 900 - 3 * 5)
   expect_lt(half$wrong, 0.02)
   expect_identical(half$undecided, 0)
-  expect_match(paste(capture.output(print(found)), collapse = " "), "but for half: no promise", fixed = TRUE)
+  expect_match(paste(capture.output(print(found)), collapse = " "), "but for half: no guarantee", fixed = TRUE)
   # The chance of an error for two arms in closed form: one stage
   two <- summary(dpts_identify(arms_bernoulli(c(0.5, 0.6)), policy_halving(mu = 0.2), limit = 400, runs = 4000, seed = 1))
   expect_lt(abs(two$wrong - stats::pnorm(-20 / sqrt(200 * (0.25 + 0.24) + 2 * 25))), 0.02)

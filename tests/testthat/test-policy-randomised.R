@@ -159,7 +159,7 @@ test_that("a chance of 0 stays 0 in its block, whatever is released meanwhile", 
 
 test_that("bad arguments are refused by name", {
   bad <- function(expr, what) expect_error(expr, what, class = "dpts_error_input")
-  bad(policy_randomised(mu = 1, epsilon = 1), "`epsilon` must be NULL where `mu` is given")
+  bad(policy_randomised(mu = 1, epsilon = 1), "`mu` and `epsilon` cannot both be given")
   bad(policy_randomised(mu = -1), "`mu`")
   bad(policy_randomised(epsilon = Inf), "`epsilon`")
   bad(policy_randomised(rule = "greedy"), "`rule`")

@@ -119,7 +119,7 @@ test_that("a release of the challenger alone proves it, as soon as it is there",
 
 test_that("bad arguments are refused by name", {
   bad <- function(expr, what) expect_error(expr, what, class = "dpts_error_input")
-  bad(policy_top_two(mu = 1, epsilon = 1), "`epsilon` must be NULL where `mu` is given")
+  bad(policy_top_two(mu = 1, epsilon = 1), "`mu` and `epsilon` cannot both be given")
   bad(policy_top_two(mu = 0), "`mu`")
   bad(policy_top_two(epsilon = "a"), "`epsilon`")
   bad(policy_top_two(error = 0), "`error`")

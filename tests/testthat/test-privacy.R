@@ -1,5 +1,15 @@
 skip_on_cran() # takes seconds
 
+test_that("a simulation says what its policies would leak, under its own conditions", {
+  sim <- dpts_simulate(arms_bernoulli(c(0.6, 0.4, 0.5)), list(a = policy_ts_gaussian(), b = policy_dp_imed(1)), 60,
+                       runs = 2, seed = 1, delay = 3)
+  same <- dpts_privacy(list(a = policy_ts_gaussian(), b = policy_dp_imed(1)), 60, delta = 1e-3, arms = 3, delay = 3)
+  expect_equal(tibble::as_tibble(dpts_privacy(sim, delta = 1e-3)), tibble::as_tibble(same))
+  expect_equal(unique(dpts_privacy(sim, 30, delta = 1e-3)$horizon), 30)
+  expect_match(paste(format(privacy_statement(sim, 60)), collapse = " "), "Differential privacy", fixed = TRUE)
+  expect_error(privacy_compose(sim), "`policies()` of a result", fixed = TRUE, class = "dpts_error_input")
+})
+
 test_that("columns and labels are as promised", {
   p <- dpts_privacy(list(a = policy_ts_gaussian(), b = policy_ucb1()), horizon = 30)
   expect_s3_class(p, "dpts_privacy")
