@@ -95,8 +95,9 @@ releases_answer <- function() {
     squares = number, noise = schema_enum(names(LAWS)), scale = SCHEMA_NUMBER, terms = SCHEMA_NUMBER,
     correlation = SCHEMA_NUMBER, chance = number, floor = number, whole = SCHEMA_FLAG, low = SCHEMA_NUMBER,
     high = SCHEMA_NUMBER)
-  rows$items$properties <- c(rows$items$properties, list( # where a row needs them
-    flip = SCHEMA_NUMBER, permuted = SCHEMA_FLAG, grid = SCHEMA_NUMBER, event = or_null(schema_enum(EVENTS))))
+  optional <- lapply(OPTIONAL, function(value) number) # columns that are there where a row needs them
+  optional[c("permuted", "event")] <- list(SCHEMA_FLAG, or_null(schema_enum(EVENTS)))
+  rows$items$properties <- c(rows$items$properties, optional)
   rows
 }
 

@@ -309,8 +309,8 @@ abort_store <- function(said) {
                         "was changed. End it first.")),
     append = list("append-only", "The journal is append-only; nothing was changed."),
     closed = list("external pointer is not valid",
-                  paste("This agent is not connected to its store: `saveRDS()` does not keep an agent, its store",
-                        "does. `agent_open()` opens it again."))
+                  paste("This agent is not connected to its store: `saveRDS()` does not keep an agent, its",
+                        "store does. `agent_open()` opens it again."))
   )
   hit <- Filter(function(name) grepl(kinds[[name]][[1]], said, ignore.case = TRUE), names(kinds))
   if (length(hit)) {

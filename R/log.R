@@ -107,7 +107,9 @@ check_columns <- function(chunk, seen) {
                       word_columns(seen$columns), seen$n, word_columns(names(chunk))))
   }
   for (column in c("arm", "reward")) {
-    if (!column %in% names(chunk)) abort_log(sprintf("have a column `%s`; the argument `%s` names another", column, column))
+    if (!column %in% names(chunk)) {
+      abort_log(sprintf("have a column `%s`; the argument `%s` names another", column, column))
+    }
   }
   for (column in intersect(log_columns, names(chunk))) {
     if (length(chunk[[column]]) != nrow(chunk)) {

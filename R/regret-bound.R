@@ -1,6 +1,6 @@
 #' Regret bounds from the papers
 #'
-#' Says how much reward a policy loses at most, as proved in the papers, beside what no policy can do better in
+#' Says how much reward a policy loses at most, as proved in the papers, beside the least that is possible in
 #' the long run.
 #'
 #' @details
@@ -14,8 +14,8 @@
 #'
 #' Lower bounds are rows of their own, called "lower bound: ..." in `policy`. That of Lai and Robbins holds
 #' for every policy that does well on all Bernoulli arms, privately or not; its number is the leading term,
-#' sum of D ln(T) / kl(mean, best mean), a limit as T grows: at a given horizon a policy may lose less. That of Shariff and Sheffet is for
-#' epsilon-DP policies and is listed for each epsilon asked for.
+#' sum of D ln(T) / kl(mean, best mean), a limit as T grows: at a given horizon a policy may lose less. That
+#' of Shariff and Sheffet is for epsilon-DP policies and is listed for each epsilon asked for.
 #'
 #' @param policy A policy, or a named list of them.
 #' @param arms The problem, from [arms_bernoulli()] and its family.
