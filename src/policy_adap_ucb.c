@@ -1,8 +1,9 @@
 /* AdaP-UCB: Azize and Basu (2022), Algorithm 1.
 
-   Play each arm once. At the start t of an episode pull the arm of the largest mean + sqrt(alpha ln(2 t) / (2
-   m)) + alpha ln(t) / (epsilon m) until its pulls have doubled. The mean is that of the m rewards of the
-   arm's last episode, half of all its pulls, and has the noise of one Lap(1 / epsilon) on their sum. */
+   Play each arm once. At the start t of an episode pull the arm of the largest
+   mean + sqrt(alpha ln(2 t) / (2 m)) + alpha ln(t) / (epsilon m) until its pulls have doubled. The mean is
+   that of the m rewards of the arm's last episode, half of all its pulls, and has the noise of one
+   Lap(1 / epsilon) on their sum. */
 
 #include "policy_batches.h"
 #include "policy_tournament_closing.h"

@@ -18,8 +18,9 @@ test_that("the kernels in \"Write your own policy\" are those in src", {
     found <- any(vapply(code, grepl, NA, pattern = block, fixed = TRUE))
     expect_true(found, label = block)
   }
-  shown <- trimws(grep("^ *policy_ucb1 <- ", text, value = TRUE))
-  expect_true(shown %in% readLines(sources("R", "policy-baseline.R")))
+  shown <- sub("^   ", "", text[grep("^   policy_ucb1 <- ", text) + 0:3])
+  expect_match(paste(readLines(sources("R", "policy-baseline.R")), collapse = "\n"), paste(shown, collapse = "\n"),
+               fixed = TRUE)
 })
 
 test_that("no article gives a function of R's own packages another meaning", {
