@@ -9,8 +9,8 @@
 /* A column holds REWARD, LONGEST, NAMED (the arm of the policy's own verdict, 0: none); then k numbers each
    of pulls, means and the round at which an arm was shown to be better (than the control, or than all
    others); then, arm a against b at a + k b, k by k lower bounds of differences by evidence, and of the
-   test at the end estimates, standard errors, and shares and terms of noise with Laplace tails. */
-enum { REWARD, LONGEST, NAMED, FIRST, BY_ARM = 3, BY_PAIR = 5 };
+   test at the end estimates, standard errors, Z, and shares and terms of noise with Laplace tails. */
+enum { REWARD, LONGEST, NAMED, FIRST, BY_ARM = 3, BY_PAIR = 6 };
 
 typedef struct {
   int64_t run, longest;
@@ -96,7 +96,8 @@ static int released(observer_t *observer, const session_t *session) {
 
 static void write_pairs(const trial_t *trial, const survey_t *survey, double *lower) {
   const int k = survey->k;
-  double *estimate = lower + k * k, *error = estimate + k * k, *share = error + k * k, *terms = share + k * k;
+  double *estimate = lower + k * k, *error = estimate + k * k, *z = error + k * k;
+  double *share = z + k * k, *terms = share + k * k;
   for (int i = 0; i < k; i++) {
     for (int j = 0; j < k; j++) {
       const int at = i + k * j;
@@ -104,7 +105,7 @@ static void write_pairs(const trial_t *trial, const survey_t *survey, double *lo
       const int asked =
           i != j && (!(survey->control > 0) || i == survey->control - 1 || j == survey->control - 1);
       lower[at] = asked && survey->concludes ? judge_lower(&trial->judge, survey, i, j) : NAN;
-      estimate[at] = of.difference, error[at] = of.error;
+      estimate[at] = of.difference, error[at] = of.error, z[at] = of.z;
       share[at] = of.share, terms[at] = of.terms;
     }
   }

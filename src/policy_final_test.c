@@ -33,16 +33,19 @@ static void add_pair(final_pair_t *pair, const stratum_arm_t *a, const stratum_a
                      double level) {
   const stratum_arm_t *arms[] = {a, b};
   const int seen = a->n > 0 && b->n > 0;
-  const double n2 = people * people;
-  pair->people += people;
-  if (seen) pair->difference += people * (a->sum / a->n - b->sum / b->n);
+  const double n2 = people * people, gap = seen ? a->sum / a->n - b->sum / b->n : 0;
+  double variance = 0;
   for (int i = 0; i < 2; i++) {
     const stratum_arm_t *arm = arms[i];
     const double n = fmax(arm->n, 1), per = n2 / (n * n);
-    pair->variance += n2 * (arm->n > 0 ? variance_of(arm, level) : 0.25) + per * arm->noise;
+    variance += (arm->n > 0 ? variance_of(arm, level) : 0.25) + arm->noise / (n * n);
     pair->heavy += per * arm->heavy;
     pair->fourth += 12 * per * per * arm->laplace;
   }
+  pair->people += people;
+  pair->difference += people * gap;
+  pair->variance += n2 * variance;
+  pair->scaled += sqrt(people / variance) * gap;
 }
 
 void final_test_close(final_test_t *test) {
@@ -84,9 +87,10 @@ void final_test_add(final_test_t *test, const release_t *rows, int n) {
 
 final_result_t final_test_of(const final_test_t *test, int a, int b) {
   const final_pair_t *pair = &test->pairs[a + test->k * b];
-  if (!(pair->people > 0)) return (final_result_t){NAN, NAN, 0, 0};
+  if (!(pair->people > 0)) return (final_result_t){NAN, NAN, NAN, 0, 0};
   return (final_result_t){.difference = pair->difference / pair->people,
                           .error = sqrt(pair->variance) / pair->people,
+                          .z = pair->scaled / sqrt(pair->people),
                           .share = pair->heavy / pair->variance,
                           .terms = pair->heavy > 0 ? 3 * pair->heavy * pair->heavy / pair->fourth : 0};
 }

@@ -92,7 +92,7 @@ test_that("what a run comes to is what R makes of its releases", {
     stratum <- cumsum(c(TRUE, vapply(seq_along(blocks)[-1], function(j) {
       any(abs(blocks[[j]]$chance - blocks[[j - 1]]$chance) > 1e-9)
     }, NA)))
-    total <- c(0, 0, 0)
+    total <- c(0, 0, 0, 0)
     for (own in split(blocks, stratum)) {
       n <- Reduce(`+`, lapply(own, `[[`, "size"))
       sum <- Reduce(`+`, lapply(own, `[[`, "sum"))
@@ -101,13 +101,15 @@ test_that("what a run comes to is what R makes of its releases", {
       noise <- length(own) # variance 1 in each sum
       rest <- pmin(pmax((n * x * (1 - x) + noise / n) / (n - 1), 0), 0.25)
       v <- pmax((n * rest + 5 * level * (1 - level)) / (n + 5), 0.01) / n + noise / n^2
-      total <- total + c(sum(n) * (x[2] - x[1]), sum(n)^2 * (v[1] + v[2]), sum(n))
+      total <- total + c(sum(n) * (x[2] - x[1]), sum(n)^2 * (v[1] + v[2]), sum(n),
+                         sqrt(sum(n)) * (x[2] - x[1]) / sqrt(v[1] + v[2]))
     }
-    c(total[1] / total[3], sqrt(total[2]) / total[3])
-  }, numeric(2))
-  # After 3 numbers and 3 by arm there are lower bounds, estimates and errors of 9 pairs; b against a is the second.
+    c(total[1] / total[3], sqrt(total[2]) / total[3], total[4] / sqrt(total[3]))
+  }, numeric(3))
+  # After 3 numbers and 3 by arm there are lower bounds, estimates, errors and Z of 9 pairs; b against a is the second.
   expect_equal(seen[3 + 9 + 9 + 2, ], found[1, ])
   expect_equal(seen[3 + 9 + 18 + 2, ], found[2, ])
+  expect_equal(seen[3 + 9 + 27 + 2, ], found[3, ])
   # Lower bounds and proofs are those of effects() and evidence().
   known <- effects(sim, control = "a", level = 0.95)
   expect_equal(seen[3 + 9 + 2, ], known$lower[known$arm == "b"])
