@@ -25,10 +25,10 @@
 #'   **If chances follow what was released** there are several strata, and variances of later ones depend on
 #'   what came before. A claim then also needs that the sum of sqrt(n_g / n) D_g / sqrt(V_g) is above the
 #'   threshold. If at no time there is a difference, this sum is nearly standard normal whatever drifts. If
-#'   there are differences that average to 0, the level is that of Z, which is an approximation, and so are the
-#'   intervals: among rates that change in opposite directions and levels from 0 to 1, 5 to 6% of claims were
-#'   false at 5%. What is proved are the columns of `summary()`, by evidence. With few people for an arm in
-#'   each of many strata intervals may cover less than they should: see the column `coverage`;
+#'   there are differences that average to 0, the level is that of Z, which is an approximation, and so are
+#'   the intervals: among rates that change in opposite directions and levels from 0 to 1, 5 to 6% of claims
+#'   were false at 5%. What is proved are the columns of `summary()`, by evidence. With few people for an arm
+#'   in each of many strata intervals may cover less than they should: see the column `coverage`;
 #' * else, where sums are released, by the evidence of [evidence()], at any look, for means that do not
 #'   change. No z-test is valid for such policies: they assign in blocks of one arm, and a trend in time looks
 #'   like an effect.
