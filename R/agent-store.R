@@ -14,13 +14,15 @@
 #                    they are durable; FALSE, with nothing written, if another process has written
 #                    since begin()
 #   rollback()       leaves all as it was
+#   create(rows)     makes the tables and these first rows in them
 #   backup(path)     a consistent copy as a SQLite file; a store may lack it
 #   tickets(ids), asked(key), persons(ids), due(now), kept(what), log(n), course(from, to, width), releases(),
 #   totals(from, to), missing(from, to), count(kind)      look
 #
 # Without the lock a change is right all the same: each change raises `seq`, and nothing is written unless
 # `seq` still is the one that the change was computed from, and the agent the one that the handle was opened
-# on. A single process so needs one statement for a choice. Under contention the second try takes the lock.
+# on. On SQLite a single process so needs one statement for a choice, and under contention the second try
+# takes the lock; PostgreSQL takes it at once.
 
 # The format of a store; a store of another one is refused. Raise it when a table or the trigger changes (a
 # test compares checksums of both), or when a value that is kept would be misread: a status, the head, the
@@ -41,9 +43,6 @@ TICKET <- c(open = 0L, waiting = 1L, used = 2L, missing = 3L, beyond = 4L, done 
 
 # The columns of the agent's head that change
 HEAD <- c("seq", "clock", "next_due", "late", "restored", "pages", "state_sum")
-
-# What an error of another process's change says, in each database
-OUTPACED <- "another process has written"
 
 # Tickets that a deadline will resolve, and those whose batch may be released, as the indices have them
 DUE <- sprintf("status IN (%d, %d) AND due IS NOT NULL", TICKET[["open"]], TICKET[["waiting"]])
@@ -164,21 +163,21 @@ exactly <- function(x) {
   if (sprintf("%.1f", 0.5) == "0.5") text else sub(",", ".", text, fixed = TRUE) # some locales write a comma
 }
 
-# The looks of a store in a database. `query` sends SQL and gives a data frame. All that comes into the SQL
-# is a number, a hexadecimal string or a key that check_key() let pass.
+# The looks of a store in a database. `query` sends SQL with the values for its places $1, ..., and gives a
+# data frame. Only numbers of rounds, changes and seconds are in the text of SQL, which a server may log.
 store_looks <- function(sql, query) {
-  look <- function(...) with_store_errors(query(sprintf(...)))
+  look <- function(..., values = NULL) with_store_errors(query(sprintf(...), values))
   ticket <- paste0(sql$at, "dpts_ticket")
   number <- function(x) sprintf("CAST(%s AS %s)", x, sql$number)
-  ticket_rows <- function(where, ...) {
+  ticket_rows <- function(where, ..., values = NULL) {
     rows <- as.list(look(paste("SELECT ticket, t, arm, batch, status, reward, context, probability FROM",
-                               ticket, where), ...))
+                               ticket, where), ..., values = values))
     rows$reward <- on_grid(as.numeric(rows$reward)) # a column of NULLs has no type
     rows$t <- as.numeric(rows$t)
     rows$probability <- as.numeric(rows$probability)
     rows
   }
-  among <- function(x) sprintf(sql$among, json_rows_flat(x))
+  among <- function(x) list(json_rows_flat(x))
   list(
     definition = function() {
       head <- look("SELECT version FROM %sdpts_agent WHERE id = 1", sql$at)
@@ -190,8 +189,8 @@ store_looks <- function(sql, query) {
       list(version = head$version, identity = row$identity, definition = row$definition[[1]],
            sum = row$definition_sum)
     },
-    tickets = function(ids) ticket_rows("WHERE ticket IN (%s)", among(ids)),
-    asked = function(key) ticket_rows("WHERE asked = '%s' ORDER BY id", key),
+    tickets = function(ids) ticket_rows("WHERE ticket IN (%s)", sql$among, values = among(ids)),
+    asked = function(key) ticket_rows("WHERE asked = $1 ORDER BY id", values = list(key)),
     due = function(now) ticket_rows("WHERE %s AND due <= %s ORDER BY due, id", DUE, exactly(now)),
     # Tickets that are not resolved, and, unless that is all ("open"), resolved ones whose reward is kept
     # ("rewards"), or of which at least is kept whether there was one ("all")
@@ -201,7 +200,8 @@ store_looks <- function(sql, query) {
       ticket_rows(paste("WHERE status IN (%d, %d)", more), TICKET[["open"]], TICKET[["waiting"]])
     },
     persons = function(ids) {
-      look("SELECT person, pulls, arm, ticket FROM %sdpts_person WHERE person IN (%s)", sql$at, among(ids))
+      look("SELECT person, pulls, arm, ticket FROM %sdpts_person WHERE person IN (%s)", sql$at, sql$among,
+           values = among(ids))
     },
     log = function(n) {
       look("SELECT ticket, t, arm, time, status, probability FROM %s ORDER BY id DESC%s", ticket,
@@ -240,30 +240,10 @@ store_looks <- function(sql, query) {
 
 json_rows_flat <- function(x) paste0("[\"", paste(x, collapse = "\",\""), "\"]")
 
-# What creates an agent's tables
-create_statements <- function(sql, agent, definition, image) {
-  insert <- function(table, columns) paste0("INSERT INTO ", sql$at, table, sql_row(columns, sql))
-  # A statement may not be too long.
-  each <- split(seq_along(image$numbers), ceiling(seq_along(image$numbers) / 200))
-  hex <- .Call(C_hex, image$bytes)
-  pages <- vapply(each, function(i) {
-    from <- 2 * page_starts(image)[i] - 1
-    bytes <- paste0(sql$bytes[1], substring(hex, from, from + 2 * IMAGE_PAGE - 1), sql$bytes[2])
-    sprintf("INSERT INTO %sdpts_page VALUES %s", sql$at,
-            paste0("(", image$numbers[i], ", ", bytes, ")", collapse = ", "))
-  }, "")
-  c(schema_tables(sql), insert("dpts_agent", agent), insert("dpts_definition", definition), pages)
-}
-
 # A head with what these changes made of it
 with_head <- function(head, new, names = HEAD) {
   head[names] <- new[names]
   head
-}
-
-# Names and values of a row, as an INSERT has them
-sql_row <- function(row, sql) {
-  paste0(" (", paste(names(row), collapse = ", "), ") VALUES (", .Call(C_sql_values, row, sql$bytes), ")")
 }
 
 # Rewards live on the grid of exact noise
@@ -283,14 +263,6 @@ with_store_errors <- function(expr) {
     if (inherits(e, "dpts_error")) rlang::cnd_signal(e)
     abort_store(conditionMessage(e))
   })
-}
-
-# commit()'s answer: FALSE if another process was quicker
-unless_outpaced <- function(expr) {
-  tryCatch({
-    expr
-    TRUE
-  }, error = function(e) if (grepl(OUTPACED, conditionMessage(e), fixed = TRUE)) FALSE else stop(e))
 }
 
 abort_store <- function(said) {

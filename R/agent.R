@@ -88,7 +88,8 @@
 #' * The store holds the sum under way and rewards that wait, and is as confidential as the
 #'   rewards. A SQLite file is readable by its owner alone and overwrites what it deletes; the journal
 #'   of the file system, backups and snapshots do not. On PostgreSQL deleted rows live on in
-#'   its write-ahead log, its replicas and until `VACUUM`.
+#'   its write-ahead log, its replicas and until `VACUUM`; its server's log gets no values, unless
+#'   `log_parameter_max_length` asks for them.
 #' * With `max_per_person` identifiers are kept as keyed hashes (HMAC-SHA256). The key lies in the
 #'   same store: whoever has the store can test a guess.
 #' * Nothing is promised about how long a call takes.
@@ -175,12 +176,13 @@ dpts_agent <- function(policy, arms, store = NULL, ..., name = NULL, horizon = N
   sum <- checksum(definition)
   agent <- new_agent(place, terms, new_identity(sum))
   session_start(agent$session)
-  image <- agent_image(agent)
-  place$create(
-    c(list(id = 1L, version = STORE_VERSION, identity = agent$identity, seq = 0, clock = time_now(NA),
-           next_due = NA_real_, late = 0, restored = 0, pages = image$pages, state_sum = image$sum)),
-    list(id = 1L, definition = list(definition), definition_sum = sum), image
-  )
+  first <- list2env(list(now = time_now(NA), next_due = NA_real_, late = 0, restored = 0,
+                         find_next_due = FALSE))
+  change <- change_row(all_changes(agent, first, 0))
+  place$create(list(
+    dpts_agent = c(list(id = 1L), utils::modifyList(change[c("version", "identity", HEAD)], list(seq = -1))),
+    dpts_definition = list(id = 1L, definition = list(definition), definition_sum = sum), dpts_change = change
+  ))
   made <- TRUE
   agent
 }
@@ -356,7 +358,7 @@ try_change <- function(agent, body, how, restored) {
   seq <- head$seq
   if (length(tx$events$kind) || length(tx$resolved$ticket) || tx$late != head$late) {
     seq <- seq + 1
-    if (!write_changes(agent, tx, seq)) return(NULL)
+    if (!store$commit(all_changes(agent, tx, seq))) return(NULL)
   } else {
     store$rollback() # nothing to write: let go of the lock
   }
@@ -374,19 +376,20 @@ check_same <- function(agent, found) {
 # Can the store be read, and is it the agent's? Without its state
 check_there <- function(agent) check_same(agent, read_definition(agent$store))
 
-write_changes <- function(agent, tx, seq) {
+# What change number `seq` writes, as a store takes it
+all_changes <- function(agent, tx, seq) {
   image <- agent_image(agent)
   # What was learned from needs no context any more.
   if (length(tx$resolved$ticket)) {
     tx$resolved$drop <- as.integer(!agent$terms$keep_rewards & tx$resolved$status != TICKET[["waiting"]])
   }
-  agent$store$commit(list(
+  list(
     identity = agent$identity, tickets = tx$tickets, resolved = tx$resolved, forget = tx$forget,
     persons = tx$persons, forgotten = tx$forgotten, find_next_due = tx$find_next_due, events = tx$events,
     releases = release_columns(take_sums(agent$session)),
     agent = list(seq = seq, clock = tx$now, next_due = tx$next_due, late = tx$late, restored = tx$restored,
                  pages = image$pages, state_sum = image$sum), image = image
-  ))
+  )
 }
 
 # Rows of the release table as columns

@@ -82,38 +82,3 @@ SEXP ffi_json_rows(SEXP columns) {
   strcpy(at, n ? "]" : "[]");
   return Rf_mkString(text);
 }
-
-/* The values of a row, a list, as SQL reads them, exactly; bytes, each in a list, between the two strings of
-   `around` */
-SEXP ffi_sql_values(SEXP row, SEXP around) {
-  enum { MOST = 64 }; /* of a number, or beside a string */
-  const int m = Rf_length(row);
-  size_t room = 1;
-  for (int j = 0; j < m; j++) {
-    SEXP x = VECTOR_ELT(row, j);
-    room += MOST;
-    if (TYPEOF(x) == STRSXP) room += 2 * strlen(Rf_translateCharUTF8(STRING_ELT(x, 0)));
-    if (TYPEOF(x) == VECSXP) room += 2 * (size_t)Rf_xlength(VECTOR_ELT(x, 0));
-  }
-  char *text = R_alloc(room, 1), *at = text;
-  for (int j = 0; j < m; j++) {
-    SEXP x = VECTOR_ELT(row, j);
-    if (j) at += sprintf(at, ", ");
-    if (TYPEOF(x) == VECSXP) {
-      at += sprintf(at, "%.20s", CHAR(STRING_ELT(around, 0)));
-      at = write_hex(at, VECTOR_ELT(x, 0));
-      at += sprintf(at, "%.20s", CHAR(STRING_ELT(around, 1)));
-    } else if (TYPEOF(x) == STRSXP && STRING_ELT(x, 0) != NA_STRING) {
-      *at++ = '\'';
-      for (const char *p = Rf_translateCharUTF8(STRING_ELT(x, 0)); *p; p++) {
-        if (*p == '\'') *at++ = '\'';
-        *at++ = *p;
-      }
-      *at++ = '\'';
-    } else {
-      at = json_cell(at, MOST, x, 0);
-    }
-  }
-  *at = 0;
-  return Rf_ScalarString(Rf_mkCharCE(text, CE_UTF8));
-}

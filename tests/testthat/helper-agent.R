@@ -114,6 +114,12 @@ postgres_connection <- function(schema = basename(tempfile("s")), env = parent.f
   con
 }
 
+# What the server has logged, and the last words of each of its sessions
+postgres_says <- function(con) {
+  c(readLines(file.path(postgres_cluster()[1], "log")),
+    DBI::dbGetQuery(con, "SELECT query FROM pg_stat_activity WHERE pid <> pg_backend_pid()")$query)
+}
+
 # A function of the package, as make(it) has it until a test ends
 local_function <- function(name, make, env = parent.frame()) {
   namespace <- asNamespace("dpts")
