@@ -36,7 +36,10 @@ choose_body <- function() schema_body(
     "for policies in R any value")),
   person = schema_several(SCHEMA_TEXT),
   key = list(type = "string", pattern = "^[-A-Za-z0-9_.:]{1,100}$",
-             description = "a string of at most 100 letters, digits and -_.:")
+             description = "a string of at most 100 letters, digits and -_.:"),
+  predicted = c(schema_several(or_null(SCHEMA_NUMBER), 1000), description = paste(
+    "Of a policy with predictions: the reward that is expected of each person;",
+    "null where nothing is known"))
 )
 
 api_choose <- function(agent, given) do.call(agent_choose, c(list(agent), given))
@@ -104,7 +107,7 @@ releases_answer <- function() {
 status_answer <- function() schema_object(
   name = or_null(SCHEMA_TEXT), policy = SCHEMA_TEXT, guarantee = SCHEMA_TEXT, restored = SCHEMA_NUMBER,
   learning = SCHEMA_FLAG, use = SCHEMA_TEXT, rounds = SCHEMA_NUMBER, horizon = or_null(SCHEMA_NUMBER),
-  outstanding = SCHEMA_NUMBER,
+  outstanding = SCHEMA_NUMBER, clipped = or_null(SCHEMA_NUMBER),
   arms = schema_rows(arm = SCHEMA_TEXT, pulls = SCHEMA_NUMBER, outstanding = SCHEMA_NUMBER),
   then = schema_enum(c("go", "end", "verdict")), winner = or_null(SCHEMA_TEXT),
   deadline = or_null(SCHEMA_NUMBER),

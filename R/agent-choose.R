@@ -28,10 +28,13 @@
 #'   and not to be given otherwise.
 #' @param key A string that names this call, of at most 100 letters, digits and `-_.:`; a second call with it
 #'   gives the tickets of the first. `NULL`: every call is a new one.
-#' @returns `agent_choose()`: a tibble, one row per choice: `ticket` (a string that nobody can guess),
-#'   `t` (the round; NA if the choice is none: beyond `max_per_person`, after the end, while all arms but one
-#'   are paused, or by an agent beyond its budget), `arm` (a factor), `probability` (with which this arm was
-#'   chosen, where the policy can say it; NA if not, or if the choice is no round).
+#' @param predicted Of a policy with predictions ([policy_randomised()]): one number for each choice in the
+#'   units of the rewards, NA where nothing is known of the person. It is kept until the policy has learned
+#the '   reward, and no longer unless `keep_rewards`. ' @returns `agent_choose()`: a tibble, one row per
+#choice: `ticket` (a string that nobody can guess), '   `t` (the round; NA if the choice is none: beyond
+#`max_per_person`, after the end, while all arms but one '   are paused, or by an agent beyond its budget),
+#`arm` (a factor), `probability` (with which this arm was '   chosen, where the policy can say it; NA if not,
+#or if the choice is no round).
 #'
 #'   `agent_reward()`: invisibly a tibble, one row per report: `ticket` and `status`: `"used"` (given to the
 #'   policy), `"waiting"` (for its deadline), `"known"` (reported before; nothing happened. What was used is
@@ -47,12 +50,15 @@
 #' # The same again: nothing happens.
 #' print(agent_reward(agent, two$ticket, c(0, 1)))
 #' @export
-agent_choose <- function(agent, n = 1, ..., offer = NULL, context = NULL, person = NULL, key = NULL) {
+agent_choose <- function(agent, n = 1, ..., offer = NULL, context = NULL, person = NULL, key = NULL,
+                         predicted = NULL) {
   check_agent(agent)
   check_dots_empty(...)
   n <- check_count(n, 1, 1e6)
   offer <- check_offer(offer, agent)
+  told <- check_predictions(predicted, n, agent$terms)
   contexts <- check_contexts(context, n, agent)
+  if (!is.null(told)) contexts <- told
   person <- check_person(person, n, agent$terms)
   key <- check_key(key)
   chosen <- agent_transact(agent, function(tx) {
@@ -88,6 +94,9 @@ choose_arms <- function(agent, tx, n, offer, contexts, person, key) {
   due <- if (agent$terms$deadline < Inf) tx$now + agent$terms$deadline else NA_real_
   note_tickets(agent, tx, chosen, due, contexts, key)
   counts <- !is.na(chosen$t)
+  if (!is.null(contexts$outside)) {
+    agent$life$clipped <- agent$life$clipped + sum(contexts$outside[counts & chosen$new])
+  }
   if (any(counts)) {
     agent$outstanding <- agent$outstanding + tabulate(chosen$arm[counts], length(agent$terms$arms))
     tx$next_due <- min(tx$next_due, due, na.rm = !is.na(due))
@@ -298,6 +307,28 @@ check_contexts <- function(context, n, agent) {
   }
   at <- if (rows) function(i) context[i, ] else function(i) context
   list(given = TRUE, at = at, of = function(i, arm) at(i))
+}
+
+# Predictions of n choices as contexts of one number, clipped, the middle where there is none; `outside`:
+# which were clipped. NULL: the policy has none
+check_predictions <- function(predicted, n, terms) {
+  bounds <- predictions_of(terms$policy)
+  if (is.null(bounds)) {
+    if (!is.null(predicted)) abort_arg("predicted", "left out: the policy has no predictions")
+    return(NULL)
+  }
+  must <- sprintf("%s, NA where nothing is known", if (n == 1) "a number" else
+    sprintf("%s numbers, one per choice", number_text(n)))
+  known <- !is.na(predicted)
+  if (length(predicted) != n || is.object(predicted) || any(known) && !is.numeric(predicted) ||
+      any(is.infinite(predicted))) {
+    abort_arg("predicted", must, predicted)
+  }
+  m <- rep(mean(bounds), n)
+  m[known] <- (predicted[known] - terms$range[1]) / diff(terms$range)
+  outside <- m < bounds[1] | m > bounds[2]
+  m <- pmin(pmax(m, bounds[1]), bounds[2])
+  list(given = TRUE, at = function(i) m[i], of = function(i, arm) m[i], outside = outside)
 }
 
 # Who is chosen for, as hashes

@@ -126,6 +126,9 @@ check_terms <- function(terms) {
   if (is_contextual(policy) && is.null(terms$dim)) {
     refuse("Policy \"%s\" reads contexts: `dim` must say of how many numbers.", policy$name)
   }
+  if (!is.null(terms$dim) && !is.null(predictions_of(policy))) {
+    refuse("Policy \"%s\" reads predictions, and no contexts: leave out `dim`.", policy$name)
+  }
   if (is.null(terms$budget)) return(invisible())
   if (promises_nothing(guarantee)) {
     refuse("`budget` names %s, but policy \"%s\" promises no privacy.", format(terms$budget),

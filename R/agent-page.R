@@ -21,6 +21,7 @@ api_status <- function(agent) {
   list(
     name = terms$name %||% NA, policy = terms$policy$name, guarantee = standing$guarantee,
     restored = standing$restored, learning = standing$learning, use = terms$use,
+    clipped = if (!is.null(predictions_of(terms$policy))) agent$life$clipped else NA,
     rounds = sum(pulls$pulls), horizon = terms$horizon %||% NA,
     outstanding = sum(pulls$outstanding), arms = pulls,
     then = agent$life$then, winner = agent$life$arms[agent$life$winner],

@@ -191,6 +191,8 @@ format.dpts_agent <- function(x, ...) {
     } else "waited for without limit")
   }
   width <- max(nchar(as.character(pulls$arm)))
+  bounds <- predictions_of(terms$policy)
+  if (!is.null(bounds)) bounds <- from_units(bounds, terms$range)
   c(head,
     paste0("  guarantee: ", state$guarantee,
            if (state$private && is.null(terms$max_per_person)) " for a reward",
@@ -205,6 +207,10 @@ format.dpts_agent <- function(x, ...) {
     paste("  rewards:   used", rule),
     if (!identical(terms$range, c(0, 1))) {
       sprintf("             from %s to %s", number_text(terms$range[1]), number_text(terms$range[2]))
+    },
+    if (!is.null(bounds)) {
+      sprintf("  predicted: from %s to %s, %s", number_text(bounds[1]), number_text(bounds[2]),
+              paste(words_whole(x$life$clipped), "clipped"))
     },
     if (x$life$then != "go") {
       winner <- terms$arms[x$life$winner]

@@ -63,12 +63,12 @@ use_rewards <- function(agent, tx, tickets, reward) {
 feed_rewards <- function(agent, tickets, value) {
   session <- agent$session
   terms <- agent$terms
-  if (length(value) > 100 && is.null(terms$dim) && !is_custom(core(terms$policy))) {
+  if (length(value) > 100 && is.null(session$dim) && !is_custom(core(terms$policy))) {
     return(session_feed_all(session, tickets$t, tickets$arm, as.double(tickets$batch), value))
   }
   for (i in seq_along(value)) {
     context <- tryCatch(read_context(tickets$context[i]), error = function(e) NULL)
-    if (!is.null(terms$dim) && !(is.double(context) && length(context) == terms$dim)) {
+    if (!is.null(session$dim) && !(is.double(context) && length(context) == session$dim)) {
       abort_store("the context of a ticket cannot be read")
     }
     session_feed(session, tickets$t[i], tickets$arm[i], tickets$batch[i], value[i], context)

@@ -67,6 +67,9 @@
 #' * [dpts_privacy()]: the guarantee and what has been spent, a function of all this;
 #' * `print()`, `summary()`, `autoplot()` and the service ([agent_api()]): the same numbers again.
 #'
+#' How many predictions were clipped ([policy_randomised()]) is shown to you by `print()` and the service's
+#' `/status`. If predictions are protected, leave that number out of what you publish.
+#'
 #' Nothing else: no reward, no sum before its noise, no posterior draw, and with
 #' `use = "deadline"` not whether an answer came. [agent_reward()] answers the one who reports
 #' a reward; its answer is not for publication.

@@ -13,7 +13,7 @@ live_session <- function(policy, k, horizon, dim) {
   session$policy <- policy
   session$k <- k
   session$horizon <- horizon %||% Inf
-  session$dim <- dim
+  session$dim <- dim %||% if (!is.null(predictions_of(policy))) 1L # a prediction is a context of one number
   session$flip <- flip_of(policy)
   session$sums_are_public <- if (session$flip > 0) bits_are_public(policy) else
     is_true_of(policy, "releases") && is_true_of(policy, "reports")

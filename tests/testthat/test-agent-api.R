@@ -46,7 +46,7 @@ test_that("the service chooses, takes rewards and reports", {
   expect_equal(status$rounds, 3)
   expect_equal(status$arms$pulls, pulls(api$agent)$pulls)
   expect_setequal(names(status), c("name", "policy", "guarantee", "restored", "learning", "use", "rounds",
-                                   "horizon", "outstanding", "arms", "then", "winner", "shares", "deadline", "range", "sums",
+                                   "horizon", "outstanding", "clipped", "arms", "then", "winner", "shares", "deadline", "range", "sums",
                                    "spends", "guess", "often"))
   # 1-GDP: the best test errs with probability pnorm(-1/2) on either side.
   expect_gte(status$guess, stats::pnorm(0.5))
@@ -55,6 +55,33 @@ test_that("the service chooses, takes rewards and reports", {
   expect_equal(privacy$epsilon, dpts_privacy(api$agent, delta = 1e-6)$epsilon)
   estimates <- call_api(api$router, "GET", "/estimates", query = "?level=0.9")$json
   expect_equal(estimates$upper, estimates(api$agent, 0.9)$upper)
+})
+
+test_that("the service takes a prediction with each choice, null where nothing is known", {
+  skip_if_not_installed("plumber")
+  agent <- dpts_agent(policy_randomised(1, outcome = "continuous", predicted = c(0.2, 0.8)), c("a", "b"),
+                      use = "arrival", range = c(0, 50))
+  router <- agent_api(agent, TOKEN, log = NULL)
+  choose <- function(body) call_api(router, "POST", "/choose", body)
+  two <- choose('{"n": 2, "predicted": [45, null]}')
+  expect_equal(two$status, 200)
+  expect_equal(two$json$t, 1:2)
+  expect_equal(choose('{"predicted": [null]}')$status, 200)
+  expect_equal(choose('{"predicted": 20}')$status, 200)
+  for (body in c("{}", '{"predicted": null}', '{"n": 2, "predicted": 20}', '{"predicted": "20"}')) {
+    said <- choose(body)
+    expect_equal(said$status, 400)
+    expect_match(said$json$message, "predicted", fixed = TRUE)
+  }
+  status <- call_api(router, "GET", "/status")$json
+  expect_equal(status$clipped, 1)
+  expect_equal(call_api(router, "GET", "/estimates")$status, 400)
+  call_api(router, "POST", "/reward", sprintf('{"ticket": ["%s", "%s"], "reward": [0, 50]}', two$json$ticket[1],
+                                              two$json$ticket[2]))
+  call_api(router, "POST", "/finish", "{}")
+  expect_equal(call_api(router, "GET", "/overview")$status, 200)
+  releases <- call_api(router, "GET", "/releases")$json
+  expect_equal(unique(releases$predicted_high), 0.8)
 })
 
 test_that("only who shows the token gets in, and the token is nowhere in an answer", {

@@ -143,3 +143,81 @@ test_that("predictions are refused where they cannot be", {
   expect_identical(format(make(predicted = c(0.3, 0.7), protect = "reward")),
                    "policy_randomised(mu = 1, outcome = \"continuous\", predicted = c(0.3, 0.7), protect = \"reward\")")
 })
+
+# ---- agents ------------------------------------------------------------------------------------
+
+test_that("an agent keeps a prediction until the reward is learned, across a restart, and no longer", {
+  skip_on_cran()
+  withr::local_seed(5)
+  # Noise of less than 1e-9 of a step is none.
+  policy <- policy_randomised(mu = 1e12, block = 8, outcome = "continuous", predicted = c(0.2, 0.8))
+  postgres <- NULL
+  stores <- list(withr::local_tempfile(fileext = ".sqlite"), if (postgres_available()) postgres_connection())
+  for (store in Filter(Negate(is.null), stores)) {
+    agent <- dpts_agent(policy, c("a", "b"), store, use = "arrival", range = c(0, 500))
+    m <- c(120, 400, NA, 30, 499, 250, 333.3, 100)
+    chosen <- agent_choose(agent, 8, predicted = m)
+    said <- function() utils::capture.output(print(agent))
+    expect_match(said(), "predicted: from 100 to 400, 2 clipped", all = FALSE, fixed = TRUE)
+    expect_false(anyNA(stored(agent, chosen$ticket)$context))
+    agent_reward(agent, chosen$ticket[1:3], 500 * (1:3) / 8)
+    expect_identical(is.na(stored(agent, chosen$ticket)$context), 1:8 <= 3)
+    if (is.character(store)) {
+      agent_close(agent)
+      agent <- agent_open(store)
+    }
+    agent_reward(agent, chosen$ticket[4:8], 500 * (4:8) / 8)
+    expect_true(all(is.na(stored(agent, chosen$ticket)$context)))
+    expect_match(said(), "2 clipped", all = FALSE, fixed = TRUE)
+    table <- dpts_releases(agent)
+    # In whole steps of 2^-20, squares rounded up
+    u <- round(residual(1:8 / 8, ifelse(is.na(m), 250, m) / 500, 0.2, 0.8) * 2^20) / 2^20
+    squares <- ceiling((u - 0.5)^2 * 2^20) / 2^20
+    by <- function(x) as.vector(tapply(x, chosen$arm, sum, default = 0))[as.integer(table$arm)]
+    expect_equal(table$sum, by(u), tolerance = 1e-12)
+    expect_equal(table$squares, by(squares), tolerance = 1e-12)
+    expect_identical(unique(table$predicted_low), 0.2)
+    expect_identical(unique(table$high), 500)
+    # What follows from it
+    expect_identical(is.na(effects(agent)$difference), any(tabulate(chosen$arm, 2) == 0))
+    expect_error(estimates(agent), "less predictions", class = "dpts_error_verdict")
+    expect_true(all(is.na(summary(agent)$mean)))
+    expect_identical(summary(agent)$rewards, tabulate(chosen$arm, 2) + 0)
+    expect_identical(grepl("predict", unlist(dpts_history(agent))), rep(FALSE, 48))
+    agent_close(agent)
+  }
+})
+
+test_that("an answer that does not come counts less its prediction, at the deadline", {
+  skip_on_cran()
+  turn <- test_clock()
+  policy <- policy_randomised(mu = 1e12, block = 5, outcome = "continuous", predicted = c(0, 1))
+  agent <- dpts_agent(policy, 2, use = "deadline", deadline = hours(1), missing = 0.25)
+  chosen <- agent_choose(agent, 5, predicted = 1:5 / 5)
+  agent_reward(agent, chosen$ticket[1:2], 1)
+  expect_false(anyNA(stored(agent, chosen$ticket)$context))
+  turn(7200)
+  u <- residual(c(1, 1, 0.25, 0.25, 0.25), 1:5 / 5, 0, 1)
+  expect_equal(sum(dpts_releases(agent)$sum), sum(u), tolerance = 1e-5)
+  expect_true(all(is.na(stored(agent, chosen$ticket)$context)))
+})
+
+test_that("a prediction is asked for where there are any, one for each choice", {
+  skip_on_cran()
+  policy <- policy_randomised(mu = 1, outcome = "continuous", predicted = c(0.2, 0.8))
+  agent <- dpts_agent(policy, 2, use = "arrival")
+  bad <- function(expr, what) expect_error(expr, what, class = "dpts_error_input")
+  bad(agent_choose(agent), "`predicted` must be a number, NA where")
+  bad(agent_choose(agent, 2, predicted = 0.5), "`predicted` must be 2 numbers, one per choice")
+  bad(agent_choose(agent, predicted = Inf), "`predicted`")
+  bad(agent_choose(agent, predicted = "0.5"), "`predicted`")
+  bad(agent_choose(agent, predicted = 0.5, context = 1), "`context` must be left out")
+  expect_identical(sum(pulls(agent)$pulls), 0)
+  bad(agent_choose(dpts_agent(policy_randomised(1), 2, use = "arrival"), predicted = 0.5), "`predicted` must be left out")
+  bad(dpts_agent(policy, 2, use = "arrival", dim = 1), "leave out `dim`")
+  # A choice that is asked for again keeps its prediction.
+  first <- agent_choose(agent, predicted = 0.9, key = "one")
+  expect_identical(agent_choose(agent, predicted = 0.1, key = "one"), first)
+  expect_equal(agent$life$clipped, 1)
+  expect_identical(read_context(stored(agent, first$ticket)$context), 0.8)
+})
