@@ -330,10 +330,9 @@ noise_share <- function(correlation, k, error, signs = 1) {
 each_record <- function(x, f, kind = NULL, class = NULL) {
   of <- release_records(x)
   records <- of$records
-  again <- duplicated(lapply(records, `[[`, "name"))
   bar <- progress_bar(total = length(records), name = "Weighing")
   rows <- lapply(seq_along(records), function(i) {
-    record <- c(records[[i]], list(again = again[i]))
+    record <- records[[i]]
     bar(i - 1)
     why <- if (!is.null(kind)) EVIDENCE[[kind]]$fits(record)
     if (!is.null(why)) {
@@ -376,8 +375,7 @@ record_evidence <- function(record, kind, margin = 0, threshold = Inf, interval 
   cut <- table[, "whole"] == 0
   if (rule$by_block) cut <- table[, "block"] %in% table[cut, "block"]
   table <- table[!cut, , drop = FALSE]
-  # A message that is shown once takes a millisecond each time.
-  if (!rule$drifts && !isTRUE(record$again)) inform_means(record)
+  if (!rule$drifts) inform_means(record)
   input <- lapply(stats::setNames(nm = c(RELEASE, "block", "weight")), function(name) unname(table[, name]))
   input$noise <- as.vector(t(table[, LAW]))
   out <- weigh_releases(k, input, kind, record, margin, threshold, interval, risk, rate)
@@ -387,13 +385,13 @@ record_evidence <- function(record, kind, margin = 0, threshold = Inf, interval 
 }
 
 inform_means <- function(record) {
-  rlang::inform(c(
+  inform_once("means", class = "dpts_message_means", message = c(
     sprintf("%s %s: what is proved is for means that do not change.", sub("^p", "P", words_source(record)),
             if (record$permuted) "tosses in fixed numbers" else if (record$tosses) "is judged by means" else
               "does not toss people to arms"),
     i = paste0(if (!record$tosses) "Assignments come in blocks of one arm. ",
                "Nothing here protects against a time trend; evidence by tosses does (`policy_randomised()`).")
-  ), class = "dpts_message_means", .frequency = "once", .frequency_id = "dpts_evidence_by_means")
+  ))
 }
 
 # Whose releases they are, for a message

@@ -324,9 +324,9 @@ release_table <- function(keys, arms, rows, k, law, more = NULL, guarantees = NU
             chance = replace(all[, "chance"], all[, "chance"] == 0, NA_real_), whole = whole,
             squares = replace(all[, "squares"], is.na(all[, "squares"]), NA_real_), # C's NaN
             event = rep(NA_character_, length(run)))
-  more <- do.call(rbind, more)
-  more <- rbind(more, first_rows(v, k, more))
-  if (length(more)) v <- add_rows(v, more)
+  more <- vctrs::vec_rbind(!!!more)
+  more <- vctrs::vec_rbind(more, first_rows(v, k, more))
+  if (nrow(more)) v <- add_rows(v, more)
   columns <- c(lapply(keys, function(key) by_appearance(key[v$run])), v[setdiff(names(v), c("run", "arm"))],
                list(arm = by_appearance(arms(v$run, v$arm))),
                lapply(law, `[`, v$run))
@@ -369,7 +369,9 @@ first_rows <- function(v, k, more) {
   }, NA)
   begin <- which(!named)
   if (length(begin)) {
-    data.frame(run = rep(begin, k[begin]), t = 0, arm = sequence(k[begin]), n = 0, sum = 0, event = "begin")
+    n <- sum(k[begin])
+    vctrs::new_data_frame(list(run = rep(begin, k[begin]), t = numeric(n), arm = sequence(k[begin]),
+                               n = numeric(n), sum = numeric(n), event = rep("begin", n)))
   }
 }
 

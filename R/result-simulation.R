@@ -182,9 +182,7 @@ MUCH_OF_MEAN <- 1 / 4
 RUNS_TO_SEE <- 300
 
 say_failures <- function(words) {
-  for (one in words) {
-    rlang::inform(one, class = "dpts_message_failures", .frequency = "once", .frequency_id = one)
-  }
+  for (one in words) inform_once(one, one, "dpts_message_failures")
 }
 
 # Columns that are constant within each group, with one element per group

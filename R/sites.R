@@ -141,11 +141,11 @@ inform_waiting <- function(waiting) {
   waiting <- waiting[waiting > 0]
   if (!length(waiting)) return(invisible())
   each <- sprintf("%s of \"%s\"", vapply(waiting, count_noun, "", "release", "releases"), names(waiting))
-  rlang::inform(c(
+  inform_once("sites_waiting", class = "dpts_message_sites", message = c(
     sprintf("%s %s for other sites.", words_list(each), if (sum(waiting) == 1) "waits" else "wait"),
     i = paste("A release counts once every site has as many, so that it keeps its place at all later looks;",
               "`ended` of `dpts_releases()` names sites that release no more.")
-  ), class = "dpts_message_sites", .frequency = "once", .frequency_id = "dpts_sites_waiting")
+  ))
 }
 
 #' @rdname evidence

@@ -13,6 +13,16 @@ words_rows <- function(keys, values) {
   paste(do.call(paste, c(lapply(keys, as.character), sep = ", ")), values, collapse = "; ")
 }
 
+# A message that is shown once in a session. Its text is made only if it is shown, which takes rlang's own
+# `.frequency` half a millisecond each time.
+inform_once <- function(id, message, class) {
+  verbosity <- getOption("rlib_message_verbosity", "default")
+  if (verbosity == "quiet" || verbosity == "default" && exists(id, envir = shown)) return(invisible())
+  assign(id, TRUE, envir = shown)
+  rlang::inform(c(message, "This message is displayed once per session."), class = class)
+}
+shown <- new.env(parent = emptyenv())
+
 # Print what format() gives
 print_lines <- function(x, ...) {
   writeLines(format(x, ...))

@@ -111,3 +111,19 @@ for (name in names(every)) {
     tryCatch(against_best(every[[name]], horizon, history), dpts_error_input = function(e) "too short")
   }))
 }
+
+cat("\n## What evidence costs: ten runs of 2,000 rounds, milliseconds\n\n`dpts_simulate(history = TRUE)`, and `evidence()`",
+    "of its result by means.\n\n")
+row("policy", "arms", "simulation", "evidence", "ratio")
+row("---", "---", "---", "---", "---")
+for (name in c("Gaussian IMED", "Gaussian IMED, not correlated", "DP-IMED", "top two")) {
+  policy <- if (name == "top two") policy_top_two(mu = 1) else every[[name]]
+  for (k in c(2, 5)) {
+    play <- function() dpts_simulate(arms[1:k], policy, 2000, runs = 10, seed = 1, history = TRUE)
+    played <- play()
+    took <- vapply(list(play, function() suppressMessages(evidence(played))), function(f) {
+      min(replicate(7, system.time(for (i in 1:30) f())[["user.self"]])) / 30 * 1000
+    }, 0)
+    row(name, k, sprintf("%.1f", took[1]), sprintf("%.1f", took[2]), sprintf("%.2f", took[2] / took[1]))
+  }
+}
