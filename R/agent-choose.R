@@ -30,11 +30,11 @@
 #'   gives the tickets of the first. `NULL`: every call is a new one.
 #' @param predicted Of a policy with predictions ([policy_randomised()]): one number for each choice in the
 #'   units of the rewards, NA where nothing is known of the person. It is kept until the policy has learned
-#the '   reward, and no longer unless `keep_rewards`. ' @returns `agent_choose()`: a tibble, one row per
-#choice: `ticket` (a string that nobody can guess), '   `t` (the round; NA if the choice is none: beyond
-#`max_per_person`, after the end, while all arms but one '   are paused, or by an agent beyond its budget),
-#`arm` (a factor), `probability` (with which this arm was '   chosen, where the policy can say it; NA if not,
-#or if the choice is no round).
+#'   the reward, and no longer unless `keep_rewards`.
+#' @returns `agent_choose()`: a tibble, one row per choice: `ticket` (a string that nobody can guess),
+#'   `t` (the round; NA if the choice is none: beyond `max_per_person`, after the end, while all arms but one
+#'   are paused, or by an agent beyond its budget), `arm` (a factor), `probability` (with which this arm was
+#'   chosen, where the policy can say it; NA if not, or if the choice is no round).
 #'
 #'   `agent_reward()`: invisibly a tibble, one row per report: `ticket` and `status`: `"used"` (given to the
 #'   policy), `"waiting"` (for its deadline), `"known"` (reported before; nothing happened. What was used is
