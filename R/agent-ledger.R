@@ -131,8 +131,7 @@ check_terms <- function(terms) {
   }
   if (is.null(terms$budget)) return(invisible())
   if (promises_nothing(guarantee)) {
-    refuse("`budget` names %s, but policy \"%s\" promises no privacy.", format(terms$budget),
-           policy$name)
+    refuse("`budget` names %s, but policy \"%s\" promises no privacy.", format(terms$budget), policy$name)
   }
   if (is_over(terms, 0)) {
     refuse("`policy` promises %s, which is not inside the `budget` of %s.", format(whole_promise(terms, 0)),
@@ -153,6 +152,5 @@ needs_horizon <- function(policy) {
   guarantee <- agent_guarantee(policy)
   policy <- core(policy)
   missing <- vapply(property(policy, "from_horizon"), function(name) is.na(policy$params[[name]] %||% NA), NA)
-  is_true_of(policy, "needs_horizon") || any(missing) ||
-    needs_end(guarantee)
+  is_true_of(policy, "needs_horizon") || any(missing) || needs_end(guarantee)
 }

@@ -299,8 +299,7 @@ autoplot.dpts_agent <- function(object, ..., what = c("shares", "estimates")) {
   shares <- arm_shares(object)
   if (nrow(shares) == 0) return(nothing_to_draw("Nothing to draw: no arm was chosen yet."))
   last <- shares[shares$t == max(shares$t), ]
-  ggplot2::ggplot(shares, ggplot2::aes(.data$t, .data$share, colour = .data$arm,
-                                       linetype = .data$arm)) +
+  ggplot2::ggplot(shares, ggplot2::aes(.data$t, .data$share, colour = .data$arm, linetype = .data$arm)) +
     (if (nrow(shares) > nrow(last)) ggplot2::geom_line() else ggplot2::geom_point()) +
     scales_by(levels(shares$arm), title = "Arm")[c("colour", "linetype")] +
     ggplot2::scale_x_continuous(labels = label_count) +

@@ -289,6 +289,5 @@ abort_store <- function(said) {
     words <- paste0(kinds[[hit[1]]][[2]], " The database says: ", said)
     abort_dpts(words, c(paste0("dpts_error_store_", hit[1]), "dpts_error_store"))
   }
-  abort_dpts(paste0("The store failed; nothing was changed. The database says: ", said),
-             "dpts_error_store")
+  abort_dpts(paste0("The store failed; nothing was changed. The database says: ", said), "dpts_error_store")
 }

@@ -468,8 +468,7 @@ check_deadline <- function(deadline, use) {
   if (inherits(deadline, "difftime") && length(deadline) == 1 && !is.na(deadline) && deadline > 0) {
     deadline <- as.numeric(deadline, units = "secs")
   } else if (!identical(deadline, Inf)) {
-    abort_arg("deadline", "a positive difftime, such as `as.difftime(7, units = \"days\")`, or Inf",
-              deadline)
+    abort_arg("deadline", "a positive difftime, such as `as.difftime(7, units = \"days\")`, or Inf", deadline)
   }
   if (use == "deadline" && deadline == Inf) {
     abort_dpts(paste("With `use = \"deadline\"`, which hides when rewards come, `deadline` must be",

@@ -113,8 +113,7 @@ world_sound.dpts_world_switch <- function(world, arms) {
 }
 #' @export
 world_sound.dpts_world_drift <- function(world, arms) {
-  are_finite(world$period, 1) && world$period > 0 &&
-    are_parts(list(world$from, world$to), n_arms(arms))
+  are_finite(world$period, 1) && world$period > 0 && are_parts(list(world$from, world$to), n_arms(arms))
 }
 #' @export
 world_sound.dpts_world_walk <- function(world, arms) {

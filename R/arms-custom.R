@@ -97,8 +97,7 @@ world_supply.dpts_world_supplied <- function(world, arms, seed, run, blocks) {
     source <- world$draw[[blocks$arm[i]]]
     draw <- source$draw
     n <- blocks$n[i]
-    with_stream(seed, run, blocks$arm[i], blocks$block[i],
-                call_back(draw(source$arm, n), "draw", where[[i]]))
+    with_stream(seed, run, blocks$arm[i], blocks$block[i], call_back(draw(source$arm, n), "draw", where[[i]]))
   })
   list(rewards = rewards, n = blocks$n, where = where)
 }
@@ -116,8 +115,7 @@ world_supply.dpts_world_table <- function(world, arms, seed, run, blocks) {
                        number_text(t[1]), number_text(t[length(t)]))
   })
   rewards <- lapply(seq_len(n_arms(arms)), function(arm) {
-    with_stream(seed, run, arm, blocks$block,
-                call_back(draw(arm, length(t), t), "draw", where[[arm]]))
+    with_stream(seed, run, arm, blocks$block, call_back(draw(arm, length(t), t), "draw", where[[arm]]))
   })
   list(rewards = rewards, n = rep(length(t), n_arms(arms)), where = where,
        means = (c(means) - range[1]) / diff(range))

@@ -30,8 +30,7 @@ arms_gaussian <- function(means, sd, range = NULL, ...) {
   sd <- check_each(check_numbers(sd, 0, open = TRUE), length(means), "arms", "sd")
   args <- list(means = means, sd = sd, range = range)
   if (is.null(range)) {
-    return(new_arms("gaussian", means, rbind(means, sd, 0), args, "Gaussian rewards",
-                    range = c(-Inf, Inf)))
+    return(new_arms("gaussian", means, rbind(means, sd, 0), args, "Gaussian rewards", range = c(-Inf, Inf)))
   }
   range <- check_range(range)
   width <- diff(range)

@@ -45,8 +45,7 @@ draw_changing <- function(arms, horizon, seed, run) {
   labels <- colnames(means)
   data <- data.frame(t = rep(at, length(labels)), mean = c(means[at, ]),
                      arm = factor(rep(labels, each = length(at)), labels))
-  ggplot2::ggplot(data, ggplot2::aes(.data$t, .data$mean, colour = .data$arm,
-                                     linetype = .data$arm)) +
+  ggplot2::ggplot(data, ggplot2::aes(.data$t, .data$mean, colour = .data$arm, linetype = .data$arm)) +
     ggplot2::geom_line(linewidth = 0.7) +
     scales_by(labels, title = "Arm")[c("colour", "linetype")] +
     ggplot2::scale_x_continuous(labels = label_count) +

@@ -77,8 +77,7 @@ arms_bernoulli <- function(means, ...) {
 arms_truncexp <- function(rates, ...) {
   check_dots_empty(...)
   rates <- check_by_arm(rates)
-  new_arms("truncexp", truncexp_mean(rates), rates, list(rates = rates),
-           "truncated exponential rewards")
+  new_arms("truncexp", truncexp_mean(rates), rates, list(rates = rates), "truncated exponential rewards")
 }
 
 # Mean of the truncated exponential. Near 0 the two terms cancel, and the series

@@ -46,8 +46,7 @@ couple <- function(play, script, other, values = NULL, apart = integer()) {
   b <- play(other, a$ledger$value)
   compared <- setdiff(seq_along(a$arm), apart)
   public <- c("kind", "scale", "release")
-  releases <- identical(a$released, b$released) &&
-    identical(a$ledger[public], b$ledger[public])
+  releases <- identical(a$released, b$released) && identical(a$ledger[public], b$ledger[public])
   list(arms = identical(a$arm[compared], b$arm[compared]), releases = releases,
        said = length(apart) > 0 || identical(a$said, b$said),
        cost = if (releases) coupling_cost(a$ledger, b$ledger), ledger = a$ledger)

@@ -143,8 +143,7 @@ measure_event <- function(event, x, y, delta, risk) {
   p <- (if (event$sign == 1) x else y)[[event$score]]
   q <- (if (event$sign == 1) y else x)[[event$score]]
   happens <- function(s) sum(event$sign * s >= event$cut)
-  event_epsilon(clopper_lower(happens(p), length(p), risk),
-                clopper_upper(happens(q), length(q), risk), delta)
+  event_epsilon(clopper_lower(happens(p), length(p), risk), clopper_upper(happens(q), length(q), risk), delta)
 }
 
 # ---- scores -------------------------------------------------------------------------------

@@ -179,8 +179,7 @@ all_inside <- function(x, lower, upper, open, inf) {
   # One number, as most are
   if (length(x) == 1 && is.double(x) && is.finite(x) && isFALSE(open)) return(x >= lower && x <= upper)
   open <- rep_len(open, 2)
-  is.numeric(x) && !anyNA(x) && (inf || all(is.finite(x))) &&
-    all(if (open[1]) x > lower else x >= lower) &&
+  is.numeric(x) && !anyNA(x) && (inf || all(is.finite(x))) && all(if (open[1]) x > lower else x >= lower) &&
     all(if (open[2]) x < upper | (inf & x == Inf) else x <= upper)
 }
 
@@ -324,8 +323,7 @@ check_counts <- function(x, lower = 1, arg = caller_arg(x)) {
   force(arg)
   x <- check_numbers(x, lower, 2^53, arg = arg)
   if (any(x != trunc(x))) {
-    abort_arg(arg, sprintf("whole numbers from %s to 2^53", number_text(lower)),
-              x[x != trunc(x)][1])
+    abort_arg(arg, sprintf("whole numbers from %s to 2^53", number_text(lower)), x[x != trunc(x)][1])
   }
   x
 }

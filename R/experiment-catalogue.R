@@ -66,8 +66,7 @@ experiment_ou_1 <- function(prepulls = c(0, 1, 4, 9, 49, 99),
   variance_scale <- unique(check_numbers(variance_scale, 0, open = TRUE))
   delta <- check_numbers(delta, 0, 1, open = TRUE)
   horizon <- check_count(horizon)
-  accountant <- check_choice(accountant, c("paper", "gdp", "rdp", "advanced", "sequence"),
-                             several = TRUE)
+  accountant <- check_choice(accountant, c("paper", "gdp", "rdp", "advanced", "sequence"), several = TRUE)
   by_b <- data.frame(panel = "varying b, c = 1", series = paste("b =", shorts(prepulls)),
                      prepulls = prepulls, variance_scale = 1)
   by_c <- data.frame(panel = "varying c, b = 0", series = paste("c =", shorts(variance_scale)),
@@ -112,8 +111,7 @@ experiment_ou_regret <- function(id, guarantees) {
     ))
     if (accountant == "paper") settings <- settings[settings$variance_scale >= 1, ]
     if (!nrow(settings)) {
-      abort_dpts("No pair of `mu` and `prepulls` leaves a variance scale of at least 1.",
-                 "dpts_error_input")
+      abort_dpts("No pair of `mu` and `prepulls` leaves a variance scale of at least 1.", "dpts_error_input")
     }
     settings$panel <- sprintf("%s-GDP", shorts(settings$mu))
     if (accountant == "paper") {
@@ -143,8 +141,7 @@ scale_for <- function(mu, prepulls, horizon, accountant, k) {
   # The sequence accountant speaks of one delta, 1 / T.
   budget <- if (accountant == "gdp") privacy_gdp(mu)
     else privacy_approx(gdp_epsilon(mu, 1 / horizon), 1 / horizon)
-  dpts_calibrate(budget, horizon, prepulls, accountant = accountant,
-                 arms = k)$params$variance_scale
+  dpts_calibrate(budget, horizon, prepulls, accountant = accountant, arms = k)$params$variance_scale
 }
 
 # Figures 6 and 7: the analyses of Algorithm 1. N, T and delta are not in the text.
@@ -278,10 +275,8 @@ experiment_mt_1 <- function(epsilon = c(0.1, 1, 10, 100), tuned = TRUE, warmup =
   check_flag(nonprivate)
   horizon <- check_count(horizon)
   series <- paste("epsilon =", shorts(epsilon))
-  ucb <- lapply(epsilon, policy_mt_ucb, gamma = gamma, tuned = tuned,
-                split_budget = split_budget)
-  ts <- lapply(epsilon, policy_mt_ts, tuned = tuned, warmup = warmup,
-               split_budget = split_budget)
+  ucb <- lapply(epsilon, policy_mt_ucb, gamma = gamma, tuned = tuned, split_budget = split_budget)
+  ts <- lapply(epsilon, policy_mt_ts, tuned = tuned, warmup = warmup, split_budget = split_budget)
   if (nonprivate) {
     series <- c(series, "not private")
     ucb <- c(ucb, list(policy_ucb1()))

@@ -314,8 +314,7 @@ claims_mt_1 <- function(epsilon) {
   improves <- function(panel) function(x, regret, settings) {
     if (length(epsilon) < 2) return(c(NA, NA))
     least(lapply(seq_along(epsilon)[-1], function(i) {
-      over_runs(column(regret, settings, panel, epsilon[i - 1]) -
-                  column(regret, settings, panel, epsilon[i]))
+      over_runs(column(regret, settings, panel, epsilon[i - 1]) - column(regret, settings, panel, epsilon[i]))
     }))
   }
   saturates <- function(panel) lapply(epsilon, function(e) {

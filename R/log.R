@@ -47,8 +47,7 @@ read_log <- function(log, context = NULL, contexts = !is.null(context), progress
 check_log <- function(log) {
   check_given(log)
   if (!is.data.frame(log) && !inherits(log, "dpts_log_source")) {
-    abort_arg("log", "a data frame with one row per event, or a source of such rows, as of log_query()",
-              log)
+    abort_arg("log", "a data frame with one row per event, or a source of such rows, as of log_query()", log)
   }
 }
 
@@ -144,8 +143,7 @@ finish_log <- function(seen) {
   largest <- if (is.null(seen$pools)) k else max(lengths(seen$pools))
   data$least <- seen$least %||% (1 / largest)
   data$certain <- if (k > 1) seen$certain %||% 0 else 0
-  data$uniform <- data$assumed ||
-    max(abs(seen$ratio * (if (is.null(seen$pools)) k else 1) - 1)) < 1e-6
+  data$uniform <- data$assumed || max(abs(seen$ratio * (if (is.null(seen$pools)) k else 1) - 1)) < 1e-6
   data$context <- seen$context
   data
 }
@@ -175,8 +173,7 @@ each_block <- function(data, visit, name = NULL) {
 
 # How many arms were on offer in each event
 block_size <- function(data, block) {
-  if (is.null(block$pool)) rep_len(data$k, length(block$arm)) else
-    diff(data$pool_start)[block$pool + 1L]
+  if (is.null(block$pool)) rep_len(data$k, length(block$arm)) else diff(data$pool_start)[block$pool + 1L]
 }
 
 block_propensity <- function(data, block) block$propensity %||% (1 / block_size(data, block))

@@ -192,8 +192,7 @@ laplace_accuracy <- function(n, k = 1, ..., epsilon = NULL, scale = NULL, alpha 
                                         alpha = alpha, beta = beta))
   x <- do.call(recycle_common, given)
   x$scale <- if (!is.null(scale)) x$scale
-    else if (!is.null(epsilon)) x$k / (x$n * x$epsilon)
-    else x$alpha / log(x$k / x$beta)
+    else if (!is.null(epsilon)) x$k / (x$n * x$epsilon) else x$alpha / log(x$k / x$beta)
   x$epsilon <- if (is.null(epsilon)) x$k / (x$n * x$scale) else x$epsilon
   if (is.null(alpha)) x$alpha <- x$scale * log(x$k / x$beta)
   if (is.null(beta)) x$beta <- pmin(1, x$k * exp(-x$alpha / x$scale))

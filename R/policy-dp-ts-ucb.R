@@ -60,6 +60,5 @@ dp_ts_ucb_draws <- function(alpha, c0, horizon) {
 
 #' @export
 kernel_params.dpts_policy_dp_ts_ucb <- function(policy, horizon) {
-  list(alpha = policy$params$alpha,
-       phi = dp_ts_ucb_draws(policy$params$alpha, policy$params$c0, horizon))
+  list(alpha = policy$params$alpha, phi = dp_ts_ucb_draws(policy$params$alpha, policy$params$c0, horizon))
 }

@@ -79,8 +79,7 @@ releases_epsilon <- function(horizon, delta, every, power) {
   n <- min(releases, 1e5)
   e <- (seq_len(n) * every)^-power
   rest <- function(power) {
-    area <- if (power == 1) log(releases / n) else
-      (releases^(1 - power) - n^(1 - power)) / (1 - power)
+    area <- if (power == 1) log(releases / n) else (releases^(1 - power) - n^(1 - power)) / (1 - power)
     if (releases > n) every^-power * area else 0
   }
   squares <- sum(e^2) + rest(2 * power)

@@ -179,8 +179,7 @@ new_linear_policy <- function(name, width, epsilon, mu, model, contexts, mechani
   }
   model <- check_choice(model, c("disjoint", "shared"))
   contexts <- check_choice(contexts, c("private", "public"))
-  known <- if (mu < Inf) c("toeplitz", "tree") else
-    c("tree", "gamma", if (epsilon == Inf) "toeplitz")
+  known <- if (mu < Inf) c("toeplitz", "tree") else c("tree", "gamma", if (epsilon == Inf) "toeplitz")
   mechanism <- check_choice(mechanism %||% known[1], known, arg = "mechanism")
   if (mu < Inf && is.null(batch)) batch <- "growing"
   growing <- identical(batch, "growing")
@@ -207,8 +206,7 @@ new_linear_policy <- function(name, width, epsilon, mu, model, contexts, mechani
                           margin = margin))
   new_policy(
     name, params, args = args,
-    guarantee = if (private) guarantee_linear(epsilon, mu, model, contexts, batch)
-      else guarantee_none(),
+    guarantee = if (private) guarantee_linear(epsilon, mu, model, contexts, batch) else guarantee_none(),
     title = paste0(if (private) "private ", title)
   )
 }
@@ -256,8 +254,7 @@ check_fit <- function(policies, k, context, where) {
     if (!is_contextual(policy)) next
     if (is.null(context)) stop_fit(name, "needs contexts, and there are none")
     if (is_shared(policy) && !context$own) {
-      stop_fit(name, paste("has one model for all arms, which needs contexts that differ between",
-                           "arms"))
+      stop_fit(name, paste("has one model for all arms, which needs contexts that differ between", "arms"))
     }
     if (needs_unit_contexts(policy) && (context$lower < 0 || context$upper > 1)) {
       stop_fit(name, sprintf(

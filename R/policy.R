@@ -157,8 +157,7 @@ check_policies <- function(policies, arg = caller_arg(policies)) {
   if (is_policy(policies)) return(stats::setNames(list(policies), policies$name))
   # arms are a list, too
   if (!is.list(policies) || inherits(policies, "dpts_arms") || length(policies) == 0) {
-    abort_arg(arg, "a policy or a named list of policies", policies,
-              hint = hint_policy(policies, arg))
+    abort_arg(arg, "a policy or a named list of policies", policies, hint = hint_policy(policies, arg))
   }
   bad <- which(!vapply(policies, is_policy, NA))
   if (length(bad)) {

@@ -185,8 +185,7 @@ kind_gdp <- list(
   },
   words = function(g, digits) {
     if (is.function(g$mu)) return("GDP that depends on the horizon")
-    paste0(short_words(g, g$mu, "GDP", digits),
-           if (!is.null(g$nu)) paste(" up to", format_up(g$nu, digits)))
+    paste0(short_words(g, g$mu, "GDP", digits), if (!is.null(g$nu)) paste(" up to", format_up(g$nu, digits)))
   },
   sentences = function(g, digits) {
     if (is.function(g$mu)) return(sentence_growing(g, "mu-GDP", "a mu"))
@@ -256,7 +255,6 @@ pure_rdp <- function(epsilon, alpha) {
   share <- -expm1(-alpha * epsilon) * stats::plogis(epsilon)
   large <- a * epsilon > 30
   value <- log1p(share * expm1(pmin(a * epsilon, 30)))
-  value[large] <- (a * epsilon + log(share) +
-                     log1p((1 - share) / share * exp(-a * epsilon)))[large]
+  value[large] <- (a * epsilon + log(share) + log1p((1 - share) / share * exp(-a * epsilon)))[large]
   value / a
 }

@@ -172,8 +172,7 @@ add_curves <- function(curves) {
 composed_sequence <- function(g, at) {
   own <- lapply(g$parts, form, what = "sequence", at = at)
   if (all(vapply(own, is.null, NA))) return(NULL)
-  curves <- Map(function(own, part) if (is.null(own)) form(part, "rdp", at) else own$rdp,
-                own, g$parts)
+  curves <- Map(function(own, part) if (is.null(own)) form(part, "rdp", at) else own$rdp, own, g$parts)
   if (any(vapply(curves, is.null, NA))) return(NULL)
   rdp <- add_curves(unname(curves))
   list(rdp = rdp, epsilon = function(delta) orders_epsilon(delta, rdp))

@@ -33,8 +33,7 @@
 #   curve     epsilon as a function of delta
 
 new_guarantee <- function(kind, ..., neighbours = "reward", published = "arms") {
-  structure(list(kind = kind, ..., neighbours = neighbours, published = published),
-            class = "dpts_guarantee")
+  structure(list(kind = kind, ..., neighbours = neighbours, published = published), class = "dpts_guarantee")
 }
 
 # A guarantee around another one
@@ -87,8 +86,7 @@ kind_none <- list(
 
 # What carries a guarantee: policies, releases, agents (`$guarantee` or an attribute)
 as_guarantee <- function(x, arg) {
-  own <- if (inherits(x, "dpts_guarantee")) x else
-    attr(x, "guarantee") %||% if (is.list(x)) x[["guarantee"]]
+  own <- if (inherits(x, "dpts_guarantee")) x else attr(x, "guarantee") %||% if (is.list(x)) x[["guarantee"]]
   if (!inherits(own, "dpts_guarantee")) {
     abort_arg(arg, "a policy, a budget, the result of a mechanism, or a guarantee", x,
               hint = if (inherits(x, "dpts_result")) "`policies()` of a result is the list of its policies.")
@@ -99,8 +97,7 @@ as_guarantee <- function(x, arg) {
 # The function of a guarantee that depends on the run. It holds only constants and finds all else in the
 # package, so that policies made by equal calls are equal.
 guarantee_function <- function(args, body) {
-  rlang::new_function(stats::setNames(rep(list(quote(expr = )), length(args)), args), body,
-                      env = topenv())
+  rlang::new_function(stats::setNames(rep(list(quote(expr = )), length(args)), args), body, env = topenv())
 }
 
 # The conditions of a statement
@@ -128,8 +125,7 @@ guarantee_sentences <- function(x, digits = 5) kind_of(x)$sentences(x, digits)
 #' @export
 print.dpts_guarantee <- function(x, digits = 5, ...) {
   cat("<guarantee> ", format(x, digits = digits), "\n", sep = "")
-  cat(strwrap(guarantee_sentences(x, digits), width = getOption("width"), exdent = 2),
-      sep = "\n")
+  cat(strwrap(guarantee_sentences(x, digits), width = getOption("width"), exdent = 2), sep = "\n")
   invisible(x)
 }
 

@@ -103,16 +103,14 @@ noisy_max_privacy <- function(scale, sensitivity, delta, noise = c("laplace", "g
     return(as_bounds(tibble::tibble(statement = "exact", epsilon = epsilon, delta = delta, mu = NA_real_)))
   }
   mu <- if (changed == "one") max(ratio) else gdp_compose(ratio)
-  out <- tibble::tibble(statement = "exact", epsilon = gdp_epsilon(mu, delta), delta = delta,
-                        mu = mu)
+  out <- tibble::tibble(statement = "exact", epsilon = gdp_epsilon(mu, delta), delta = delta, mu = mu)
   if (changed == "one" && k >= 2) {
     d <- delta / (k - 1)
     # Nothing moves, nothing leaks: also at d = 0, where the root is Inf.
     stated <- if (all(ratio == 0)) 0 else 5 * sqrt(2 * log(2 / d)) * max(ratio)
     # The exact value is attained: a statement below it is false.
     if (stated < out$epsilon) stated <- NA_real_
-    theorem <- tibble::tibble(statement = "theorem 6", epsilon = stated, delta = delta,
-                              mu = NA_real_)
+    theorem <- tibble::tibble(statement = "theorem 6", epsilon = stated, delta = delta, mu = NA_real_)
     out <- rbind(out, theorem)
   }
   as_bounds(out)

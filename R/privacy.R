@@ -143,8 +143,7 @@ dpts_privacy.default <- function(policies, horizon, ..., delta = 10^-(1:12), acc
     guarantee <- guarantees[[name]]
     # A statement whose conditions are fixed brings its own horizon.
     horizon <- guarantee$at$horizon %||% horizon
-    able <- plan_accountants(guarantee, accountant,
-                             conditions(horizon[1], arms, delay, pools), name)
+    able <- plan_accountants(guarantee, accountant, conditions(horizon[1], arms, delay, pools), name)
     expand.grid(horizon = horizon, accountant = able, policy = name, stringsAsFactors = FALSE)
   }))
   epsilon <- unlist(Map(function(name, accountant, horizon) {

@@ -82,8 +82,7 @@ spend_variance <- function(mu, spend) {
   accountant <- sharpest_accountant(spend$budget, 1 / horizon)
   worth <- accountant_called(accountant)$prepulls
   b <- min(worth * sqrt(horizon * log(horizon)) / mu, horizon / mu^2, horizon / (3 * spend$arms))
-  calibrate(spend$budget, conditions(horizon, spend$arms), floor(b), accountant, 1 / horizon,
-            quiet = TRUE)
+  calibrate(spend$budget, conditions(horizon, spend$arms), floor(b), accountant, 1 / horizon, quiet = TRUE)
 }
 
 # DP-TS-UCB: the least alpha whose mu fits; if none up to 1 does, fewer draws

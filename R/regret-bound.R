@@ -42,8 +42,7 @@ regret_bound <- function(policy, arms, horizon) {
   check_no_contexts(arms)
   check_stationary(arms)
   horizon <- check_count(horizon)
-  problem <- list(gap = arms$gap[arms$gap > 0], gaps = arms$gap, k = n_arms(arms),
-                  horizon = horizon)
+  problem <- list(gap = arms$gap[arms$gap > 0], gaps = arms$gap, k = n_arms(arms), horizon = horizon)
   rows <- lapply(names(policies), function(name) {
     cbind(policy = name, bounds_of(policies[[name]], problem))
   })
@@ -116,8 +115,7 @@ lower_bounds <- function(policies, arms, problem) {
   for (epsilon in unique(epsilons[epsilons > 0])) {
     rows <- rbind(rows, cbind(
       policy = sprintf("lower bound: Shariff and Sheffet, epsilon = %s", number_text(epsilon)),
-      bound_row("problem-dependent",
-                "Omega(sum ln(T) / D + K ln(T) / epsilon) (Shariff and Sheffet 2018)")
+      bound_row("problem-dependent", "Omega(sum ln(T) / D + K ln(T) / epsilon) (Shariff and Sheffet 2018)")
     ))
   }
   rows

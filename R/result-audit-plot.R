@@ -7,8 +7,7 @@ autoplot.dpts_audit <- function(object, ...) {
   check_result(object, AUDIT_VALUES)
   data <- bare(object)
   data$adversary <- factor(data$adversary, unique(data$adversary))
-  data$verdict <- factor(ifelse(data$holds, "finding", "finding above the claim"),
-                         names(audit_colours()))
+  data$verdict <- factor(ifelse(data$holds, "finding", "finding above the claim"), names(audit_colours()))
   plot <- if (length(unique(data$delta)) == 1) audit_bars(data) else audit_curves(data)
   worst <- summary(object)
   plot + legend_below() + plot_words(

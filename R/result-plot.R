@@ -87,8 +87,7 @@ wrap_caption <- function(..., width = 48) {
 short_label <- function(x, width = 28) {
   long <- nchar(x) > width
   half <- (width - 1) %/% 2
-  x[long] <- paste0(substr(x[long], 1, half), "\u2026",
-                    substring(x[long], nchar(x[long]) - half + 1))
+  x[long] <- paste0(substr(x[long], 1, half), "\u2026", substring(x[long], nchar(x[long]) - half + 1))
   x
 }
 

@@ -179,8 +179,7 @@ privacy_curves <- function(data, x, log) {
     ) else if (x == "horizon") ggplot2::geom_point(size = 1.2, show.legend = FALSE)) +
     scales_by(levels(droplevels(data$line)), title = ggplot2::waiver())$colour +
     scales_by(levels(droplevels(factor(data$type))), title = ggplot2::waiver())$linetype +
-    (if (length(panels)) list(ggplot2::facet_wrap(panels, labeller = titles),
-                              room_between())) +
+    (if (length(panels)) list(ggplot2::facet_wrap(panels, labeller = titles), room_between())) +
     (if (named) names_at_end(data[[x]], data$epsilon, data$policy, log)) +
     axes(log, if (length(panels)) data[[x]]) +
     plot_words(x = if (x == "horizon") "Rounds" else "delta", colour = title, linetype = title_type,

@@ -87,9 +87,7 @@ ranked <- function(policies, first, level, setup, dropped, gap_se, columns, stat
   policies <- policies[o]
   names(columns)[1] <- if (identical(setup$goal %||% "regret", "regret")) "regret" else "people"
   # Ranks are among all candidates of the call, so parts of two calls have two rankings.
-  shared <- c(setup, list(
-    level = level, candidates = policies, dropped = dropped
-  ))
+  shared <- c(setup, list(level = level, candidates = policies, dropped = dropped))
   runs <- lapply(o, function(i) vctrs::new_data_frame(c(list(gap_se = gap_se[[i]]), lapply(stats, `[`, i))))
   new_result(
     c(list(policy = new_label(seq_along(policies), names(policies), policies, runs, shared,
@@ -139,8 +137,7 @@ guarantee_at <- function(guarantee, budget, at) {
 # The guarantee of each policy for this horizon, as text
 guarantees_at <- function(policies, setup) {
   vapply(policies, function(p) {
-    guarantee_at(p$guarantee, setup$budget,
-                 conditions(setup$horizon, n_arms(setup$arms[[1]])))
+    guarantee_at(p$guarantee, setup$budget, conditions(setup$horizon, n_arms(setup$arms[[1]])))
   }, "")
 }
 
@@ -371,8 +368,7 @@ autoplot.dpts_recommendation <- function(object, ..., log = "x") {
   scales <- scales_by(c("worse", "best", "tied", "unsure"), levels(droplevels(data$standing)))
   problems <- length(shared(object, "arms"))
   ggplot2::ggplot(data, ggplot2::aes(.data$regret, .data$policy, colour = .data$standing)) +
-    ggplot2::geom_linerange(ggplot2::aes(xmin = .data$lower, xmax = .data$upper),
-                            data = with_band(data)) +
+    ggplot2::geom_linerange(ggplot2::aes(xmin = .data$lower, xmax = .data$upper), data = with_band(data)) +
     ggplot2::geom_point(ggplot2::aes(shape = .data$standing), size = 2) +
     ggplot2::geom_point(ggplot2::aes(x = .data$q95), data = data[is.finite(data$q95), ], shape = 4) +
     scales[c("colour", "shape")] +

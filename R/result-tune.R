@@ -157,16 +157,13 @@ autoplot.dpts_tuning <- function(object, ..., level = 0.95) {
   if (length(breaks) > 6) breaks <- inside(c(0, 10^(0:11)))
   best <- data[data$best, ]
   scales <- scales_by(levels, title = ggplot2::waiver())
-  ggplot2::ggplot(data, ggplot2::aes(
-    .data$prepulls, .data$regret, colour = .data$accountant
-  )) +
+  ggplot2::ggplot(data, ggplot2::aes(.data$prepulls, .data$regret, colour = .data$accountant)) +
     ggplot2::geom_linerange(ggplot2::aes(ymin = .data$lower, ymax = .data$upper),
                             data = with_band(data), show.legend = FALSE) +
     ggplot2::geom_line(ggplot2::aes(linetype = .data$accountant)) +
     ggplot2::geom_point() +
     ggplot2::geom_point(data = best, shape = 1, size = 4, show.legend = FALSE) +
-    ggplot2::scale_x_continuous(trans = "log1p", labels = label_count, breaks = breaks,
-                                minor_breaks = NULL) +
+    ggplot2::scale_x_continuous(trans = "log1p", labels = label_count, breaks = breaks, minor_breaks = NULL) +
     ggplot2::scale_y_continuous(labels = label_count) +
     scales[c("colour", "linetype")] +
     plot_words(

@@ -44,9 +44,7 @@ shared <- function(x, name) label_shared(label_of(x), name)
 # Columns as a data frame: labels as text, whatever the user made of them
 keys_of <- function(x, key) {
   columns <- lapply(as.list(x)[key], function(column) {
-    if (is.factor(column)) as.character(column)
-    else if (is.numeric(column)) as.double(column)
-    else column
+    if (is.factor(column)) as.character(column) else if (is.numeric(column)) as.double(column) else column
   })
   vctrs::new_data_frame(columns, n = nrow(x))
 }

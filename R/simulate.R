@@ -235,8 +235,7 @@ check_picks <- function(x, upper, what, each, arg) {
   bad <- x[!(is.finite(x) & x >= 1 & x <= upper & x == trunc(x))]
   if (length(bad)) abort_arg(arg, what, bad[1])
   if (anyDuplicated(x)) {
-    abort_input(arg, "`%s` must be distinct; %s %s comes twice.", arg, each,
-                number_text(x[duplicated(x)][1]))
+    abort_input(arg, "`%s` must be distinct; %s %s comes twice.", arg, each, number_text(x[duplicated(x)][1]))
   }
   as.double(x)
 }

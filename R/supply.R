@@ -57,8 +57,7 @@ supply_delays <- function(job, run, call) {
   delay <- job$delay
   where <- function() sprintf("in run %s", number_text(run))
   x <- with_stream(job$seed, run, 0, 0, call_back(delay(n), "delay", where, call))
-  ok <- is.numeric(x) && !is.object(x) && length(x) == n && !anyNA(x) && min(x) >= 0 &&
-    all(x == trunc(x))
+  ok <- is.numeric(x) && !is.object(x) && length(x) == n && !anyNA(x) && min(x) >= 0 && all(x == trunc(x))
   if (!ok) {
     abort_user_function("delay", sprintf(
       "must give %s whole numbers of at least 0, one for each round; %s it gave %s.", number_text(n),

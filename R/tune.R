@@ -103,8 +103,7 @@ dpts_tune <- function(budget, arms, horizon, ..., prepulls = NULL,
   row <- match(as.character(by_run$policy), names(policies))
   new_tuning(
     list(accountant = grid$accountant, prepulls = grid$prepulls,
-         variance_scale = vapply(policies, function(p) p$params$variance_scale, 0,
-                                 USE.NAMES = FALSE)),
+         variance_scale = vapply(policies, function(p) p$params$variance_scale, 0, USE.NAMES = FALSE)),
     by = "accountant",
     runs = list(accountant = grid$accountant[row], prepulls = grid$prepulls[row],
                 run = as.double(by_run$run), seed = rep(seed, length(row)), regret = by_run$regret),
