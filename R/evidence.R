@@ -49,6 +49,11 @@
 #' other half of the capital is on the bets above, which are exact for rewards of 0 or 1. Permuted blocks use
 #' these alone.
 #'
+#' By means a batch of L rewards multiplies the evidence that the mean is above theta by e^(l (y - c L) - psi
+#' (Q + (1 - 2 c) y + L (c^2 - 1/4))) / (1 + l (theta - c))^L, divided by the same expectation, with psi =
+#' (-ln(1 - l c) - l c) / c^2; below theta -l and 1 - c take the places of l and c. In W_ab half of the
+#' capital of the pair is on these bets. Correlated noise is charged as without squares.
+#'
 #' @section Against a known rate:
 #' With `against = 0.3` each arm is compared with a mean reward of 0.3 in place of the other arms: `"above"`
 #' is evidence that the arm's mean is above 0.3, and `"below"` that it is below. By means it assumes that the

@@ -17,6 +17,11 @@
 #'    / 100) - 1) / 2, but from 1.1 to 2. The next batch is (r - 1) n rewards of the leader or of the
 #'    challenger, by a toss such that the leader has the share V_a / (V_a + V_c) of their people.
 #'
+#' With `outcome = "continuous"` each batch also releases the noisy sum of the squares of its rewards about
+#' the middle of their range, at no cost of privacy (see [policy_gaussian_imed()], Continuous outcomes), with
+#' noise of scale 1 / (2 `mu`) or 1 / `epsilon`. V and W then know how much rewards vary ([evidence()],
+#' Squares), and the first batches are half as large.
+#'
 #' @section What is proved:
 #' If the mean of each arm stays what it is, whatever the distribution of rewards in \[0, 1\], the chance that
 #' the verdict is not a best arm (with a `margin`: that some arm is better by `margin` or more) is at most
@@ -39,6 +44,8 @@
 #' @param margin The verdict may be less than this below the best arm: a number in \[0, 1). Without a
 #'   margin two arms that are equally good never get a verdict.
 #' @template dots
+#' @param outcome `"binary"`, or `"continuous"` for rewards that are any numbers in their range: if they vary
+#'   less than coins, a verdict then takes fewer people.
 #' @inherit policy_ts_gaussian return
 #' @references Garivier, A. and Kaufmann, E. (2016). Optimal Best Arm Identification with Fixed Confidence.
 #'   COLT.
@@ -54,13 +61,16 @@
 #' arms <- arms_bernoulli(c(0.6, 0.5, 0.4))
 #' pulls(dpts_simulate(arms, policy_top_two(mu = 1), horizon = 5000, runs = 3, seed = 1))
 #' @export
-policy_top_two <- function(mu = NULL, epsilon = NULL, error = 0.05, margin = 0, ...) {
+policy_top_two <- function(mu = NULL, epsilon = NULL, error = 0.05, margin = 0,
+                           outcome = c("binary", "continuous"), ...) {
   check_dots_empty(...)
+  outcome <- check_choice(outcome, c("binary", "continuous"))
   budget <- check_one_budget(mu, epsilon)
   own <- list(error = check_number(error, 0, 1, open = TRUE),
               margin = check_number(margin, 0, 1, open = c(FALSE, TRUE)))
+  own$outcome <- outcome
   new_policy("top_two", c(budget, own), guarantee_of_one(budget), "top two with evidence",
-             c(budget, own[c(error != 0.05, margin > 0)]), rounds_per_arm = 1)
+             c(budget, own[c(error != 0.05, margin > 0, outcome != "binary")]), rounds_per_arm = 1)
 }
 
 # One of two kinds of privacy, or none: list(mu, epsilon)

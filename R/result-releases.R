@@ -87,9 +87,9 @@ releases_of_runs <- function(x, kept, own, until) {
     predicted_high = design("predicted_high")), more, guarantees_of(x, policies))
 }
 
-# The noise of a live session's releases: on a grid of 2^-20, with rates rounded to 24 bits
+# The noise of a live session's releases: on a grid of 2^-20, and larger as noise_as_drawn() says
 # `report`: As its arms() gives it.
 live_noise <- function(report) {
-  scale <- report$scale[[1]] * (1 + 2^-20)
+  scale <- report$scale[[1]] * (1 + 2^-19)
   list(noise = report$kind[[1]], scale = scale, grid = if (report$kind[[1]] == 2 && scale > 0) 2^-20 else 0)
 }

@@ -27,12 +27,13 @@ double noise_law_variance(const noise_law_t *noise) {
   return 0.5 * x * x;
 }
 
-/* Exact noise has a rate that is rounded down to 24 bits, hence the larger scale. The discrete Laplace
-   distribution has a smaller ln E e^(l noise) than the continuous one. */
+/* Exact noise has a rate that is rounded down to 24 bits, and Laplace noise beside squares is larger by 2^-20
+   (release_pair()), hence the larger scale. The discrete Laplace distribution has a smaller ln E e^(l noise)
+   than the continuous one. */
 noise_law_t noise_as_drawn(const noise_law_t *noise, const draws_t *draws) {
   noise_law_t law = *noise;
   if (!draws->live || law.scale == 0) return law;
-  law.scale *= 1 + 0x1p-20;
+  law.scale *= 1 + 0x1p-19;
   if (law.kind == NOISE_GAUSSIAN) law.step = 1 / EXACT_GRID;
   return law;
 }

@@ -68,8 +68,11 @@ static int changed(state_t *s, int arm, const draws_t *draws) {
   const double n = report.rewards - a->n;
   if (!(n > 0) || n < a->n / 50) return 0;
   const noise_law_t law = {.kind = report.kind, .scale = report.scale};
-  const noise_law_t drawn = noise_as_drawn(&law, draws);
-  evidence_release(&a->evidence, &drawn, n, report.sum - a->sum, report.terms - a->terms);
+  const release_t row = {.size = n,
+                         .sum = report.sum - a->sum,
+                         .terms = report.terms - a->terms,
+                         .noise = noise_as_drawn(&law, draws)};
+  evidence_release(&a->evidence, &row);
   a->n = report.rewards;
   a->sum = report.sum;
   a->terms = report.terms;
@@ -93,5 +96,5 @@ static report_t report(const void *state, int arm) { return inner_report(inner(s
 
 static void finish(void *state, draws_t *draws) { inner_finish(inner(state), draws); }
 
-POLICY(detect, .state_version = 1, .tosses = 1, .releases = 1, .commit = commit, .update = update,
+POLICY(detect, .state_version = 2, .tosses = 1, .releases = 1, .commit = commit, .update = update,
        .report = report, .finish = finish);

@@ -1,5 +1,7 @@
 #include <math.h>
+#include <string.h>
 #include "policy_evidence_means.h"
+#include "policy_released.h"
 #include "math_special.h"
 #include "math_util.h"
 
@@ -12,6 +14,8 @@ static const double WEIGHT_NONE = 0.02, WEIGHT_FIXED = 0.073;
 static const double LEAST_VARIANCE = 0.03; /* of a reward, for tilts */
 static const double FIRST_GAP = 0.05;      /* before anything is known */
 static const double MOST_TILT = 20;
+static const double WITHIN = 0.95;     /* so far into what is allowed */
+static const double OFF_CENTRE = 0.15; /* standard deviations by which a centre may be off */
 /* Tilts that differ by less are taken for one: evidence is flat around the best. */
 static const double ALIKE = 1.06;
 
@@ -24,7 +28,7 @@ static noise_law_t as_independent(const noise_law_t *noise) {
 
 void evidence_begin(evidence_t *e, double risk) {
   *e = (evidence_t){
-      .mean = 0.5, .variance = INFINITY, .reward_variance = 0.25, .gap = FIRST_GAP, .risk = risk};
+      .mean = 0.5, .variance = INFINITY, .coin = 0.25, .spread = 0.25, .gap = FIRST_GAP, .risk = risk};
 }
 
 void evidence_commit(evidence_t *e, double gap) { e->gap = fmax(gap, 0); }
@@ -47,54 +51,94 @@ static double best_tilt(const noise_law_t *noise, double gap, double v, double s
   return fmin(low / b, MOST_TILT);
 }
 
+/* What a batch of a piece adds to ln E^s with its g-th tilt: factors of its sum, of its squares and of its
+   size; s is 1 or -1. */
+typedef struct {
+  double on_sum, on_squares, each;
+} bet_t;
+
+static bet_t bet_of(const evidence_piece_t *p, int s, int g) {
+  const double l = p->tilt[s < 0][g], c = p->centre;
+  if (p->kind == LINEAR) return (bet_t){.on_sum = s * l};
+  const double psi = fan_psi(l, s > 0 ? c : 1 - c);
+  return (bet_t){s * l - psi * (1 - 2 * c), -psi, -s * l * c - psi * (c * c - 0.25) - log1p(-s * l * c)};
+}
+
+/* Has the noise an expectation under these tilts? The capital on a tilt without one is lost. */
+static int admits_bet(const release_t *row, const bet_t *bet, double most) {
+  if (!noise_is_bounded(&row->noise)) return 1;
+  const double scale = row->noise.scale;
+  return fabs(bet->on_sum) * scale < most && -bet->on_squares * scale < most * fmax(row->weight, 1e-300);
+}
+
+static int admits(const release_t *row, const evidence_piece_t *piece) {
+  if (!noise_is_bounded(&row->noise)) return 1;
+  for (int s = 1; s >= -1; s -= 2) {
+    for (int g = 0; g < EVIDENCE_TILTS; g++) {
+      const bet_t bet = bet_of(piece, s, g);
+      if (!admits_bet(row, &bet, 1)) return 0;
+    }
+  }
+  return 1;
+}
+
+/* With squares, the l that maximises l g - psi v - l^2 a / 2, a being the noise of a sum over the batch: the
+   root of g = v l / (1 - l B) + a l */
+static double best_square(const release_t *row, double gap, double v, double centre, int s) {
+  const double B = s > 0 ? centre : 1 - centre;
+  const double a = noise_law_variance(&row->noise) / row->size, b = v + a + gap * B;
+  evidence_piece_t p = {.kind = SQUARES, .centre = centre};
+  double *l = &p.tilt[s < 0][0];
+  *l = fmin(2 * gap / (b + sqrt(fmax(b * b - 4 * a * B * gap, 0))), fmin(MOST_TILT, WITHIN / B));
+  for (;; *l *= 0.9) {
+    const bet_t bet = bet_of(&p, s, 0);
+    if (s * bet.on_sum >= 0 && admits_bet(row, &bet, WITHIN)) return *l;
+  }
+}
+
 /* How much two vectors of tilts differ: the largest ratio */
-static double apart(const double *x, const double *y) {
+static double apart(const evidence_piece_t *x, const evidence_piece_t *y) {
   double most = 1;
-  for (int g = 0; g < EVIDENCE_TILTS; g++) {
-    if (x[g] == y[g]) continue;
-    const double ratio = x[g] > y[g] ? x[g] / y[g] : y[g] / x[g];
+  for (int i = 0; i < (x->kind == LINEAR ? 1 : 2) * EVIDENCE_TILTS; i++) {
+    const double a = x->tilt[i / EVIDENCE_TILTS][i % EVIDENCE_TILTS];
+    const double b = y->tilt[i / EVIDENCE_TILTS][i % EVIDENCE_TILTS];
+    if (a == b) continue;
+    const double ratio = a > b ? a / b : b / a;
     if (!(ratio <= most)) most = ratio; /* Inf where one of them is 0 */
   }
   return most;
 }
 
-/* Does the noise have an expectation under these tilts? The capital on a tilt without one is lost. */
-static int admits(const noise_law_t *noise, const evidence_piece_t *piece) {
-  for (int g = 0; g < EVIDENCE_TILTS && noise_is_bounded(noise); g++)
-    if (!(piece->tilt[g] * noise->scale < 1)) return 0;
-  return 1;
-}
-
-/* Where a batch of these tilts belongs: to the piece with the nearest ones, if they are near or
-   there is no room for more. All this is decided by earlier releases and the size. */
-static evidence_piece_t *piece_for(evidence_t *e, const noise_law_t *noise, const double *tilt) {
-  evidence_piece_t *nearest = 0;
+/* Where a batch of these tilts belongs: to the piece with the nearest ones, if they are near or there is no
+   room for more; each kind of bet has its part of the room. All this is decided by earlier releases and the
+   size. */
+static evidence_piece_t *piece_for(evidence_t *e, const release_t *row, const evidence_piece_t *wanted) {
+  evidence_piece_t *nearest = 0, *last = 0;
   double least = INFINITY;
+  int64_t own = 0;
   for (int64_t i = 0; i < e->pieces; i++) {
-    if (!admits(noise, &e->piece[i])) continue;
-    const double far = apart(e->piece[i].tilt, tilt);
-    if (far < least || !nearest) least = far, nearest = &e->piece[i];
+    evidence_piece_t *piece = &e->piece[i];
+    if (piece->kind != wanted->kind) continue;
+    own++, last = piece;
+    if (!admits(row, piece)) continue;
+    double far = apart(piece, wanted);
+    if (fabs(piece->centre - wanted->centre) > OFF_CENTRE * sqrt(e->spread)) far += 1;
+    if (far < least || !nearest) least = far, nearest = piece;
   }
-  if (e->pieces == EVIDENCE_ROOM) return nearest ? nearest : &e->piece[e->pieces - 1];
+  if (own == EVIDENCE_ROOM / e->kinds) return nearest ? nearest : last;
   if (least <= ALIKE) return nearest;
-  evidence_piece_t *piece = &e->piece[e->pieces++];
-  *piece = (evidence_piece_t){0};
-  for (int g = 0; g < EVIDENCE_TILTS; g++) {
-    piece->tilt[g] = tilt[g];
-    piece->rise[g] = expm1(tilt[g]);
-    piece->fall[g] = expm1(-tilt[g]);
-  }
-  return piece;
+  e->piece[e->pieces] = *wanted;
+  return &e->piece[e->pieces++];
 }
 
-/* The mean by inverse variances, its variance, and the variance of a reward for the next tilts: that
-   of the mean nearest to 1/2 within one standard deviation. */
+/* The mean by inverse variances, its variance, and the variance of a reward for the next tilts: for a coin
+   that of the mean nearest to 1/2 within one standard deviation. */
 static void learn(evidence_t *e) {
   double weight = 0, weighted = 0;
   for (int64_t i = 0; i < e->pieces; i++) {
     const evidence_piece_t *p = &e->piece[i];
-    if (p->size == 0) continue;
-    const double w = p->size / (e->reward_variance + p->noise * p->terms / p->size);
+    if (p->size == 0 || p->kind != LINEAR) continue;
+    const double w = p->size / (e->spread + p->noise * p->terms / p->size);
     weight += w;
     weighted += w * p->sum / p->size;
   }
@@ -103,26 +147,35 @@ static void learn(evidence_t *e) {
   e->variance = 1 / weight;
   const double sd = sqrt(e->variance);
   const double z = fmin(fmax(0.5, e->mean - sd), e->mean + sd);
-  e->reward_variance = fmax(z * (1 - z), LEAST_VARIANCE);
+  e->coin = fmax(z * (1 - z), LEAST_VARIANCE);
+  e->spread = e->kinds > 1 ? reward_variance(&e->total) : e->coin;
 }
 
-static void add_to(evidence_piece_t *piece, const noise_law_t *noise, double size, double sum, double terms) {
-  const double variance = noise_law_variance(noise);
-  piece->terms += terms;
-  if (terms > 0) piece->noise += (variance - piece->noise) * (terms / piece->terms);
-  piece->size += size;
-  piece->sum += sum;
+static void add_to(evidence_piece_t *piece, const release_t *row) {
+  const double variance = noise_law_variance(&row->noise);
+  piece->terms += row->terms;
+  if (row->terms > 0) piece->noise += (variance - piece->noise) * (row->terms / piece->terms);
+  piece->size += row->size;
+  piece->sum += row->sum;
 }
 
 /* The piece of a batch of this size, of which nothing is known but what was released before */
-static evidence_piece_t *aim_at(evidence_t *e, const noise_law_t *noise, double size) {
-  double tilt[EVIDENCE_TILTS], gap = SMALLEST;
+static evidence_piece_t *aim_at(evidence_t *e, const release_t *row, int kind) {
+  evidence_piece_t p = {.kind = kind, .centre = fmin(fmax(e->mean, 0.01), 0.99)};
+  if (kind == LINEAR) p.centre = 0;
+  double gap = SMALLEST;
   for (int g = 0; g < EVIDENCE_TILTS; g++) {
     const double wanted = g == 0 ? 0 : g < FIXED ? gap : AROUND[g - FIXED] * e->gap;
     if (g > 0) gap *= RATIO;
-    tilt[g] = size > 0 ? best_tilt(noise, wanted, e->reward_variance, size) : 0;
+    for (int s = 1; s >= -1 && row->size > 0; s -= 2) {
+      const int at = s < 0;
+      double *l = &p.tilt[at][g];
+      if (kind == SQUARES) *l = best_square(row, wanted, e->spread, p.centre, s);
+      else *l = at ? p.tilt[0][g] : best_tilt(&row->noise, wanted, e->coin, row->size);
+      p.move[at][g] = kind == SQUARES ? s * *l / (1 - s * *l * p.centre) : expm1(s * *l);
+    }
   }
-  return piece_for(e, noise, tilt);
+  return piece_for(e, row, &p);
 }
 
 /* t with P(Z > t) <= chance */
@@ -147,49 +200,85 @@ static void value_shares(evidence_t *e) {
   if (!(e->announced[0] > 0 || e->announced[1] > 0)) return;
   evidence_share_t *part = &e->share[e->valued++];
   for (int i = 0; i < 2; i++) part->share[i] = e->announced[i], e->announced[i] = 0;
-  for (int g = 0; g < EVIDENCE_TILTS; g++) {
-    part->score[g] = e->score[g];
-    part->cost[g] = e->charged[g] + e->fresh[g];
+  memcpy(part->score, e->score, sizeof part->score);
+  for (int i = 0; i < EVIDENCE_KINDS * 2 * EVIDENCE_TILTS; i++) {
+    (&part->cost[0][0][0])[i] = (&e->charged[0][0][0])[i] + (&e->fresh[0][0][0])[i];
   }
   for (int i = 0; i < EVIDENCE_ROOM; i++) part->size[i] = i < e->pieces ? e->piece[i].size : 0;
 }
 
-/* A release of correlated noise, whose tilts were fixed one release ahead, as those of the next are here */
-static void release_correlated(evidence_t *e, const noise_law_t *noise, double size, double sum) {
-  const double r = noise->correlation;
-  const double sd = noise->scale / (sqrt((1 - r) * (1 + r)) * (1 - 0x1p-20));
-  const noise_law_t law = as_independent(noise);
-  if (e->ahead == 0) e->ahead = aim_at(e, &law, size) - e->piece + 1;
-  evidence_piece_t *now = &e->piece[e->ahead - 1], *next = aim_at(e, &law, size);
-  e->ahead = next - e->piece + 1;
-  e->releases += 1;
-  const double bound = normal_bound(e->risk / (e->releases * (e->releases + 1)));
-  for (int g = 0; g < EVIDENCE_TILTS; g++) {
-    const double l = now->tilt[g], after = r * next->tilt[g], d = l - after;
-    /* The sums themselves are rounded, and then with their noise. */
-    const double rounded = 2 * noise->step * l * (1 + r) * sd / fmax(noise->scale, 1e-300);
-    const double steady = 0.5 * d * d * sd * sd;
-    e->score[g] += l * sum;
-    e->charged[g] += steady + rounded;
-    e->later[g] = after * bound * sd;
-    e->fresh[g] = 0.5 * l * l * sd * sd - steady;
-  }
-  add_to(now, &law, size, sum, 1);
-  value_shares(e);
+/* What a batch adds to the score of a tilt */
+static double score_of(const bet_t *bet, const release_t *row) {
+  const double squares = bet->on_squares != 0 ? bet->on_squares * row->squares + bet->each * row->size : 0;
+  return bet->on_sum * row->sum + squares;
 }
 
-void evidence_release(evidence_t *e, const noise_law_t *noise, double size, double sum, double terms) {
-  e->n += size;
-  if (noise->correlation > 0 && noise->scale > 0) {
-    release_correlated(e, noise, size, sum);
-  } else {
-    evidence_piece_t *piece = aim_at(e, noise, size);
+/* ... and what the noise of its squares is charged */
+static double charge_of_squares(const bet_t *bet, const release_t *row) {
+  if (bet->on_squares == 0) return 0;
+  if (!(row->weight > 0)) return INFINITY; /* there are none: this capital is lost */
+  const noise_law_t noise = noise_of_squares(row);
+  return row->terms * noise_charge(&noise, -bet->on_squares);
+}
+
+/* A release of correlated noise, whose tilts were fixed one release ahead, as those of the next are here */
+static void release_correlated(evidence_t *e, const release_t *row, int kind, double bound) {
+  const double r = row->noise.correlation;
+  const double sd = row->noise.scale / (sqrt((1 - r) * (1 + r)) * (1 - 0x1p-20));
+  release_t mild = *row;
+  mild.noise = as_independent(&row->noise), mild.terms = 1;
+  if (e->ahead[kind] == 0) e->ahead[kind] = aim_at(e, &mild, kind) - e->piece + 1;
+  evidence_piece_t *now = &e->piece[e->ahead[kind] - 1], *next = aim_at(e, &mild, kind);
+  e->ahead[kind] = next - e->piece + 1;
+  for (int s = 1; s >= -1; s -= 2) {
+    const int at = s < 0;
     for (int g = 0; g < EVIDENCE_TILTS; g++) {
-      e->score[g] += piece->tilt[g] * sum;
-      e->charged[g] += terms * noise_charge(noise, piece->tilt[g]);
+      const bet_t bet = bet_of(now, s, g), after = bet_of(next, s, g);
+      const double l = s * bet.on_sum, later = r * s * after.on_sum, d = l - later;
+      /* The sums themselves are rounded, and then with their noise. */
+      const double rounded = 2 * row->noise.step * l * (1 + r) * sd / fmax(row->noise.scale, 1e-300);
+      const double steady = 0.5 * d * d * sd * sd;
+      e->score[kind][at][g] += score_of(&bet, row);
+      e->charged[kind][at][g] += steady + rounded + charge_of_squares(&bet, row);
+      e->later[kind][at][g] = later * bound * sd;
+      e->fresh[kind][at][g] = 0.5 * l * l * sd * sd - steady;
     }
-    add_to(piece, noise, size, sum, terms);
   }
+  add_to(now, &mild);
+}
+
+static void release_independent(evidence_t *e, const release_t *row, int kind) {
+  evidence_piece_t *piece = aim_at(e, row, kind);
+  for (int s = 1; s >= -1; s -= 2) {
+    const int at = s < 0;
+    for (int g = 0; g < EVIDENCE_TILTS; g++) {
+      const bet_t bet = bet_of(piece, s, g);
+      e->score[kind][at][g] += score_of(&bet, row);
+      e->charged[kind][at][g] +=
+          row->terms * noise_charge(&row->noise, fabs(bet.on_sum)) + charge_of_squares(&bet, row);
+    }
+  }
+  add_to(piece, row);
+}
+
+void evidence_release(evidence_t *e, const release_t *row) {
+  const int correlated = row->noise.correlation > 0 && row->noise.scale > 0;
+  if (e->kinds == 0) e->kinds = row->weight > 0 ? 2 : 1;
+  e->n += row->size;
+  e->releases += 1;
+  const double bound = correlated ? normal_bound(e->risk / (e->releases * (e->releases + 1))) : 0;
+  for (int kind = 0; kind < e->kinds; kind++) {
+    if (correlated) release_correlated(e, row, kind, bound);
+    else release_independent(e, row, kind);
+  }
+  value_shares(e);
+  e->total = (report_t){.rewards = e->n,
+                        .sum = e->total.sum + row->sum,
+                        .squares = e->total.squares + row->squares,
+                        .terms = e->total.terms + row->terms,
+                        .kind = row->noise.kind,
+                        .scale = row->noise.scale,
+                        .weight = row->weight};
   learn(e);
 }
 
@@ -212,6 +301,19 @@ static void mix_in(mixture_t *m, double value, double weight, double slope, doub
   m->total += w, m->turned += w * slope, m->bent += w * (slope * slope + bend);
 }
 
+static tangent_t mixed(const mixture_t *m, double theta) {
+  const double slope = m->turned / m->total;
+  return (tangent_t){theta, m->most + log(m->total), slope, m->bent / m->total - slope * slope};
+}
+
+/* Half of the capital on each */
+static tangent_t halves(const tangent_t *a, const tangent_t *b) {
+  mixture_t all = {.most = -INFINITY};
+  mix_in(&all, a->value, 0.5, a->slope, a->bend);
+  mix_in(&all, b->value, 0.5, b->slope, b->bend);
+  return mixed(&all, a->theta);
+}
+
 static double weight_of(int g) {
   return g == 0 ? WEIGHT_NONE : g < FIXED ? WEIGHT_FIXED : WEIGHT_AROUND[g - FIXED];
 }
@@ -223,44 +325,57 @@ static inline double log_of(double x) {
   return 2 * z * (1 + q * (1. / 3 + q * (1. / 5 + q * (1. / 7 + q * (1. / 9 + q * (1. / 11 + q / 13))))));
 }
 
-/* `fresh`: all of the capital valued at the last release, as E; else as it is */
-static tangent_t look(const evidence_t *e, int sign, double theta, int fresh) {
+/* Of one kind of bet. `fresh`: all of the capital valued at the last release, as E; else as it is */
+static tangent_t look(const evidence_t *e, int kind, int sign, double theta, int fresh) {
   if (e->pieces == 0) return (tangent_t){.theta = theta}; /* nothing was released */
+  const int at = sign < 0;
   double ln[EVIDENCE_ROOM][EVIDENCE_TILTS], rate[EVIDENCE_ROOM][EVIDENCE_TILTS];
   mixture_t all = {.most = -INFINITY};
   for (int64_t i = 0; i < e->pieces; i++) {
-    const double *move = sign > 0 ? e->piece[i].rise : e->piece[i].fall;
+    if (e->piece[i].kind != kind) continue;
     for (int g = 0; g < EVIDENCE_TILTS; g++) {
-      const double x = theta * move[g];
+      const double move = e->piece[i].move[at][g], x = theta * move;
       ln[i][g] = log_of(x);
-      rate[i][g] = move[g] / (1 + x);
+      rate[i][g] = move / (1 + x);
     }
   }
   const int64_t valued = fresh ? 0 : e->valued;
   for (int64_t j = 0; j <= valued; j++) {
     const evidence_share_t *part = j < valued ? &e->share[j] : 0;
-    const double share = part ? part->share[sign < 0] : fresh ? 1 : share_left(e, sign);
+    const double share = part ? part->share[at] : fresh ? 1 : share_left(e, sign);
     if (!(share > 0)) continue;
+    const double *score = (part ? part->score : e->score)[kind][at];
+    const double *charged = e->charged[kind][at], *last = (fresh ? e->fresh : e->later)[kind][at];
     for (int g = 0; g < EVIDENCE_TILTS; g++) {
-      const double cost = part ? part->cost[g] : e->charged[g] + (fresh ? e->fresh : e->later)[g];
-      double value = sign * (part ? part->score : e->score)[g] - cost, slope = 0, bend = 0;
+      const double cost = part ? part->cost[kind][at][g] : charged[g] + last[g];
+      double value = score[g] - cost, slope = 0, bend = 0;
       for (int64_t i = 0; i < e->pieces; i++) {
+        if (e->piece[i].kind != kind) continue;
         const double size = part ? part->size[i] : e->piece[i].size, r = rate[i][g];
         value -= size * ln[i][g], slope -= size * r, bend += size * r * r;
       }
       mix_in(&all, value, share * weight_of(g), slope, bend);
     }
   }
-  const double slope = all.turned / all.total;
-  return (tangent_t){theta, all.most + log(all.total), slope, all.bent / all.total - slope * slope};
+  return mixed(&all, theta);
 }
 
-double evidence_at(const evidence_t *e, int sign, double theta) { return look(e, sign, theta, 0).value; }
+double evidence_at(const evidence_t *e, int sign, double theta) {
+  const tangent_t linear = look(e, LINEAR, sign, theta, 0);
+  if (e->kinds < 2) return linear.value;
+  const tangent_t squares = look(e, SQUARES, sign, theta, 0);
+  return halves(&linear, &squares).value;
+}
 
 static tangent_t touch(const evidence_t *a, const evidence_t *b, double margin, double theta, int fresh) {
-  const tangent_t up = look(a, 1, theta, fresh);
-  const tangent_t down = look(b, -1, clip01(theta + margin), fresh);
-  return (tangent_t){theta, up.value + down.value, up.slope + down.slope, up.bend + down.bend};
+  tangent_t pair[EVIDENCE_KINDS];
+  const int kinds = a->kinds > 1 || b->kinds > 1 ? 2 : 1;
+  for (int kind = 0; kind < kinds; kind++) {
+    const tangent_t up = look(a, kind, 1, theta, fresh);
+    const tangent_t down = look(b, kind, -1, clip01(theta + margin), fresh);
+    pair[kind] = (tangent_t){theta, up.value + down.value, up.slope + down.slope, up.bend + down.bend};
+  }
+  return kinds > 1 ? halves(&pair[LINEAR], &pair[SQUARES]) : pair[LINEAR];
 }
 
 /* The height at which two tangents meet, and where */
@@ -419,8 +534,7 @@ static void aim(void *state, const release_t *rows, int n) {
 static void release(void *state, const release_t *rows, int n) {
   means_t *s = state;
   for (int i = 0; i < n; i++) {
-    const release_t *row = &rows[i];
-    evidence_release(&s->arm[row->arm], &row->noise, row->size, row->sum, row->terms);
+    evidence_release(&s->arm[rows[i].arm], &rows[i]);
   }
 }
 

@@ -24,42 +24,72 @@
    commits, each with the tilt that makes its evidence grow fastest. Tilts depend on earlier releases, and on
    L_i and the law of the noise, which are public before the batch. Batches may have different laws: each is
    charged its own c(l). Where a law has no E e^(l noise) for a tilt, the share of the capital on that tilt is
-   lost. Releases of correlated noise must all have the same law. */
+   lost. Releases of correlated noise must all have the same law.
+
+   Where squares about 1/2 are released, too (Q_i, with its own noise), half of the capital is on bets that
+   know the spread of the rewards. With a centre c_i that is fixed before the batch, B = c_i for s = +1 and
+   1 - c_i for s = -1, and psi by fan_psi(l_i, B), a reward has e^(s l (X - c) - psi (X - c)^2) <=
+   1 + s l (X - c), of mean 1 + s l (theta - c) at most. So
+
+     ln M^s(theta) = sum_i [s l_i (y_i - c_i L_i) - psi_i (Q_i + (1 - 2 c_i) y_i + L_i (c_i^2 - 1/4))
+                            - L_i ln(1 + s l_i (theta - c_i))] - ln E e^(the same of the noise)
+
+   is such a logarithm, too, and convex in theta. In a pair it is the product of two arms that is halved,
+   (E_a E_b with squares + E_a E_b without) / 2, which loses ln 2 where halves of each arm would lose 2 ln 2.
+
+   Of correlated noise (theory: policy_gaussian_imed.c releases y_i as a moving average, and Q_i beside it),
+   t_i = s l_i - psi_i (1 - 2 c_i) takes the place of s l_i wherever a tilt meets the noise of sums. It is
+   fixed as early as l_i, and the noise of Q_i is independent of all else, so that the proof is the same;
+   what is bounded is s times the last noise, so s t_i must not be negative, and tilts are that small. */
 
 #include <stdint.h>
+#include "noise_report.h"
 #include "policy_evidence.h"
 
 enum { EVIDENCE_TILTS = 14, EVIDENCE_ROOM = 24, EVIDENCE_SHARES = 4 };
 
-/* Batches that had the same tilts */
+/* Bets without squares, and with them */
+enum { LINEAR, SQUARES, EVIDENCE_KINDS };
+
+/* A number for each kind of bet, for E^+ and E^-, and for each tilt */
+typedef double evidence_numbers_t[EVIDENCE_KINDS][2][EVIDENCE_TILTS];
+
+/* Batches that had the same tilts and, of bets with squares, the same centre */
 typedef struct {
+  int64_t kind;
   double size, sum;    /* rewards, and the noisy sum of them */
   double terms, noise; /* variables of noise in it, and their mean variance */
-  double tilt[EVIDENCE_TILTS];
-  double rise[EVIDENCE_TILTS], fall[EVIDENCE_TILTS]; /* e^l - 1 and e^-l - 1 */
+  double centre;
+  double tilt[2][EVIDENCE_TILTS];
+  double move[2][EVIDENCE_TILTS]; /* (1 + theta move)^-size is what depends on theta: e^(s l) - 1, or with
+                                     squares s l / (1 - s l c) */
 } evidence_piece_t;
 
 /* A share of the capital that was valued at a release, of each sign */
 typedef struct {
   double share[2];
-  double score[EVIDENCE_TILTS], cost[EVIDENCE_TILTS], size[EVIDENCE_ROOM];
+  evidence_numbers_t score, cost;
+  double size[EVIDENCE_ROOM];
 } evidence_share_t;
 
 /* One arm. Zeros and evidence_begin() make one without releases. */
 typedef struct {
-  double n;                       /* rewards released */
-  double mean, variance;          /* of the mean, noise included */
-  double reward_variance;         /* v, for the next tilts */
-  double gap;                     /* committed for the next batch */
-  double score[EVIDENCE_TILTS];   /* sum l y */
-  double charged[EVIDENCE_TILTS]; /* sum c(l) */
+  double n;                   /* rewards released */
+  double mean, variance;      /* of the mean, noise included */
+  double coin;                /* v, for the next tilts: of rewards of 0 or 1 with this mean */
+  double spread;              /* with squares, v as far as they tell it; else the same */
+  double gap;                 /* committed for the next batch */
+  int64_t kinds;              /* of bets: 1, or 2 with squares, from the first release on */
+  report_t total;             /* of the releases, for v */
+  evidence_numbers_t score;   /* what does not depend on theta */
+  evidence_numbers_t charged; /* sum c(l) */
   int64_t pieces;
   evidence_piece_t piece[EVIDENCE_ROOM];
   /* Of correlated releases only */
-  double risk;                   /* for each sign, over all releases; 0: noise is independent */
-  double releases, announced[2]; /* shares for the next release, E^+ and E^- */
-  int64_t ahead;                 /* the piece of the next batch, from 1 */
-  double later[EVIDENCE_TILTS], fresh[EVIDENCE_TILTS]; /* what V and E take off beside sum d */
+  double risk;                     /* for each sign, over all releases; 0: noise is independent */
+  double releases, announced[2];   /* shares for the next release, E^+ and E^- */
+  int64_t ahead[EVIDENCE_KINDS];   /* the piece of the next batch, from 1 */
+  evidence_numbers_t later, fresh; /* what V and E take off beside sum d */
   int64_t valued;
   evidence_share_t share[EVIDENCE_SHARES];
 } evidence_t;
@@ -71,9 +101,8 @@ void evidence_begin(evidence_t *e, double risk);
    releases so far have it. */
 void evidence_commit(evidence_t *e, double gap);
 
-/* `size` rewards have published `sum`, with so many variables of noise: 1, or more where several batches
-   were released at once. */
-void evidence_release(evidence_t *e, const noise_law_t *noise, double size, double sum, double terms);
+/* Rewards have been published. All arms have squares, or none. */
+void evidence_release(evidence_t *e, const release_t *row);
 
 /* ln E^sign(theta) */
 double evidence_at(const evidence_t *e, int sign, double theta);

@@ -12,6 +12,9 @@
       (r - 1) n rewards, rounded up, of the leader or of the challenger, by a toss such that of all people
       the leader has the share V_a / (V_a + V_c).
 
+   Of continuous outcomes the squares are released, too: V and W know how much the rewards vary, and the first
+   batches are half as large.
+
    2 ln(n) keeps an arm alive that noise has wronged: with no such term some runs never end. */
 
 #include <string.h>
@@ -19,8 +22,9 @@
 #include "policy_released.h"
 #include "policy.h"
 
-enum { MU, EPSILON, RISK, MARGIN };
-PARAMETERS(PARAMS, TAKES("mu"), TAKES("epsilon"), NEEDS("error"), NEEDS("margin"));
+enum { MU, EPSILON, RISK, MARGIN, OUTCOME };
+PARAMETERS(PARAMS, TAKES("mu"), TAKES("epsilon"), NEEDS("error"), NEEDS("margin"),
+           ONE_OF("outcome", OUTCOMES));
 
 typedef struct {
   gather_t gather;
@@ -47,10 +51,11 @@ static void init(void *state, const spec_t *spec) {
   state_t *s = state;
   const double mu = spec->par[MU], epsilon = spec->par[EPSILON];
   const double line = log((spec->k > 1 ? spec->k - 1 : 1) / spec->par[RISK]);
-  const mechanism_t how = mechanism_for(mu, epsilon);
+  const mechanism_t how = with_squares(mechanism_for(mu, epsilon), spec->par[OUTCOME]);
   double first = 2 * line;
   if (mu < INFINITY) first += 12 * sqrt(2 * line) / mu;
   else if (epsilon < INFINITY) first += 6 * line / epsilon;
+  if (how.weight > 0) first /= 2;
   *s = (state_t){.noise = {.kind = how.kind, .scale = how.scale},
                  .line = line,
                  .margin = spec->par[MARGIN],
@@ -152,17 +157,23 @@ static void decide(state_t *s, int released, draws_t *draws) {
   }
 }
 
-static void add(state_t *s, int arm, int64_t number, int64_t n, double sum, draws_t *draws) {
+static void add(state_t *s, int arm, int64_t number, int64_t n, double sum, double squares, draws_t *draws) {
   arm_t *a = &s->arms[arm];
   gather_batch_t batch;
+  if (a->report.weight > 0) gather_square(&a->gather, number, squares);
   if (!gather_add(&a->gather, number, n, sum, &batch)) return;
-  const double size = (double)batch.size;
+  const double size = (double)batch.size, before = a->report.squares;
   const double y = report_release(&a->report, size, batch.sum, batch.squares, draws);
-  const noise_law_t law = noise_as_drawn(&s->noise, draws);
+  const release_t row = {.size = size,
+                         .sum = y,
+                         .terms = 1,
+                         .noise = noise_as_drawn(&s->noise, draws),
+                         .squares = a->report.squares - before,
+                         .weight = a->report.weight};
   if (a->evidence.n == 0) s->waiting -= 1;
   const evidence_t *first = &s->arms->evidence;
   evidence_aim(&a->evidence, first, sizeof(arm_t), (int)s->k, size, s->line, s->margin);
-  evidence_release(&a->evidence, &law, size, y, 1);
+  evidence_release(&a->evidence, &row);
   decide(s, arm, draws);
 }
 
@@ -181,7 +192,8 @@ static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws
 }
 
 static void update(void *state, const feedback_t *feedback, draws_t *draws) {
-  add(state, feedback->arm, feedback->batch, 1, feedback->reward, draws);
+  const double squares = reward_square(draws, feedback->reward);
+  add(state, feedback->arm, feedback->batch, 1, feedback->reward, squares, draws);
 }
 
 static void skip(void *state, player_t *player, draws_t *draws) {
@@ -191,7 +203,10 @@ static void skip(void *state, player_t *player, draws_t *draws) {
   open_batch(s, arm);
   const int64_t n = player_stretch(player, (double)gather_left(&s->arms[arm].gather));
   const int64_t number = assign(s, arm, n);
-  add(s, arm, number, n, player_pull_many(player, arm, n), draws);
+  double squares = 0;
+  const double sum = s->arms[arm].report.weight > 0 ? player_pull_squares(player, arm, n, &squares)
+                                                    : player_pull_many(player, arm, n);
+  add(s, arm, number, n, sum, squares, draws);
 }
 
 static report_t report(const void *state, int arm) { return ((const state_t *)state)->arms[arm].report; }
@@ -213,6 +228,6 @@ static void grow(void *state, const void *of_old, int k) {
   memcpy(s->arms, old->arms, sizeof *s->arms * (size_t)k);
 }
 
-POLICY(top_two, .state_version = 2, .tosses = 1, .releases = 1, .batches = GATHER_ROOM, .each_once = 1,
+POLICY(top_two, .state_version = 3, .tosses = 1, .releases = 1, .batches = GATHER_ROOM, .each_once = 1,
        .commit = commit, .update = update, .skip = skip, .report = report, .verdict = verdict,
        .finish = finish, .grow = grow);

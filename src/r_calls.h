@@ -114,7 +114,8 @@ CALL(likelihood, 4, SEXP sizes, SEXP noisy, SEXP b, SEXP at)
 /* test_kl.c */
 CALL(kl, 5, SEXP what, SEXP x, SEXP y, SEXP a, SEXP n)
 /* test_evidence.c */
-CALL(test_means, 8, SEXP size, SEXP sum, SEXP noise, SEXP sign, SEXP theta, SEXP rival, SEXP risk, SEXP share)
+CALL(test_means, 10, SEXP size, SEXP sum, SEXP noise, SEXP sign, SEXP theta, SEXP rival, SEXP risk,
+     SEXP share, SEXP squares, SEXP weight)
 CALL(test_pair, 5, SEXP size, SEXP sum, SEXP noise, SEXP margin, SEXP theta)
 CALL(test_tosses, 8, SEXP p, SEXP tossed, SEXP sum, SEXP squares, SEXP noise, SEXP weight, SEXP kappa,
      SEXP permuted)

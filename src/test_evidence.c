@@ -6,11 +6,11 @@
 
 /* Batches of one arm: their sizes, and their sums, a column for each record; the gap is committed
    from a rival of this mean and variance; of correlated noise its risk, and the share of the capital that is
-   valued at each release -> ln E^sign(theta) for each record */
-SEXP ffi_test_means(SEXP size, SEXP sum, SEXP noise, SEXP sign, SEXP theta, SEXP rival, SEXP risk,
-                    SEXP share) {
+   valued at each release; squares likewise if `weight` is above 0 -> ln E^sign(theta) for each record */
+SEXP ffi_test_means(SEXP size, SEXP sum, SEXP noise, SEXP sign, SEXP theta, SEXP rival, SEXP risk, SEXP share,
+                    SEXP squares, SEXP weight) {
   const int n = Rf_nrows(sum), records = Rf_ncols(sum);
-  const noise_law_t own = read_noise(noise);
+  release_t row = {.noise = read_noise(noise), .terms = 1, .weight = Rf_asReal(weight)};
   const evidence_t other = {.mean = REAL(rival)[0], .variance = REAL(rival)[1]};
   evidence_t *e = (evidence_t *)R_alloc(1, sizeof *e);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, records));
@@ -18,7 +18,10 @@ SEXP ffi_test_means(SEXP size, SEXP sum, SEXP noise, SEXP sign, SEXP theta, SEXP
     evidence_begin(e, Rf_asReal(risk));
     for (int j = 0; j < n; j++) {
       e->announced[Rf_asInteger(sign) < 0] = REAL(share)[j];
-      evidence_release(e, &own, REAL(size)[j], REAL(sum)[j + (size_t)n * (size_t)i], 1);
+      const size_t at = (size_t)j + (size_t)n * (size_t)i;
+      row.size = REAL(size)[j], row.sum = REAL(sum)[at];
+      if (row.weight > 0) row.squares = REAL(squares)[at];
+      evidence_release(e, &row);
       evidence_commit(e, evidence_gap(e, &other, 0));
     }
     REAL(out)[i] = evidence_at(e, Rf_asInteger(sign), Rf_asReal(theta));
@@ -31,13 +34,14 @@ SEXP ffi_test_means(SEXP size, SEXP sum, SEXP noise, SEXP sign, SEXP theta, SEXP
    evidence_pair(), and what it is a bound of, at these thetas */
 SEXP ffi_test_pair(SEXP size, SEXP sum, SEXP noise, SEXP margin, SEXP theta) {
   const double eta = Rf_asReal(margin);
-  const noise_law_t own = read_noise(noise);
+  release_t row = {.noise = read_noise(noise), .terms = 1};
   evidence_t *e = (evidence_t *)R_alloc(2, sizeof *e);
   for (int a = 0; a < 2; a++) {
     evidence_begin(&e[a], 0);
     for (int j = 0; j < Rf_nrows(sum); j++) {
       const size_t at = (size_t)j + (size_t)a * (size_t)Rf_nrows(sum);
-      evidence_release(&e[a], &own, REAL(size)[at], REAL(sum)[at], 1);
+      row.size = REAL(size)[at], row.sum = REAL(sum)[at];
+      evidence_release(&e[a], &row);
     }
   }
   const int n = Rf_length(theta);
@@ -53,10 +57,13 @@ SEXP ffi_test_pair(SEXP size, SEXP sum, SEXP noise, SEXP margin, SEXP theta) {
 
 /* Batches of one arm -> lower, upper: the interval of its mean */
 SEXP ffi_test_interval(SEXP size, SEXP sum, SEXP noise, SEXP alpha) {
-  const noise_law_t own = read_noise(noise);
+  release_t row = {.noise = read_noise(noise), .terms = 1};
   evidence_t *e = (evidence_t *)R_alloc(1, sizeof *e);
   evidence_begin(e, 0);
-  for (int j = 0; j < Rf_length(sum); j++) evidence_release(e, &own, REAL(size)[j], REAL(sum)[j], 1);
+  for (int j = 0; j < Rf_length(sum); j++) {
+    row.size = REAL(size)[j], row.sum = REAL(sum)[j];
+    evidence_release(e, &row);
+  }
   SEXP out = Rf_allocVector(REALSXP, 2);
   evidence_interval(e, Rf_asReal(alpha), REAL(out), REAL(out) + 1);
   return out;

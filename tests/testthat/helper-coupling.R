@@ -79,8 +79,9 @@ session_policies <- function() {
     }),
     top_two = list(make = function() {
       error <- one_of(0.5, 0.9)
-      if (flag()) policy_top_two(epsilon(1, 30), error = error) else
-        policy_top_two(epsilon = epsilon(1, 30), error = error, margin = one_of(0, 0.1))
+      outcome <- if (error == 0.5) "continuous" else "binary"
+      if (flag()) policy_top_two(epsilon(1, 30), error = error, outcome = outcome) else
+        policy_top_two(epsilon = epsilon(1, 30), error = error, margin = one_of(0, 0.1), outcome = outcome)
     }),
     randomised = list(drops = "interrupted", make = function() {
       budget <- if (flag()) list(mu = epsilon()) else list(epsilon = epsilon())

@@ -5,6 +5,11 @@
 evidence_laws <- list(none = c(2, 0, 0, 0), gaussian = c(2, 1, 0, 0), laplace = c(1, 1, 0, 0))
 geometric_law <- function(scale, step = 1) c(5, scale, step, 0)
 
+#' E of batches of one arm: see src/test_evidence.c
+means_of <- function(size, sum, law, sign, theta, rival, risk, share, squares = NULL, weight = 0) {
+  .Call(C_test_means, size, sum, law, sign, theta, rival, risk, share, squares, weight)
+}
+
 #' The bets by tosses on many short records: see src/test_evidence.c
 bets_of <- function(p, tossed, sum, law, kappa, permuted, squares = NULL, weight = 0) {
   .Call(C_test_tosses, p, tossed, sum, squares, law, weight, kappa, permuted)
@@ -193,7 +198,98 @@ tosses_by_hand <- function(p, tossed, sum, law, kappa, mistake = "none") {
   }, numeric(ncol(sum))))
 }
 
+# The variance of a reward, from n of them with the noisy sums y and q, j releases with noise of this sd in
+# each, and that of the squares smaller by w: two standard deviations of the noise, and what sampling may hide
+safe_variance <- function(n, y, q, j, sd, w) {
+  x <- y / n - 0.5
+  noise <- sqrt(j) * sd / n
+  seen <- pmax(q / n - x^2, 0)
+  far <- pmax(pmin(abs(x), 0.5) - 2 * (noise + 0.5 / sqrt(n)), 0)
+  pmin(seen + 2 * noise * sqrt(1 / w^2 + 4 * x^2) + 0.35 * sqrt(seen / n) + 0.7 / n + 1e-4, 0.25 - far^2)
+}
+
 fan_by_hand <- function(l, b) (-log(1 - l * b) - l * b) / b^2
+
+#' The tilts with squares of a batch: gaps in columns, records in rows
+square_tilts_by_hand <- function(law, weight, gap, v, centre, size, sign) {
+  b <- if (sign > 0) centre else 1 - centre
+  a <- law[2]^2 * (if (law[1] == 1) 2 else 1) / size
+  sum <- v + a + gap * b
+  l <- pmin(2 * gap / (sum + sqrt(pmax(sum^2 - 4 * a * b * gap, 0))), 20, 0.95 / b)
+  repeat {
+    psi <- ifelse(l * b < 1e-4, l^2 / 2 + l^3 * b / 3, fan_by_hand(l, b))
+    t <- l - sign * psi * (1 - 2 * centre)
+    bad <- t < 0 | (law[1] == 1 & (abs(t) * law[2] >= 0.95 | psi * law[2] >= 0.95 * weight))
+    if (!any(bad)) return(l)
+    l[bad] <- 0.9 * l[bad]
+  }
+}
+
+#' ln E^sign(theta) of the bets with squares on two batches, for each column of `sum` and `squares`
+#' @param law law[4], a correlation, is for a moving average whose shares are never valued, with the bound `bound` of the
+#'   last noise, or `z` itself.
+#' @param mistake `"none"`, `"noise"` or `"squares"` (these charges are left out)
+squares_of_means_by_hand <- function(size, sum, squares, law, weight, sign, theta, rival, mistake = "none", bound = 0) {
+  noise <- law[2]^2 * if (law[1] == 1) 2 else 1
+  r <- law[4]
+  sd <- law[2] / (sqrt(1 - r^2) * if (r > 0) 1 - 2^-20 else 1)
+  mild <- if (r > 0) replace(law, c(2, 4), c(law[2] * sqrt((1 - r) / (1 + r)), 0)) else law
+  n <- ncol(sum)
+  fixed <- matrix(c(0, 0.005 * 1.6^(0:9)), n, 11, byrow = TRUE)
+  gaps <- function(gap) cbind(fixed, outer(gap, c(0.6, 1, 1.6)))
+  tilts <- function(v, gap, centre, size) {
+    lapply(c(1, -1), function(s) matrix(square_tilts_by_hand(mild, weight, gaps(gap), matrix(v, n, 14), matrix(centre, n, 14), size, s), n))
+  }
+  mean <- sum[1, ] / size[1]
+  v <- safe_variance(size[1], sum[1, ], squares[1, ], 1, sqrt(noise), weight)
+  variance <- (0.25 + (if (r > 0) mild[2]^2 else noise) / size[1]) / size[1]
+  one <- tilts(0.25, rep(0.05, n), 0.5, size[1])
+  gap <- abs(mean - rival[1]) * variance / (variance + rival[2])
+  centre <- pmin(pmax(mean, 0.01), 0.99)
+  two <- tilts(v, gap, centre, size[2])
+  far <- mapply(function(x, y) apply(ifelse(x == y, 1, pmax(x / y, y / x)), 1, max), one, two)
+  near <- apply(matrix(far, n), 1, max) <= 1.06 & abs(centre - 0.5) <= 0.15 * sqrt(v)
+  for (s in 1:2) two[[s]][near, ] <- one[[s]][near, ]
+  centre[near] <- 0.5
+  bet <- function(l, c) {
+    b <- if (sign > 0) c else 1 - c
+    psi <- ifelse(l * b < 1e-4, l^2 / 2 + l^3 * b / 3, fan_by_hand(l, b))
+    list(l = l, c = c, psi = psi, t = sign * l - psi * (1 - 2 * c))
+  }
+  gain <- function(x, size, sum, squares) {
+    more <- if (mistake %in% c("noise", "squares")) 0 else charge_by_hand(replace(mild, 2, law[2] / weight), x$psi)
+    sign * x$l * (sum - x$c * size) - x$psi * (squares + (1 - 2 * x$c) * sum + size * (x$c^2 - 1 / 4)) -
+      size * log(1 + sign * x$l * (theta - x$c)) - more
+  }
+  x <- list(bet(one[[1 + (sign < 0)]], 0.5), bet(two[[1 + (sign < 0)]], centre))
+  if (r == 0) {
+    charge <- function(x) if (mistake == "noise") 0 else charge_by_hand(law, abs(x$t))
+    return(log(mix_by_hand(gain(x[[1]], size[1], sum[1, ], squares[1, ]) + gain(x[[2]], size[2], sum[2, ], squares[2, ]) -
+                             charge(x[[1]]) - charge(x[[2]]))))
+  }
+  # The second batch's tilts are those of the first; the third's are x[[2]].
+  d <- list((1 - r) * x[[1]]$t, x[[1]]$t - r * x[[2]]$t)
+  log(mix_by_hand(gain(x[[1]], size[1], sum[1, ], squares[1, ]) + gain(x[[1]], size[2], sum[2, ], squares[2, ]) -
+                    (d[[1]]^2 + d[[2]]^2) * sd^2 / 2 - r * sign * x[[2]]$t * sd * bound))
+}
+
+#' All pairs of batches of so many rewards with these values and chances, and the noise of all four numbers; of a moving
+#' average with carry law[4] the noise of sums is as it is published, and `z` the last one in units of its sd
+enumerate_pairs <- function(law, weight, nodes, values, chance, people = 3) {
+  who <- as.matrix(expand.grid(rep(list(seq_along(values)), people)))
+  x <- data.frame(y = round(rowSums(matrix(values[who], nrow(who))), 9), q = round(rowSums(matrix((values[who] - 0.5)^2, nrow(who))), 9),
+                  w = apply(who, 1, function(i) prod(chance[i])))
+  x <- stats::aggregate(w ~ y + q, x, sum)
+  noise <- noise_nodes(law, nodes)
+  finer <- noise_nodes(replace(law, 2, law[2] / weight), nodes)
+  i <- seq_along(noise$x)
+  at <- expand.grid(one = seq_len(nrow(x)), two = seq_len(nrow(x)), y1 = i, y2 = i, q1 = i, q2 = i)
+  z <- rbind(noise$x[at$y1], noise$x[at$y2])
+  given <- if (law[4] == 0) z else rbind(z[1, ], z[2, ] - law[4] * z[1, ]) / (sqrt(1 - law[4]^2) * (1 - 2^-20))
+  list(sum = rbind(x$y[at$one], x$y[at$two]) + given, squares = rbind(x$q[at$one] + finer$x[at$q1], x$q[at$two] + finer$x[at$q2]),
+       z = if (law[2] > 0) z / law[2] else z,
+       weight = x$w[at$one] * x$w[at$two] * noise$w[at$y1] * noise$w[at$y2] * finer$w[at$q1] * finer$w[at$q2])
+}
 
 #' ln F of blocks of two arms with squares, a row for each kappa and a column for each record, as bets_of() takes them
 #' @param mistake `"none"`, `"noise"` or `"squares"` (these charges are left out), or `"psi"` (kappa^2 / 2)

@@ -28,7 +28,7 @@ test_that("by means: the expectation is at most 1 whatever rewards do below thet
       }
       x <- enumerate_batches(law, if (kind == "laplace") 8 else 12, mean) # Laplace noise has nodes to both sides
       rival <- c(stats::runif(1), exp(stats::runif(1, -6, 0)))
-      log_e <- .Call(C_test_means, c(3, 3), x$sum, law, as.integer(sign), theta, rival, 0, c(0, 0))
+      log_e <- means_of(c(3, 3), x$sum, law, as.integer(sign), theta, rival, 0, c(0, 0))
       some <- sample(length(log_e), min(50, length(log_e)))
       expect_equal(log_e[some], means_by_hand(c(3, 3), x$sum[, some, drop = FALSE], law, sign, theta, rival),
                    tolerance = 1e-5)
@@ -52,13 +52,13 @@ test_that("by means: geometric noise is charged by its own law", {
     sign <- sample(c(-1L, 1L), 1)
     x <- enumerate_batches(law, 12, function(before) theta)
     rival <- c(stats::runif(1), exp(stats::runif(1, -6, 0)))
-    log_e <- .Call(C_test_means, c(3, 3), x$sum, law, sign, theta, rival, 0, c(0, 0))
+    log_e <- means_of(c(3, 3), x$sum, law, sign, theta, rival, 0, c(0, 0))
     some <- sample(length(log_e), 50)
     expect_equal(log_e[some], means_by_hand(c(3, 3), x$sum[, some], law, sign, theta, rival), tolerance = 1e-5)
     expect_equal(sum(x$weight * exp(log_e)), 1, tolerance = 1e-3)
   }
   # On a fine lattice it is Laplace noise.
-  look <- function(law) .Call(C_test_means, c(30, 50), matrix(c(21, 32)), law, 1L, 0.4, c(0.2, 0.01), 0, c(0, 0))
+  look <- function(law) means_of(c(30, 50), matrix(c(21, 32)), law, 1L, 0.4, c(0.2, 0.01), 0, c(0, 0))
   expect_equal(look(geometric_law(2, 1e-4)), look(c(1, 2, 0, 0)), tolerance = 1e-7)
   expect_gt(look(geometric_law(1)), look(c(1, 1, 0, 0))) # and else less
 })
@@ -86,7 +86,7 @@ test_that("against a known rate: one arm on both sides, each release with the no
   y <- c(12, 30, 3)
   one <- weigh("means", 1, c(1, 1, 1), 1:3, c(20, 50, 9), y, c(1, 2, 0, 0), rate = 0.3)$pair
   for (side in 1:2) {
-    hand <- .Call(C_test_means, c(20, 50, 9), matrix(y), c(1, 2, 0, 0), c(1L, -1L)[side], 0.3, c(0.3, 0), 0, c(0, 0, 0))
+    hand <- means_of(c(20, 50, 9), matrix(y), c(1, 2, 0, 0), c(1L, -1L)[side], 0.3, c(0.3, 0), 0, c(0, 0, 0))
     expect_equal(one[3, side], hand)
   }
   two <- weigh("means", 2, c(1, 2, 1, 2, 1), 1:5, c(20, 90, 50, 90, 9), c(12, 80, 30, 85, 3), c(1, 2, 0, 0), rate = 0.3)$pair
@@ -147,7 +147,7 @@ test_that("beside correlated releases: the capital is below a process of expecta
     rival <- c(stats::runif(1), exp(stats::runif(1, -6, 0)))
     share <- if (i %% 2) c(0, 0) else c(0.5, 0.25)
     hand <- correlated_by_hand(c(3, 3), x$sum - x$noise, x$noise / law[2], law, sign, theta, rival, 0.01, share)
-    log_g <- .Call(C_test_means, c(3, 3), hand$given, law, as.integer(sign), theta, rival, 0.01, share)
+    log_g <- means_of(c(3, 3), hand$given, law, as.integer(sign), theta, rival, 0.01, share)
     expect_equal(log_g, hand$capital, tolerance = 1e-5)
     expect_true(all(log_g[hand$inside] <= hand$truth[hand$inside] + 1e-6))
     expected <- sum(x$weight * exp(hand$truth))
@@ -180,6 +180,102 @@ test_that("by means: a sum with several variables of noise pays for each", {
   expect_lt(mean(exp(last)), 1)
 })
 
+# ln E of the bets with squares alone: half of the capital is on them.
+squares_alone <- function(size, sum, law, sign, theta, rival, risk, squares, weight) {
+  both <- means_of(size, sum, law, sign, theta, rival, risk, c(0, 0), squares, weight)
+  linear <- means_of(size, sum, law, sign, theta, rival, risk, c(0, 0))
+  log(2 * exp(both) - exp(linear))
+}
+
+test_that("by means with squares: the expectation is at most 1 whatever the rewards are on one side of theta", {
+  withr::local_seed(13)
+  for (kind in names(evidence_laws)) {
+    for (i in seq_len(ceiling(settings / 3))) {
+      law <- random_law(kind, 0.3, 1)
+      weight <- if (kind == "laplace") sample(c(0.5, 1), 1) else 2
+      sign <- sample(c(-1L, 1L), 1)
+      values <- if (i %% 3 == 0) c(0, 1, 1) else stats::runif(3)
+      chance <- prop.table(stats::rexp(3))
+      mean <- sum(values * chance)
+      exact <- i %% 2 == 1
+      theta <- if (exact) mean else if (sign > 0) stats::runif(1, mean, 1) else stats::runif(1, 0, mean)
+      rival <- c(stats::runif(1), exp(stats::runif(1, -6, 0)))
+      x <- enumerate_pairs(law, weight, if (kind == "none") 1 else if (kind == "laplace") 2 else 4, values, chance, if (kind == "none") 3 else 2)
+      size <- rep(if (kind == "none") 3 else 2, 2)
+      log_e <- squares_alone(size, x$sum, law, sign, theta, rival, 0, x$squares, weight)
+      some <- sample(length(log_e), min(50, length(log_e)))
+      at <- function(m) m[, some, drop = FALSE]
+      expect_equal(log_e[some], squares_of_means_by_hand(size, at(x$sum), at(x$squares), law, weight, sign, theta, rival),
+                   tolerance = 1e-5)
+      expected <- sum(x$weight * exp(log_e))
+      expect_lte(expected, 1 + 1e-4)
+      if (exact) expect_gt(expected, 0.8)
+    }
+  }
+})
+
+test_that("beside correlated releases, bets with squares are below a process of expectation 1, or at most that", {
+  withr::local_seed(14)
+  for (i in seq_len(ceiling(settings / 3))) {
+    law <- c(2, exp(stats::runif(1, -1.5, -0.5)), 0, c(0.3, 0.5, 0.65)[1 + i %% 3])
+    sign <- sample(c(-1L, 1L), 1)
+    values <- stats::runif(3)
+    chance <- prop.table(stats::rexp(3))
+    theta <- sum(values * chance)
+    rival <- c(stats::runif(1), exp(stats::runif(1, -6, 0)))
+    x <- enumerate_pairs(law, 2, 4, values, chance, 2)
+    log_e <- squares_alone(c(2, 2), x$sum, law, sign, theta, rival, 0.01, x$squares, 2)
+    hand <- function(at, bound) {
+      squares_of_means_by_hand(c(2, 2), x$sum[, at], x$squares[, at], law, 2, sign, theta, rival, bound = bound)
+    }
+    some <- sample(length(log_e), 50)
+    bound <- stats::qnorm(0.01 / 6, lower.tail = FALSE)
+    expect_equal(log_e[some], hand(some, bound), tolerance = 1e-5)
+    all <- seq_along(log_e)
+    truth <- hand(all, sign * x$z[2, ])
+    inside <- sign * x$z[2, ] <= bound
+    expect_true(all(log_e[inside] <= truth[inside] + 1e-6))
+    expected <- sum(x$weight * exp(truth))
+    expect_lte(expected, 1 + 1e-3)
+    expect_gt(expected, 0.8)
+  }
+})
+
+test_that("by means with squares: planted mistakes are found", {
+  values <- c(0.1, 0.2, 1)
+  chance <- c(0.3, 0.4, 0.3)
+  expected <- function(law, mistake) {
+    x <- enumerate_pairs(law, 1, if (law[2] > 0) 4 else 1, values, chance, 2)
+    sum(x$weight * exp(squares_of_means_by_hand(c(2, 2), x$sum, x$squares, law, 1, -1, sum(values * chance), c(0.2, 0.001), mistake)))
+  }
+  for (law in list(evidence_laws$none, c(2, 0.5, 0, 0))) expect_lte(expected(law, "none"), 1 + 1e-3)
+  expect_gt(expected(c(2, 0.5, 0, 0), "noise"), 1.005)
+  expect_gt(expected(c(2, 0.5, 0, 0), "squares"), expected(c(2, 0.5, 0, 0), "none") + 1e-4)
+})
+
+test_that("by means with squares: in a pair the products are halved, and W is the least over theta", {
+  withr::local_seed(15)
+  law <- c(2, 1, 0, 0)
+  for (i in 1:6) {
+    n <- sample(20:80, 4)
+    y <- n * c(0.62, 0.4, 0.6, 0.43) + stats::rnorm(4)
+    q <- n * 0.02 + (y / n - 0.5)^2 * n + stats::rnorm(4) / 2
+    margin <- c(0, 0.1)[1 + i %% 2]
+    w <- weigh("means", 2, c(1, 2, 1, 2), 1:4, n, y, law, squares = q, weight = 2, margin = margin)$pair[4, 3]
+    arm <- function(at, sign, theta, weight) {
+      means_of(n[at] + 0, matrix(y[at]), law, sign, theta, c(0.5, Inf), 0, c(0, 0), matrix(q[at]), weight)
+    }
+    value <- vapply(seq(0, 1 - margin, length.out = 500), function(theta) {
+      a <- c(arm(c(1, 3), 1L, theta, 0), arm(c(1, 3), 1L, theta, 2))
+      b <- c(arm(c(2, 4), -1L, theta + margin, 0), arm(c(2, 4), -1L, theta + margin, 2))
+      squares <- function(x) log(2 * exp(x[2]) - exp(x[1]))
+      log(exp(a[1] + b[1]) / 2 + exp(squares(a) + squares(b)) / 2)
+    }, 0)
+    # Gaps are committed to the rival here, and to a rival that is unknown there.
+    expect_lt(abs(w - min(value)), 0.35)
+  }
+})
+
 test_that("by means: W is the least over theta, never more and not less by a millionth", {
   withr::local_seed(2)
   for (i in 1:24) {
@@ -206,7 +302,7 @@ test_that("by means: the interval of a mean is where both signs are below their 
   law <- evidence_laws$gaussian
   interval <- function(alpha, n = 3) .Call(C_test_interval, size[seq_len(n)], sum[seq_len(n)], law, alpha)
   at <- function(theta, sign) {
-    .Call(C_test_means, size, matrix(sum), law, sign, theta, c(0.5, Inf), 0, c(0, 0, 0))
+    means_of(size, matrix(sum), law, sign, theta, c(0.5, Inf), 0, c(0, 0, 0))
   }
   out <- interval(0.05)
   expect_true(out[1] < 0.33 && out[2] > 0.27)
@@ -403,7 +499,7 @@ test_that("a person who counts twice, and people who wait and count as 0, prove 
 test_that("the rounding of live noise is charged", {
   law <- c(2, 1, 0.1, 0)
   sum <- matrix(c(1.2, 2.1, -0.3, 4), 2)
-  expect_equal(.Call(C_test_means, c(3, 3), sum, law, 1L, 0.4, c(0.2, 0.01), 0, c(0, 0)),
+  expect_equal(means_of(c(3, 3), sum, law, 1L, 0.4, c(0.2, 0.01), 0, c(0, 0)),
                means_by_hand(c(3, 3), sum, law, 1, 0.4, c(0.2, 0.01)), tolerance = 1e-5)
   p <- matrix(0.4, 2, 2)
   kappa <- kappas_of(law, 0.2)
@@ -530,16 +626,16 @@ test_that("by tosses: each block is charged for the noise of its own rows, and a
 })
 
 test_that("live noise is charged as it is drawn: a little larger, and rounded to the grid", {
-  # kind, scale, correlation, step. The rate of exact noise is rounded down to 32 bits: 2^-20 of the scale covers it.
+  # kind, scale, correlation, step. The rate of exact noise is rounded down to 32 bits: 2^-19 of the scale covers this, and 2^-20 more beside squares.
   for (kind in c(1, 2)) {
     live <- .Call(C_test_drawn, c(kind, 3, 0, 0), TRUE)
-    expect_identical(live[2], 3 * (1 + 2^-20))
+    expect_identical(live[2], 3 * (1 + 2^-19))
     expect_identical(live[4], if (kind == 2) 2^-20 else 0)
     expect_identical(.Call(C_test_drawn, c(kind, 3, 0, 0), FALSE), c(kind, 3, 0, 0))
     expect_identical(unlist(live_noise(list(kind = kind, scale = 3)), use.names = FALSE), live[c(1, 2, 4)])
   }
   expect_identical(.Call(C_test_drawn, c(2, 0, 0, 0), TRUE), c(2, 0, 0, 0))
   # half a step of the grid costs l / 2^21: by hand, of one batch of 100 rewards and a gap of 0.2
-  means <- function(law) .Call(C_test_means, 100, matrix(60), law, 1L, 0.3, c(0.5, 0.01), 0, 0)
+  means <- function(law) means_of(100, matrix(60), law, 1L, 0.3, c(0.5, 0.01), 0, 0)
   expect_lt(means(c(2, 3, 0, 0.5)), means(c(2, 3, 0, 0)))
 })

@@ -67,16 +67,6 @@ test_that("beside a moving average the squares are released once, with noise of 
   expect_equal(sum(out$exact[rows][!first]), expected)
 })
 
-# The variance of a reward, from n of them with the noisy sums y and q, j releases with noise of this sd in
-# each, and that of the squares smaller by w: two standard deviations of the noise, and what sampling may hide
-safe_variance <- function(n, y, q, j, sd, w) {
-  x <- y / n - 0.5
-  noise <- sqrt(j) * sd / n
-  seen <- max(q / n - x^2, 0)
-  far <- max(min(abs(x), 0.5) - 2 * (noise + 0.5 / sqrt(n)), 0)
-  min(seen + 2 * noise * sqrt(1 / w^2 + 4 * x^2) + 0.35 * sqrt(seen / n) + 0.7 / n + 1e-4, 0.25 - far^2)
-}
-
 test_that("the chances of a randomised experiment follow the spread of the rewards", {
   arms <- arms_custom(function(arm, n) if (arm == 1) rbeta(n, 2, 2) else rbeta(n, 30, 30), c(0.5, 0.5), range = c(0, 1))
   policy <- policy_randomised(rule = "neyman", block = 100, floor = 0.05, outcome = "continuous")
@@ -172,6 +162,11 @@ test_that("coins are as good as with the outcome they have", {
   regret <- split(sim$regret, sim$policy)
   se <- sqrt(sum(vapply(regret, var, 0) / 100))
   expect_lt(mean(regret$continuous), 1.05 * mean(regret$binary) + 3 * se)
+  best <- dpts_identify(arms_bernoulli(c(0.6, 0.5, 0.45)), list(binary = policy_top_two(1), continuous = policy_top_two(1, outcome = "continuous")),
+                        runs = 100, seed = 1)
+  people <- split(best$people, best$policy)
+  se <- sqrt(sum(vapply(people, var, 0) / 100))
+  expect_lt(mean(people$continuous), 1.15 * mean(people$binary) + 3 * se)
   # And scores of sd 0.1 lose less than half.
   scores <- arms_custom(function(arm, n) pmin(pmax(rnorm(n, 0.6 - 0.05 * arm, 0.1), 0), 1), 0.6 - 0.05 * 1:5, range = c(0, 1))
   sim <- dpts_simulate(scores, list(binary = policy_gaussian_imed(1), continuous = policy_gaussian_imed(1, outcome = "continuous")),
@@ -179,8 +174,53 @@ test_that("coins are as good as with the outcome they have", {
   expect_lt(mean(sim$regret[sim$policy == "continuous"]), mean(sim$regret[sim$policy == "binary"]) / 2)
 })
 
+test_that("top two stops at the release by which evidence with squares proves the leader, soon where rewards vary little", {
+  means <- c(0.5, 0.56, 0.44)
+  scores <- arms_custom(function(arm, n) means[arm] + stats::runif(n, -0.15, 0.15), means, range = c(0, 1))
+  policies <- list(mu = policy_top_two(mu = 0.5, outcome = "continuous"), epsilon = policy_top_two(epsilon = 1, outcome = "continuous"),
+                   none = policy_top_two(outcome = "continuous"))
+  for (name in names(policies)) {
+    people <- dpts_identify(scores, policies[name], runs = 8, seed = 1, limit = 5000)$people
+    sim <- dpts_simulate(scores, policies[name], 5000, runs = 8, seed = 1, history = TRUE)
+    e <- evidence(sim, "means")
+    least <- tapply(e$evidence, list(e$t, e$run, e$arm), min) # against all rivals
+    proved <- apply(least >= log(2 / 0.05), 1:2, any)
+    expect_identical(people, as.numeric(rownames(proved)[apply(proved, 2, function(x) which(x)[1])]))
+    expect_lt(max(people), 2500) # 4,000 as coins, in the mean
+    table <- dpts_releases(sim)
+    line <- log(2 / 0.05)
+    first <- 2 * line + switch(name, mu = 12 * sqrt(2 * line) / 0.5, epsilon = 6 * line, none = 0)
+    expect_identical(unique(table$n[table$t > 0][1:3]), ceiling(first / 2))
+    # Effects and verdicts follow from the table.
+    expect_identical(unique(as.integer(verdict(sim)$arm)), 2L)
+    effect <- suppressMessages(effects(sim, control = 1))
+    truth <- means[effect$arm] - 0.5
+    expect_true(all(effect$lower <= truth & truth <= effect$upper))
+    expect_lt(mean((effect$upper - effect$lower)[effect$arm == 2]), 0.11)
+  }
+})
+
+test_that("rewards that come late are squared with their own batch, by top two and by blocks", {
+  scores <- arms_custom(function(arm, n) stats::runif(n, 0.3, 0.5 + arm / 10), c(0.45, 0.5), range = c(0, 1))
+  for (policy in list(policy_top_two(error = 0.001, outcome = "continuous"), policy_randomised(block = 100, outcome = "continuous"))) {
+    sim <- dpts_simulate(scores, policy, 600, runs = 2, seed = 1, history = TRUE, delay = c(0, 40))
+    rounds <- dpts_history(sim)
+    table <- dpts_releases(sim)
+    for (run in 1:2) for (arm in 1:2) {
+      rows <- table[table$run == run & table$arm == arm & table$n > 0, ]
+      own <- rounds$reward[rounds$run == run & rounds$arm == arm]
+      held <- cumsum(rows$n)
+      expect_gt(length(held), 1)
+      # Assigned rewards of an arm fill its batches in order.
+      expect_equal(cumsum(rows$squares), vapply(held, function(n) sum((own[seq_len(n)] - 0.5)^2), 0))
+      expect_equal(cumsum(rows$sum), vapply(held, function(n) sum(own[seq_len(n)]), 0))
+    }
+  }
+})
+
 test_that("one bit has no square", {
   expect_error(policy_local(policy_gaussian_imed(1, outcome = "continuous"), 1), "`policy`", class = "dpts_error_input")
+  expect_error(policy_local(policy_top_two(1, outcome = "continuous"), 1), "`policy`", class = "dpts_error_input")
   expect_error(policy_local(policy_restart(policy_randomised(1, outcome = "continuous"), 100), 1), "`policy`",
                class = "dpts_error_input")
   expect_error(policy_gaussian_imed(1, outcome = "score"), "`outcome`", class = "dpts_error_input")
