@@ -13,14 +13,19 @@ horizon <- 1e5
 runs <- 1000
 more_runs <- 20000 # of a policy of which a few runs in a thousand make much of the mean
 
-# ---- the live example: people whose outcomes are drawn here. Its noise is that of the operating system, so that it
-# differs from time to time.
-agent <- dpts_agent(policy_top_two(mu = 1), c("old", "new"), horizon = 1e4, use = "arrival")
-for (i in 1:2000) {
-  person <- agent_choose(agent)
-  agent_reward(agent, person$ticket, runif(1) < c(old = 0.5, new = 0.6)[[person$arm]])
-}
-shown <- withr::with_options(list(width = 90, cli.num_colors = 1L), utils::capture.output(print(verdict(agent))))
+# ---- the live example, as it stands in the README: its noise is that of the operating system, so that it differs from
+# time to time. Messages and warnings are shown as a reader gets them.
+readme <- readLines("README.md", encoding = "UTF-8")
+code <- readme[seq(which(readme == "library(dpts)"), length(readme))]
+code <- parse(text = code[seq_len(which(code == "```")[1] - 1)])
+set.seed(1)
+withr::local_options(width = 90, cli.num_colors = 1L)
+shown <- utils::capture.output(for (line in code) {
+  value <- withVisible(withCallingHandlers(eval(line), condition = function(cnd) {
+    if (inherits(cnd, c("message", "warning"))) cat(conditionMessage(cnd), "\n")
+  }))
+  if (value$visible) print(value$value)
+})
 shown <- trimws(shown, "right")
 
 # ---- the picture: regret at equal privacy, and evidence against its line -------------------
@@ -31,10 +36,10 @@ equal <- dpts_simulate(arms, list(
   "DP-KLUCB, 2025" = policy_dp_klucb(epsilon), "AdaC-UCB, 2023" = policy_adac_ucb(mu),
   "Lazy-DP-TS, 2022" = policy_lazy_dp_ts(epsilon), "not private: IMED" = policy_imed()
 ), horizon, runs = runs, seed = 7, record = I(horizon), progress = TRUE)
-trial <- dpts_simulate(arms_bernoulli(c(old = 0.5, new = 0.6)), policy_top_two(mu = mu), 3000, runs = 1, seed = 1,
+trial <- dpts_simulate(arms_bernoulli(c(old = 0.5, new = 0.6)), policy_randomised(mu = mu), 4000, runs = 1, seed = 1,
                        history = TRUE)
 left <- autoplot(equal, log = "x") + labs(title = "What 1-GDP costs")
-right <- autoplot(evidence(trial)) + labs(title = "May I stop?")
+right <- autoplot(evidence(trial, kind = "tosses")) + labs(title = "May I stop?")
 ggsave("man/figures/README-first.png", left, width = 3.9, height = 3.2, dpi = 150, bg = "white")
 ggsave("man/figures/README-second.png", right, width = 3.9, height = 3.2, dpi = 150, bg = "white")
 
