@@ -57,6 +57,10 @@
 #' a chance of at most 1 - `level`. Methods `"exact"` and `"coupling"` do not sample.
 #'
 #' @section Work:
+#' Of a policy whose predictions are protected ([policy_randomised()]) the adversary moves reward and
+#' prediction together, m = high - x (high - low) for the reward x: what is released is then of x, as without
+#' predictions. Public predictions are the middle.
+#'
 #' Where a [future::plan()] other than sequential is set, workers share what would take more than some
 #' seconds, as in [dpts_simulate()]. The numbers depend on `seed` and `runs` alone.
 #'
@@ -149,11 +153,12 @@ dpts_audit <- function(policy, horizon, ..., arms = 2, streams = NULL, delta = 0
   if (method == "coupling") check_coupling(policy)
   rows <- length(pairs) * length(delta)
   risk <- (1 - level) / (2 * rows)
+  played <- shown_residuals(policy)
   found <- switch(
     method,
-    sampling = audit_sampling(policy, pairs, runs, seed, risk, delta, threads, checkpoint, progress),
-    coupling = audit_coupling(policy, pairs, runs, seed, delta, checkpoint = checkpoint, progress = progress),
-    exact = audit_exact(policy, pairs, delta, checkpoint, progress)
+    sampling = audit_sampling(played, pairs, runs, seed, risk, delta, threads, checkpoint, progress),
+    coupling = audit_coupling(played, pairs, runs, seed, delta, checkpoint = checkpoint, progress = progress),
+    exact = audit_exact(played, pairs, delta, checkpoint, progress)
   )
   lower <- unlist(lapply(found, `[[`, "lower"), use.names = FALSE)
   claimed <- rep(least_epsilon(policy$guarantee, conditions(horizon, arms), delta), length(pairs))

@@ -155,6 +155,17 @@ predictions_of <- function(policy) {
   if (!is_custom(core(policy)) && !is.null(p$predicted_high)) c(p$predicted_low, p$predicted_high)
 }
 
+# A policy whose predictions are protected, as somebody sees it who moves reward and prediction together such
+# that the residual is any number of [0, 1]
+shown_residuals <- function(policy) {
+  if (!is.null(policy$policy)) {
+    policy$policy <- shown_residuals(policy$policy)
+  } else if (!is.null(predictions_of(policy)) && policy$params$protect == "person") {
+    policy$params[c("predicted_low", "predicted_high")] <- list(NULL)
+  }
+  policy
+}
+
 noise_variance_of <- function(mu, epsilon) {
   if (!is.null(mu)) 1 / mu^2 else if (!is.null(epsilon)) 2 / epsilon^2 else 0
 }

@@ -221,3 +221,20 @@ test_that("a prediction is asked for where there are any, one for each choice", 
   expect_equal(agent$life$clipped, 1)
   expect_identical(read_context(stored(agent, first$ticket)$context), 0.8)
 })
+
+test_that("an audit moves reward and prediction where both are protected, and finds the whole promise", {
+  audit <- function(...) {
+    policy <- policy_randomised(epsilon = 1, block = 5, outcome = "continuous", ...)
+    x <- y <- matrix(0, 6, 2)
+    y[2, ] <- 1
+    dpts_audit(policy, 6, runs = 100, method = "coupling", seed = 1, streams = list(x, y))
+  }
+  none <- audit()
+  person <- audit(predicted = c(0.3, 0.7))
+  reward <- audit(predicted = c(0.3, 0.7), protect = "reward")
+  expect_identical(person$lower, none$lower)
+  expect_equal(max(person$lower), 1)
+  expect_true(all(reward$holds))
+  # With the middle for a prediction a reward moves sum and squares by 1 / 1.4, and by no more than 0.
+  expect_equal(max(reward$lower), (1 / 1.4) / (1 / 1.4 * (2 - 1 / 1.4)), tolerance = 1e-4)
+})
