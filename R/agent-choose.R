@@ -31,10 +31,11 @@
 #' @param predicted Of a policy with predictions ([policy_randomised()]): one number for each choice in the
 #'   units of the rewards, NA where nothing is known of the person. It is kept until the policy has learned
 #'   the reward, and no longer unless `keep_rewards`.
-#' @returns `agent_choose()`: a tibble, one row per choice: `ticket` (a string that nobody can guess),
-#'   `t` (the round; NA if the choice is none: beyond `max_per_person`, after the end, while all arms but one
-#'   are paused, or by an agent beyond its budget), `arm` (a factor), `probability` (with which this arm was
-#'   chosen, where the policy can say it; NA if not, or if the choice is no round).
+#' @returns `agent_choose()`: a tibble, one row per choice: `ticket` (a string that nobody can guess), `t`
+#'   (the round; NA if the choice is none: beyond `max_per_person`, while a reward of the person is out or in
+#'   the open block, after the end, while all arms but one are paused, or by an agent beyond its budget),
+#'   `arm` (a factor), `probability` (with which this arm was chosen, where the policy can say it; NA if not,
+#'   or if the choice is no round).
 #'
 #'   `agent_reward()`: invisibly a tibble, one row per report: `ticket` and `status`: `"used"` (given to the
 #'   policy), `"waiting"` (for its deadline), `"known"` (reported before; nothing happened. What was used is
@@ -89,7 +90,7 @@ choose_arms <- function(agent, tx, n, offer, contexts, person, key) {
   if (!is.null(contexts$arms) && contexts$arms != length(agent$terms$arms)) {
     abort_arg("context", sprintf("a matrix of %s rows, one per arm", words_whole(length(agent$terms$arms))))
   }
-  people <- if (!is.null(person)) known_people(agent, person)
+  people <- if (!is.null(person)) known_people(agent, tx, person)
   chosen <- play_choices(agent, tx, n, offer, contexts, person, people)
   due <- if (agent$terms$deadline < Inf) tx$now + agent$terms$deadline else NA_real_
   note_tickets(agent, tx, chosen, due, contexts, key)
@@ -112,6 +113,7 @@ play_choices <- function(agent, tx, n, offer, contexts, person, people) {
   session <- agent$session
   terms <- agent$terms
   playing <- is_playing(agent)
+  apart <- keeps_apart(terms)
   pulls <- session_pulls(session)
   left <- (terms$horizon %||% Inf) - sum(pulls)
   arm <- integer(n)
@@ -139,6 +141,11 @@ play_choices <- function(agent, tx, n, offer, contexts, person, people) {
       if (terms$sticky) people[[person[i]]] <- last_of(person[i], 0L, arm[i], ticket[i])
       next
     }
+    # Nobody is in a release twice, nor tossed again before the last reward is in.
+    if (!is.null(who) && apart) {
+      arm[i] <- session_look(session, offer, contexts$at(i), if (who$out) -1 else who$batch)
+      if (arm[i] > 0) next
+    }
     round <- session_play(session, offer, contexts$at(i))
     left <- left - 1
     arm[i] <- as.integer(round[1])
@@ -146,7 +153,8 @@ play_choices <- function(agent, tx, n, offer, contexts, person, people) {
     batch[i] <- round[3]
     probability[i] <- round[4]
     if (!is.null(people)) {
-      people[[person[i]]] <- last_of(person[i], as.integer((who$pulls %||% 0) + 1), arm[i], ticket[i])
+      people[[person[i]]] <- c(last_of(person[i], as.integer((who$pulls %||% 0) + 1), arm[i], ticket[i]),
+                               list(batch = batch[i], out = TRUE))
     }
   }
   list(ticket = ticket, t = t, arm = arm, batch = batch, probability = probability, new = new)
@@ -181,9 +189,16 @@ with_rounds <- function(agent, chosen) {
   chosen
 }
 
-# What is known of these persons: an environment from hash to pulls that count, and the last of them
-known_people <- function(agent, person) {
+# What is known of these persons: an environment from hash to pulls that count, and the last of them; where
+# the rewards of a person are kept apart, also its batch, and whether its reward is out
+known_people <- function(agent, tx, person) {
   rows <- agent$store$persons(unique(person))
+  if (length(rows$person) && keeps_apart(agent$terms)) {
+    last <- as_of_now(agent$store$tickets(rows$ticket), tx)
+    at <- match(rows$ticket, last$ticket)
+    rows$batch <- last$batch[at]
+    rows$out <- last$status[at] %in% TICKET[c("open", "waiting")]
+  }
   people <- new.env(hash = TRUE, parent = emptyenv())
   for (i in seq_along(rows$person)) people[[rows$person[i]]] <- lapply(rows, `[[`, i)
   people

@@ -13,7 +13,14 @@ one_copy <- function(terms, m, paid = NA) {
   guarantee <- agent_guarantee(terms$policy)
   if (promises_nothing(guarantee)) return(guarantee)
   if (!is.na(paid)) guarantee <- as_paid(guarantee, paid)
-  if (m > 1) group_of(guarantee, m) else guarantee
+  if (m == 1) return(guarantee)
+  apart <- keeps_apart(terms) || bits_are_public(terms$policy)
+  if (apart) apart_of(guarantee_of_release(terms$policy, "policy"), m) else group_of(guarantee, m)
+}
+
+# Does the agent keep the rewards of a person in different releases? (Random bits are a release each.)
+keeps_apart <- function(terms) {
+  isTRUE(terms$max_per_person > 1) && is_true_of(terms$policy, "keeps_apart")
 }
 
 compose_copies <- function(copies) {
@@ -42,7 +49,7 @@ ledger_accountants <- function(guarantee, terms) {
   if (promises_nothing(guarantee)) return("pure")
   at <- ledger_conditions(terms, terms$horizon %||% 1) # which apply, whatever the number
   able <- accountants_of(guarantee, at)
-  own <- accountants_of_ledger(able, !is.null(terms$horizon))
+  own <- accountants_of_ledger(able, guarantee, !is.null(terms$horizon))
   if (length(own)) own else able
 }
 

@@ -115,7 +115,8 @@ agent_table <- function(agent) {
   range <- agent$terms$range
   law <- list(correlation = design$correlation, floor = if (design$tosses) design$floor else NA,
               low = range[1], high = range[2], flip = flip_of(policy), permuted = design$permuted,
-              predicted_low = design$predicted_low, predicted_high = design$predicted_high)
+              predicted_low = design$predicted_low, predicted_high = design$predicted_high,
+              per_person = agent$terms$max_per_person %||% 1)
   release_table(list(), function(run, arm) arm_factor(agent, arm), list(rows), born,
                 c(live_noise(seen$report), law), more)
 }

@@ -32,7 +32,8 @@
 #'   them. Its choices compare doubles: `epsilon` allows for an error of rounds x (arms x 3e-15 + 2.3e-17
 #'   sqrt(rounds / variance_scale)) in the distribution of all arms (without a horizon for 1e5 rounds, or as
 #'   many as were played if those are more), and is `Inf` for deltas below what that leaves.
-#' * A person may give `max_per_person` rewards: see [privacy_group()].
+#' * A person may give `max_per_person` rewards: see [privacy_group()], with `apart = TRUE` where the agent
+#'   keeps them in different releases ([dpts_agent()], People who come again).
 #' * Each time the agent was restored from an old copy ([agent_restored()]) its rewards may
 #'   have been released once more, with fresh noise: see [privacy_compose()]. What the agent did after that
 #'   copy was made is not known any more, so `spent` counts it as all that it may ever release.

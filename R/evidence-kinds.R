@@ -12,14 +12,17 @@ EVIDENCE <- list(
     bounds = function(design) !design$permuted, drifts = TRUE, by_block = TRUE, rates = TRUE
   ),
   means = list(
-    fits = function(design) if (design$residuals) "releases residuals, and arms have no mean residual",
+    fits = function(design) {
+      if (design$residuals) return("releases residuals, and arms have no mean residual")
+      if (isTRUE(design$per_person > 1)) "has several rewards of a person, whose means differ from others'"
+    },
     bounds = function(design) TRUE, drifts = FALSE, by_block = FALSE, rates = TRUE
   )
 )
 
-# The rule for releases of a design, or for intervals from them
-evidence_kind <- function(design, bounds = FALSE) {
-  for (kind in names(EVIDENCE)) {
+# The rule for releases of a design, or for intervals from them: the first of some kinds that fits, or NULL
+evidence_kind <- function(design, bounds = FALSE, among = names(EVIDENCE)) {
+  for (kind in among) {
     rule <- EVIDENCE[[kind]]
     if (is.null(rule$fits(design)) && (!bounds || rule$bounds(design))) return(kind)
   }

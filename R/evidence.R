@@ -132,18 +132,17 @@
 evidence <- function(x, kind = c("means", "tosses"), ..., against = NULL, error = 0.05) {
   check_all_given()
   check_dots_empty(...)
-  kind <- if (missing(kind)) "means" else check_choice(kind, names(EVIDENCE))
+  kinds <- if (missing(kind)) kind else check_choice(kind, names(EVIDENCE))
   error <- check_number(error, 0, 1, open = TRUE)
   known <- !is.null(against)
   if (known) {
     check_number(against)
-    if (!isTRUE(EVIDENCE[[kind]]$rates)) abort_arg("against", sprintf("NULL for \"%s\"", kind), against)
   }
   each_record(x, function(record) {
     of <- if (known) arm_sides(record$k) else ordered_pairs(record$k)
     to <- noise_share(record$correlation, record$ever, error, signs = if (known) 2 else 1)
     line <- -log(to$left * if (known) record$share_of_one / 2 else record$share)
-    found <- record_evidence(record, kind, threshold = max(line), risk = to$risk,
+    found <- record_evidence(record, record$kind, threshold = max(line), risk = to$risk,
                              rate = if (known) rate_inside(record, against) else NA_real_)
     w <- found$pair[, of$column, drop = FALSE]
     n <- nrow(w)
@@ -153,7 +152,7 @@ evidence <- function(x, kind = c("means", "tosses"), ..., against = NULL, error 
         list(rival = rep(of$rival, n)),
       list(evidence = as.vector(t(w)), line = rep(line[of$arm], n),
            p = pmin(as.vector(t(late + exp(-matrix(apply(w, 2, cummax), n)))), 1)))
-  }, kind, "dpts_evidence")
+  }, "dpts_evidence", kinds)
 }
 
 # Each of k arms above a rate and below it, in the order of the kernel's columns
@@ -197,7 +196,7 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ...) {
     back <- pairs$rival + record$k * (pairs$arm - 1)
     to <- noise_share(record$correlation, record$ever, 1 - level, signs = 2)
     among <- if (is.null(against)) choose(record$ever, 2) else record$ever - 1
-    found <- record_evidence(record, evidence_kind(record, bounds = TRUE),
+    found <- record_evidence(record, record$kind,
                              interval = log(2 * among / to$left), risk = to$risk)
     highest <- apply(found$pair, 2, max, 0, na.rm = TRUE)
     lower <- found$difference[pairs$column]
@@ -212,7 +211,7 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ...) {
     list(arm = pairs$arm, control = pairs$rival, difference = scaled$difference, lower = scaled$lower,
          upper = scaled$upper,
          p = pmin(1, 4 * to$risk + 2 * exp(-pmax(highest[pairs$column], highest[back]))))
-  }, class = "dpts_effects")
+  }, "dpts_effects", bounds = TRUE)
 }
 
 #' @rdname evidence
@@ -245,7 +244,7 @@ verdict <- function(x, error = 0.05, margin = 0, ...) {
   check_dots_empty(...)
   error <- check_number(error, 0, 1, open = TRUE)
   margin <- check_number(margin, 0, 1, open = c(FALSE, TRUE))
-  each_record(x, function(record) record_verdict(record, error, margin), class = "dpts_verdict")
+  each_record(x, function(record) record_verdict(record, error, margin), "dpts_verdict")
 }
 
 # What is missing is in sentences, below the table.
@@ -332,17 +331,24 @@ noise_share <- function(correlation, k, error, signs = 1) {
 }
 
 # What a function of a record says of each, in one table
-each_record <- function(x, f, kind = NULL, class = NULL) {
+each_record <- function(x, f, class, kinds = names(EVIDENCE), bounds = FALSE) {
   of <- release_records(x)
   records <- of$records
   bar <- progress_bar(total = length(records), name = "Weighing")
   rows <- lapply(seq_along(records), function(i) {
     record <- records[[i]]
     bar(i - 1)
-    why <- if (!is.null(kind)) EVIDENCE[[kind]]$fits(record)
-    if (!is.null(why)) {
-      abort_input("kind", "`kind` must be \"%s\" for %s, which %s.", evidence_kind(record),
-                  words_source(record), why, class = "dpts_error_verdict")
+    record$kind <- evidence_kind(record, bounds, kinds)
+    if (is.null(record$kind)) {
+      why <- paste(lapply(EVIDENCE[sort(kinds, decreasing = TRUE)], function(rule) rule$fits(record)),
+                   collapse = " and ")
+      other <- evidence_kind(record)
+      if (!is.null(other)) {
+        abort_input("kind", "`kind` must be \"%s\" for %s, which %s.", other, words_source(record), why,
+                    class = "dpts_error_verdict")
+      }
+      abort_input("x", "`x` proves nothing of %s, which %s.", words_source(record), why,
+                  class = "dpts_error_verdict")
     }
     f(record)
   })

@@ -6,7 +6,7 @@
 #              an epsilon that will do: a smaller one need not be searched for
 #   shown      function(guarantee): does dpts_privacy(accountant = NULL) show it? By default, yes
 #   ledger     does the ledger of an agent show it: "always" (the default), "horizon" (if a horizon is known),
-#              or "never" (it says nothing new, or takes seconds each time)?
+#              or "never" (it says nothing new, or takes seconds each time)? May be a function(guarantee)
 #   certifies  the targets of calibration that it can certify: "gdp", "near_gdp" (GDP up to a nu), "approx"
 #   start      function(goal, sampler, sharp): a variance scale of Gaussian Thompson sampling from which to
 #              search for the least one
@@ -36,7 +36,7 @@ accountant_pld <- list(
   epsilon = function(guarantee, at, delta, ...) pair_epsilon(form(guarantee, "pair", at), delta),
   # Not shown for pure DP unless it is named: its curve says the same as "pure".
   shown = function(guarantee) !isTRUE(kind_of(unstated(guarantee))$flat),
-  ledger = "never"
+  ledger = function(guarantee) if (composes(guarantee)) "always" else "never"
 )
 
 accountant_gdp <- list(
@@ -121,9 +121,12 @@ accountants_of <- function(guarantee, at) {
 }
 
 # Those of them that the ledger of an agent shows, with or without a known horizon
-accountants_of_ledger <- function(able, has_horizon) {
+accountants_of_ledger <- function(able, guarantee, has_horizon) {
   shows <- c("always", if (has_horizon) "horizon")
-  Filter(function(name) (accountant_called(name)$ledger %||% "always") %in% shows, able)
+  Filter(function(name) {
+    ledger <- accountant_called(name)$ledger %||% "always"
+    (if (is.function(ledger)) ledger(guarantee) else ledger) %in% shows
+  }, able)
 }
 
 # Epsilon at each delta. Nothing promised is Inf under whichever accountant.

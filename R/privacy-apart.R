@@ -77,6 +77,7 @@ kind_apart <- list(
     }
   ),
   fixed = function(g) TRUE,
+  composes = TRUE,
   words = function(g, digits) {
     people <- sprintf("for people with up to %s rewards in different releases", label_count(g$size))
     together <- kind_of(g$part)$together

@@ -18,6 +18,7 @@
 #   together    several fixed ones of this kind as one; `times`: k rewards of a person as one; for printing
 #   paid        the guarantee at the time when its filter has charged a given mu^2
 #   flat        TRUE: epsilon is the same at every delta
+#   composes    TRUE: it is the composition of several releases
 #
 # Forms. One that a kind does not have is NULL. `at` are the conditions.
 #   epsilon   pure DP: a number
@@ -65,6 +66,11 @@ draws_cost <- function(guarantee) {
   if (!is.null(form(guarantee, "rounds", conditions(Inf)))) return(TRUE)
   parts <- c(guarantee$parts, if (!is.null(guarantee[["part"]])) list(guarantee[["part"]]))
   any(vapply(parts, draws_cost, NA))
+}
+
+# Does it hold what is the composition of several releases about a person?
+composes <- function(guarantee) {
+  isTRUE(kind_of(guarantee)$composes) || any(vapply(guarantee$parts, composes, NA))
 }
 
 # Does what is lost grow with the rounds, without a limit, so that a horizon must be known?

@@ -293,7 +293,7 @@ privacy_curve <- function(guarantee, at) {
   able <- accountants_of(guarantee, at)
   # With no end, the costs of rounds have no finite sum; the limit of a filter, or of a life, holds for ever.
   if (at$horizon == Inf && draws_cost(guarantee)) {
-    able <- accountants_of_ledger(able, has_horizon = FALSE)
+    able <- accountants_of_ledger(able, guarantee, has_horizon = FALSE)
   }
   function(delta) least_epsilon(guarantee, at, delta, able)
 }

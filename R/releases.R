@@ -17,15 +17,16 @@ PLACES <- "site"
 # The columns that every table has, and those that only some need
 TABLE <- c("t", "block", "arm", "n", "sum", "squares", "noise", "scale", "terms", "correlation", "chance",
            "floor", "whole", "low", "high")
-OPTIONAL <- c(weight = NA, flip = 0, permuted = FALSE, grid = 0, event = NA, predicted_low = NA,
-              predicted_high = NA)
+OPTIONAL <- c(weight = NA, flip = 0, permuted = FALSE, grid = 0, per_person = 1, event = NA,
+              predicted_low = NA, predicted_high = NA)
 
 # The scale of the noise in `sum` over that of the noise in `squares`, where there is no column `weight`: what
 # costs no privacy (src/noise.h)
 usual_weight <- function(noise) ifelse(noise == "gaussian", 2, 1)
 
 # Columns that hold one value in all rows of a run
-OF_A_RUN <- c("correlation", "floor", "low", "high", "flip", "permuted", "predicted_low", "predicted_high")
+OF_A_RUN <- c("correlation", "floor", "low", "high", "flip", "permuted", "per_person", "predicted_low",
+              "predicted_high")
 
 # The law of a row's noise, in the order of src/noise_law.h
 LAW <- c("noise", "scale", "grid", "correlation")
@@ -78,6 +79,7 @@ EVENTS <- c("begin", "added", "retired", "end")
 #'   the randomised bits.
 #' * `permuted`: `TRUE` if each block had fixed numbers of people for its arms, in random order.
 #' * `grid`: the step of geometric noise, and of the grid to which an agent rounds Gaussian noise.
+#' * `per_person`: the largest number of rewards of one person, of agents with `max_per_person` above 1.
 #' * `event`: `"begin"` in a first row for each arm if not all arms were released together at first, `"added"`
 #'   and `"retired"` for the arms of an agent that came or went at `t`, and `"end"` in the last row of an
 #'   agent that has ended. Such rows have `n` = 0.
@@ -445,6 +447,8 @@ check_releases <- function(x, arg) {
   need("low", "be finite and below a finite `high`", is.finite(v$low) & is.finite(v$high) & v$low < v$high)
   need("flip", "be in [0, 0.5)", is.null(v$flip) | v$flip >= 0 & v$flip < 0.5)
   grid <- v$grid %||% rep(0, nrow(x))
+  most <- v$per_person %||% rep(1, nrow(x))
+  need("per_person", "hold whole numbers from 1 on", most >= 1 & most == trunc(most))
   need("grid", "be positive for geometric noise, and not negative",
        is.finite(grid) & (grid > 0 | grid == 0 & v$noise != "geometric"))
   low <- v$predicted_low
@@ -540,7 +544,7 @@ release_records <- function(x) {
               width = range * wider / (1 - 2 * of_run("flip")), most = range, residuals = residuals,
               tosses = !is.na(floor),
               permuted = of_run("permuted") & !is.na(floor), floor = replace(floor, is.na(floor), 0),
-              correlation = of_run("correlation"))
+              correlation = of_run("correlation"), per_person = of_run("per_person"))
   rows <- cbind(arm = arms$code, t = v$t, size = v$n, sum = v$sum, terms = v$terms, whole = +v$whole,
                 chance = replace(v$chance, is.na(v$chance), 0), block = v$block, noise = LAWS[v$noise],
                 scale = v$scale, grid = v$grid, correlation = v$correlation,

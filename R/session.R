@@ -45,8 +45,10 @@ session_play <- function(session, offer, context) {
   with_host(session$kernel, .Call(C_session_choose, session$handle, offer, context))
 }
 
-# The arm of a choice that is no round, by a policy in C
-session_look <- function(session, offer, context) .Call(C_session_look, session$handle, offer, context)
+# The arm of a choice that is no round, by a policy in C. `held`: see src/r_session.c
+session_look <- function(session, offer, context, held = NA_real_) {
+  .Call(C_session_look, session$handle, offer, context, held)
+}
 
 # The reward of round t, once -> what was released by it
 session_feed <- function(session, t, arm, batch, reward, context) {

@@ -61,6 +61,8 @@ check_alike <- function(tables) {
   said <- c(list("the same arms" = arms, "the same range of rewards" = Map(c, one("low"), one("high")),
                  "noise of the same distribution and scale" = lapply(tables, law),
                  "the same floor of chances, or no tosses at all" = one("floor"),
+                 "as many rewards of a person" = one("per_person"),
+                 "predictions in the same range" = Map(c, one("predicted_low"), one("predicted_high")),
                  "tosses of the same kind" = one("permuted"), "rewards of the same kind" = one("flip"),
                  "the same arms added and retired" = came))
   for (must in names(said)) {

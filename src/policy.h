@@ -71,6 +71,10 @@ struct policy_t {
   /* The choice is played: counts of assigned pulls grow now. Returns the batch that the
      reward will belong to, 0 for policies without batches. NULL: nothing to do. */
   int64_t (*commit)(void *state, const round_t *round, int arm, draws_t *draws);
+  /* A person comes again whose last reward is in batch `held`. If that is the batch that takes pulls now, or
+     for -1 in any case, this visit is in no batch: returns 1, and so many of such visits end the batch, too.
+     NULL: it does not keep the rewards of a person in different batches. */
+  int (*pass)(void *state, int64_t held);
   /* A reward. NULL: nothing to learn. */
   void (*update)(void *state, const feedback_t *feedback, draws_t *draws);
   /* commit() and update() in one, for a reward that comes at once: the state is the same after it.

@@ -18,7 +18,8 @@
 
    A block is of people to whom the same arms were on offer. Others are tossed with the same chances
    among the arms that they can have, and their rewards are not used; when they are more than a whole
-   block, the open one ends as it is and the next begins with what is on offer then. */
+   block, the open one ends as it is and the next begins with what is on offer then. So it is with people
+   who come again while the open block holds them. */
 
 #include <string.h>
 #include "math_special.h"
@@ -70,7 +71,7 @@ typedef struct {
   int64_t number; /* from 1; 0: a free place */
   int64_t size, n, come;
   int64_t offered; /* arms */
-  int64_t missed;  /* people in the meantime to whom other arms were on offer */
+  int64_t missed;  /* people in the meantime to whom other arms were on offer, or who are not counted again */
 } block_t;
 
 typedef struct {
@@ -383,6 +384,14 @@ static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws
   return number;
 }
 
+static int pass(void *state, int64_t held) {
+  state_t *s = state;
+  block_t *block = s->open < 0 ? NULL : &s->blocks[s->open];
+  if (held >= 0 && !(block && block->number == held)) return 0;
+  if (block && ++block->missed > block->size) s->open = -1;
+  return 1;
+}
+
 /* The reward, or what of it was not predicted. Without a prediction the middle counts. */
 static double outcome(const state_t *s, const feedback_t *feedback, const draws_t *draws) {
   if (!predicts(s)) return feedback->reward;
@@ -434,5 +443,5 @@ static void grow(void *state, const void *of_old, int k) {
 static report_t report(const void *state, int arm) { return ((const state_t *)state)->arms[arm].report; }
 
 POLICY(randomised, .state_version = 5, .tosses = 1, .releases = 1, .each_once = 1, .by_tosses = 1,
-       .commit = commit, .update = update, .report = report, .probability = probability,
+       .commit = commit, .pass = pass, .update = update, .report = report, .probability = probability,
        .release_next = release_oldest, .finish = finish, .grow = grow);

@@ -38,7 +38,7 @@ CALL(system_bytes, 1, SEXP n)
 /* r_session.c */
 CALL(session_new, 4, SEXP policy, SEXP k, SEXP horizon, SEXP dim)
 CALL(session_choose, 3, SEXP handle, SEXP offer, SEXP context)
-CALL(session_look, 3, SEXP handle, SEXP offer, SEXP context)
+CALL(session_look, 4, SEXP handle, SEXP offer, SEXP context, SEXP held)
 CALL(session_verdict, 1, SEXP handle)
 CALL(session_release_next, 1, SEXP handle)
 CALL(session_finish, 1, SEXP handle)

@@ -20,6 +20,7 @@
   _(knows_chances, policy->probability != NULL) \
   _(finishes, policy->finish != NULL)           \
   _(grows, policy->grow != NULL)                \
+  _(keeps_apart, policy->pass != NULL)          \
   _(gives_verdict, policy->verdict != NULL)
 
 #define NAME(name, value)  #name,

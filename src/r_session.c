@@ -112,8 +112,9 @@ SEXP ffi_session_choose(SEXP handle, SEXP offer, SEXP context) {
   return NUMBERS(arm + 1, (double)round.t, (double)batch, chance);
 }
 
-/* A choice that is no round -> arm */
-SEXP ffi_session_look(SEXP handle, SEXP offer, SEXP context) {
+/* A choice that is no round -> arm. held: the batch of the person's last reward, -1 if that is not in yet;
+   then -> 0 if the choice is to be a round. NA: it is none anyway */
+SEXP ffi_session_look(SEXP handle, SEXP offer, SEXP context, SEXP held) {
   live_t *live = handle_of(handle);
   const round_t round = round_of(live, offer, context);
   int arm;
@@ -121,7 +122,10 @@ SEXP ffi_session_look(SEXP handle, SEXP offer, SEXP context) {
   const session_status_t status = session_choose(&live->session, &round, &arm);
   end_draws(live);
   check_status(live, status);
-  return Rf_ScalarInteger(arm + 1);
+  const double batch = Rf_asReal(held);
+  if (isnan(batch)) return Rf_ScalarInteger(arm + 1);
+  live->touched.n = -1;
+  return Rf_ScalarInteger(live->spec.policy->pass(live->session.state, (int64_t)batch) ? arm + 1 : 0);
 }
 
 /* May one stop, and with which arm -> c(stop, arm or NA, error or NA) */

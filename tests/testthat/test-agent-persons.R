@@ -1,0 +1,121 @@
+# People who come again: no release holds two rewards of a person, and the promise is mu sqrt(m)
+
+skip_on_cran()
+skip_if_not_installed("RSQLite")
+skip_if_not_installed("openssl")
+
+new_trial <- function(m = 3, ..., policy = policy_randomised(mu = 0.5, block = 10), deadline = Inf) {
+  dpts_agent(policy, c("a", "b"), use = "arrival", max_per_person = m, deadline = deadline, ...)
+}
+
+# Visits one by one; a reward comes at once, or never for those whose `answers` is FALSE
+visit <- function(agent, people, answers = TRUE, rewards = 1) {
+  answers <- rep_len(answers, length(people))
+  rewards <- rep_len(rewards, length(people))
+  do.call(rbind, lapply(seq_along(people), function(i) {
+    choice <- agent_choose(agent, person = people[i])
+    status <- if (answers[i]) agent_reward(agent, choice$ticket, rewards[i])$status else NA
+    data.frame(person = people[i], t = choice$t, arm = choice$arm, ticket = choice$ticket, status)
+  }))
+}
+
+# Of each ticket that counts, the block, from the store
+blocks_of <- function(agent, tickets) {
+  rows <- agent$store$tickets(tickets)
+  rows$batch[match(tickets, rows$ticket)]
+}
+
+test_that("no block holds a person twice, and no more than m rewards of a person are used", {
+  withr::local_seed(3)
+  agent <- new_trial()
+  people <- sample(c(letters, rep(c("x", "y"), 10)), 250, replace = TRUE)
+  visits <- visit(agent, people, answers = runif(250) < 0.9, rewards = runif(250))
+  counted <- visits[!is.na(visits$t), ]
+  expect_true(all(table(counted$person) <= 3))
+  expect_false(anyDuplicated(data.frame(counted$person, blocks_of(agent, counted$ticket))) > 0)
+  expect_gt(nrow(counted), 40)
+  # What is released is the rewards of rounds alone: n adds up to no more than the rounds.
+  table <- dpts_releases(agent)
+  expect_lte(sum(table$n), nrow(counted))
+  expect_identical(sum(pulls(agent)$pulls), as.numeric(nrow(counted)))
+  expect_identical(unique(table$per_person), 3)
+  # A visit that does not count gives a ticket whose reward is refused as late.
+  expect_setequal(stats::na.omit(visits$status[is.na(visits$t)]), "late")
+  expect_setequal(as.character(visits$arm[is.na(visits$t) & visits$person == "x"]), c("a", "b"))
+})
+
+test_that("who comes again while a reward is out, or in one call, is in no block", {
+  agent <- new_trial(5, policy = policy_randomised(mu = 0.5, block = 5))
+  choice <- agent_choose(agent, n = 3, person = c("p", "p", "q"))
+  expect_identical(is.na(choice$t), c(FALSE, TRUE, FALSE))
+  others <- visit(agent, c("r", "s", "t", "u"))
+  # The first block is full, and waits for p and q; p's reward is out, so that the new block does not take p.
+  expect_identical(is.na(visit(agent, "p")$t), TRUE)
+  agent_reward(agent, choice$ticket[c(1, 3)], 1)
+  expect_identical(is.na(visit(agent, c("p", "p"))$t), c(FALSE, TRUE))
+})
+
+test_that("visits that do not count end a block, so that few people never stall it", {
+  agent <- new_trial(50, policy = policy_randomised(mu = 0.5, block = 10))
+  visits <- visit(agent, rep(c("p", "q"), 40))
+  # Blocks of 2 people and 11 more visits
+  expect_identical(sum(!is.na(visits$t)), as.integer(2 * ceiling(80 / 13)))
+  expect_gt(nrow(dpts_releases(agent)), 8)
+  # Where everybody comes once nothing has changed.
+  expect_false(anyNA(visit(new_trial(50), paste0("p", 1:30))$t))
+})
+
+test_that("the promise is mu sqrt(m) everywhere: printed, accounted, budgeted, stated, shown", {
+  agent <- new_trial(49, policy = policy_randomised(mu = 0.125), budget = privacy_gdp(0.875))
+  known <- dpts_privacy(agent, delta = 1e-6)
+  expect_equal(min(known$epsilon[known$unit == "person"]), gdp_epsilon(0.875, 1e-6), tolerance = 1e-9)
+  expect_match(format(agent)[2], "0.875-GDP for people with up to 49 rewards in different releases")
+  expect_equal(api_status(agent)$guess, pnorm(0.4375), tolerance = 1e-3)
+  expect_identical(api_status(agent)$guarantee, "0.875-GDP for people with up to 49 rewards in different releases")
+  said <- privacy_statement(agent)
+  expect_match(said[["What is promised"]], "at most 67 times in 100") # Phi(0.4375) = 0.6691
+  expect_match(said[["What is assumed"]], "no two of them are in one release")
+  expect_error(new_trial(50, policy = policy_randomised(mu = 0.125), budget = privacy_gdp(0.875)), "`budget`",
+               class = "dpts_error_input")
+  agent_restored(agent)
+  known <- dpts_privacy(agent, delta = 1e-6)
+  expect_equal(min(known$epsilon[known$unit == "person"]), gdp_epsilon(0.875 * sqrt(2), 1e-6), tolerance = 1e-9)
+  # Laplace noise composes; what does not keep rewards apart is charged as a group.
+  pure <- dpts_privacy(new_trial(20, policy = policy_randomised(epsilon = 1)), delta = 1e-6)
+  expect_equal(min(pure$epsilon[pure$unit == "person" & pure$accountant == "pld"]),
+               dpts_privacy(privacy_group(policy_randomised(epsilon = 1), 20, TRUE), 1, delta = 1e-6,
+                            accountant = "pld")$epsilon)
+  group <- dpts_privacy(new_trial(4, policy = policy_gaussian_imed(0.5)), delta = 1e-6)
+  expect_equal(min(group$epsilon[group$unit == "person"]), gdp_epsilon(2, 1e-6))
+  bits <- dpts_privacy(new_trial(100, policy = policy_local(policy_imed(), 0.5)), delta = 1e-6)
+  expect_lt(min(bits$epsilon[bits$unit == "person"]), 40) # of 50
+})
+
+test_that("evidence by means is refused with several rewards of a person, and by tosses it is there", {
+  withr::local_seed(1)
+  agent <- new_trial(policy = policy_randomised(mu = 1, block = 10))
+  visit(agent, sample(letters, 100, replace = TRUE), rewards = runif(100))
+  expect_error(evidence(agent, "means"), "must be \"tosses\".*several rewards of a person",
+               class = "dpts_error_verdict")
+  expect_identical(evidence(agent), evidence(agent, "tosses"))
+  expect_s3_class(effects(agent), "dpts_effects")
+  file <- withr::local_tempfile(fileext = ".csv")
+  utils::write.csv(dpts_releases(agent), file)
+  expect_error(evidence(as_releases(utils::read.csv(file)), "means"), "several rewards", class = "dpts_error_verdict")
+  other <- new_trial(policy = policy_top_two(mu = 1))
+  visit(other, letters)
+  for (f in list(evidence, effects, verdict)) {
+    expect_error(f(other), "several rewards of a person", class = "dpts_error_verdict")
+  }
+  expect_identical(nrow(estimates(other)), 2L)
+})
+
+test_that("a store opened anew remembers who is in which block", {
+  file <- withr::local_tempfile(fileext = ".sqlite")
+  agent <- dpts_agent(policy_randomised(mu = 1, block = 20), 2, file, use = "arrival", max_per_person = 5)
+  visit(agent, c("p", "q"))
+  agent_close(agent)
+  agent <- agent_open(file)
+  expect_identical(is.na(visit(agent, c("p", "z", "q", "p"))$t), c(TRUE, FALSE, TRUE, TRUE))
+  agent_close(agent)
+})
