@@ -57,9 +57,9 @@ agent_choose <- function(agent, n = 1, ..., offer = NULL, context = NULL, person
   check_dots_empty(...)
   n <- check_count(n, 1, 1e6)
   offer <- check_offer(offer, agent)
-  told <- check_predictions(predicted, n, agent$terms)
+  predictions <- check_predictions(predicted, n, agent$terms)
   contexts <- check_contexts(context, n, agent)
-  if (!is.null(told)) contexts <- told
+  if (!is.null(predictions)) contexts <- predictions
   person <- check_person(person, n, agent$terms)
   key <- check_key(key)
   chosen <- agent_transact(agent, function(tx) {
@@ -102,8 +102,8 @@ choose_arms <- function(agent, tx, n, offer, contexts, person, key) {
     agent$outstanding <- agent$outstanding + tabulate(chosen$arm[counts], length(agent$terms$arms))
     tx$next_due <- min(tx$next_due, due, na.rm = !is.na(due))
   }
-  told <- counts | (agent$terms$sticky & chosen$new) # of whom something new is known
-  if (!is.null(people) && any(told)) tx$persons <- person_rows(people, person[told])
+  changed <- counts | (agent$terms$sticky & chosen$new)
+  if (!is.null(people) && any(changed)) tx$persons <- person_rows(people, person[changed])
   if (all(chosen$new)) chosen else with_rounds(agent, chosen)
 }
 

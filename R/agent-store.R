@@ -19,10 +19,10 @@
 #   tickets(ids), asked(key), persons(ids), due(now), kept(what), log(n), course(from, to, width), releases(),
 #   totals(from, to), missing(from, to), count(kind)      look
 #
-# Without the lock a change is right all the same: each change raises `seq`, and nothing is written unless
-# `seq` still is the one that the change was computed from, and the agent the one that the handle was opened
-# on. On SQLite a single process so needs one statement for a choice, and under contention the second try
-# takes the lock; PostgreSQL takes it at once.
+# Locking is optimistic: each change raises `seq`, and nothing is written unless `seq` is still the one that
+# the change was computed from, and the agent the one that the handle was opened on. On SQLite a single
+# process so needs one statement for a choice, and under contention the second try takes the lock; PostgreSQL
+# takes it at once.
 
 # The format of a store; a store of another one is refused. Raise it when a table or the trigger changes (a
 # test compares checksums of both), or when a value that is kept would be misread: a status, the head, the

@@ -33,8 +33,8 @@ remember_open <- function(agent, tickets) {
   list2env(stats::setNames(rep(list(rows), n), tickets$ticket), agent$open)
 }
 
-# Rows of tickets, as the store has them or as they were given out. No ticket that is asked for stays
-# remembered as open: its reward would be used again.
+# Rows of tickets, as the store has them or as they were given out. A ticket that
+# is read leaves the cache of open tickets, or its reward could be used twice.
 open_tickets <- function(agent, ids) {
   if (length(ids) != 1) agent$open <- new.env()
   rows <- if (length(ids) == 1) agent$open[[ids]]

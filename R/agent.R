@@ -191,18 +191,18 @@ dpts_agent <- function(policy, arms, store = NULL, ..., name = NULL, horizon = N
                 range = range, missing = missing, max_per_person = max_per_person, sticky = sticky,
                 keep_rewards = keep_rewards, dim = dim, budget = budget, key = system_bytes(32))
   check_terms(terms)
-  place <- open_store(store, create = TRUE, arg = "store")
+  opened <- open_store(store, create = TRUE, arg = "store")
   made <- FALSE
-  on.exit(if (!made) place$close())
-  if (place$exists()) refuse_store(place, terms)
+  on.exit(if (!made) opened$close())
+  if (opened$exists()) refuse_store(opened, terms)
   definition <- serialize(terms, NULL)
   sum <- checksum(definition)
-  agent <- new_agent(place, terms, new_identity(sum))
+  agent <- new_agent(opened, terms, new_identity(sum))
   session_start(agent$session)
   first <- list2env(list(now = time_now(NA), next_due = NA_real_, late = 0, restored = 0,
                          find_next_due = FALSE))
   change <- change_row(all_changes(agent, first, 0))
-  place$create(list(
+  opened$create(list(
     dpts_agent = c(list(id = 1L), utils::modifyList(change[c("version", "identity", HEAD)], list(seq = -1))),
     dpts_definition = list(id = 1L, definition = list(definition), definition_sum = sum), dpts_change = change
   ))
@@ -219,12 +219,12 @@ agent_open <- function(store, ..., restored = FALSE) {
   check_all_given()
   check_dots_empty(...)
   check_flag(restored)
-  place <- open_store(store, create = FALSE, arg = "store")
+  opened <- open_store(store, create = FALSE, arg = "store")
   made <- FALSE
-  on.exit(if (!made) place$close())
-  if (!place$exists()) abort_arg("store", "a store that holds an agent; `dpts_agent()` makes one")
-  kept <- read_definition(place)
-  agent <- new_agent(place, kept$terms, kept$identity)
+  on.exit(if (!made) opened$close())
+  if (!opened$exists()) abort_arg("store", "a store that holds an agent; `dpts_agent()` makes one")
+  kept <- read_definition(opened)
+  agent <- new_agent(opened, kept$terms, kept$identity)
   # Read the state now: a damaged one is refused here and not at the first customer.
   agent_transact(agent, function(tx) NULL, look = TRUE, restored = restored)
   made <- TRUE
@@ -268,7 +268,7 @@ open_store <- function(store, create, arg = caller_arg(store)) {
             store)
 }
 
-# All that changes, but for its rows in tables: what is new of it, in pages
+# The state of an agent that is not in rows of tables: the pages of it that have changed
 agent_image <- function(agent) {
   if (!rlang::is_reference(agent$life, agent$written)) {
     agent$written <- agent$life

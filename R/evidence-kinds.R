@@ -35,7 +35,7 @@ release_design <- function(policy, k) {
   tosses <- tosses_people(policy)
   predicted <- predictions_of(policy)
   list(tosses = tosses, permuted = tosses && core(policy)$params$permuted > 0,
-       floor = toss_least(policy, k), correlation = carry_of(policy),
+       floor = toss_least(policy, k), correlation = correlation_of(policy),
        residuals = !is.null(predicted),
        predicted_low = predicted[1] %||% NA, predicted_high = predicted[2] %||% NA)
 }
@@ -58,7 +58,7 @@ gap_of_sums <- function(policy) (1 - 2 * flip_of(policy)) / (1 + sum(diff(predic
 tosses_people <- function(policy) is_true_of(policy, "by_tosses")
 
 # The correlation of an arm's releases, 0 where each has noise of its own
-carry_of <- function(policy) {
+correlation_of <- function(policy) {
   policy <- core(policy)
   if (inherits(policy, "dpts_policy_compiled")) 0 else policy$params$correlation %||% 0
 }

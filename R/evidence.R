@@ -141,8 +141,8 @@ evidence <- function(x, kind = c("means", "tosses"), ..., against = NULL, error 
   each_record(x, function(record) {
     of <- if (known) arm_sides(record$k) else ordered_pairs(record$k)
     to <- noise_share(record$correlation, record$ever, error, signs = if (known) 2 else 1)
-    line <- -log(to$left * if (known) record$share_of_one / 2 else record$share)
-    found <- record_evidence(record, record$kind, threshold = max(line), risk = to$risk,
+    threshold <- -log(to$left * if (known) record$share_of_one / 2 else record$share)
+    found <- record_evidence(record, record$kind, threshold = max(threshold), risk = to$risk,
                              rate = if (known) rate_inside(record, against) else NA_real_)
     w <- found$pair[, of$column, drop = FALSE]
     n <- nrow(w)
@@ -150,7 +150,7 @@ evidence <- function(x, kind = c("means", "tosses"), ..., against = NULL, error 
     c(list(t = rep(found$t, each = ncol(w)), arm = rep(of$arm, n)),
       if (known) list(against = rep(against, length(w)), side = rep(of$side, n)) else
         list(rival = rep(of$rival, n)),
-      list(evidence = as.vector(t(w)), line = rep(line[of$arm], n),
+      list(evidence = as.vector(t(w)), line = rep(threshold[of$arm], n),
            p = pmin(as.vector(t(late + exp(-matrix(apply(w, 2, cummax), n)))), 1)))
   }, "dpts_evidence", kinds)
 }
@@ -268,8 +268,9 @@ record_verdict <- function(record, error = 0.05, margin = 0) {
   none <- list(arm = NA_integer_, t = NA_real_, wrong = 1, missing = "Nothing was released yet.")
   if (k == 1) return(utils::modifyList(none, list(arm = 1L, t = 0, wrong = 0, missing = "")))
   to <- noise_share(record$correlation, record$ever, error)
-  line <- -log(record$share * to$left)
-  found <- record_evidence(record, evidence_kind(record), margin / record$width, max(line), risk = to$risk)
+  threshold <- -log(record$share * to$left)
+  found <- record_evidence(record, evidence_kind(record), margin / record$width, max(threshold),
+                           risk = to$risk)
   if (length(found$t) == 0) return(none)
   noise <- to$risk * record$ever
   pairs <- ordered_pairs(k)
@@ -280,11 +281,11 @@ record_verdict <- function(record, error = 0.05, margin = 0) {
     do.call(pmin, lapply(pairs$column[pairs$arm == a], function(column) w[, column]))
   }, numeric(nrow(w)))
   least <- matrix(least, ncol = k)
-  proved <- which(least >= rep(line, each = nrow(least)), arr.ind = TRUE)
+  proved <- which(least >= rep(threshold, each = nrow(least)), arr.ind = TRUE)
   if (nrow(proved)) {
     first <- min(proved[, 1])
     proved <- proved[proved[, 1] == first, 2]
-    arm <- leading(record, proved, t[first], margin / record$width, max(line), risk = to$risk)
+    arm <- leading(record, proved, t[first], margin / record$width, max(threshold), risk = to$risk)
     return(list(arm = arm, t = t[first],
                 wrong = min(1, noise + exp(-max(least[, arm])) / record$share[arm]), missing = ""))
   }
@@ -293,7 +294,7 @@ record_verdict <- function(record, error = 0.05, margin = 0) {
   columns <- pairs$column[pairs$arm == leader]
   rival <- pairs$rival[pairs$arm == leader][which.min(w[last, columns])]
   now <- least[last, leader]
-  line <- line[leader]
+  threshold <- threshold[leader]
   lead <- found$estimate(leader, rival) * record$width
   silent <- record$labels[!record$arms %in% record$releases[record$releases[, "size"] > 0, "arm"]]
   standing <- if (length(silent)) paste("Nothing was released yet of", words_list(silent, most = 4)) else {
@@ -306,7 +307,8 @@ record_verdict <- function(record, error = 0.05, margin = 0) {
        missing = sprintf(
          "%s; %s.", standing,
          if (now < 0.5) "too early to say how many more people" else
-           sprintf("at this pace about %s more people", label_count(signif(t[last] * (line - now) / now, 2)))
+           sprintf("at this pace about %s more people",
+                   label_count(signif(t[last] * (threshold - now) / now, 2)))
        ))
 }
 

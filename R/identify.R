@@ -87,7 +87,7 @@ gather_identification <- function(job, chunks, limit, several) {
   new_result(c(
     job_labels(job, several, length(job$runs), c(job$ask, limit = limit)),
     list(run = rep(whole(job$runs), length(found)), people = columns[1, ], arm = as.integer(columns[2, ]),
-         # 0.6 - 0.5 is a bit less than 0.1, and is 0.1 all the same.
+         # The tolerance is for floating point: 0.6 - 0.5 < 0.1.
          correct = if (job$ask$margin > 0) gap < job$ask$margin - 1e-12 else gap <= 0)
   ), "dpts_identification")
 }

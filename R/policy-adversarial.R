@@ -108,7 +108,7 @@ around_policy <- function(name, policy, params, guarantee, args, title, rounds =
 #' @export
 kernel.dpts_policy_around <- function(policy, horizon) {
   list(name = policy$name, params = policy$params,
-       inner = kernel(policy$policy, floor(horizon / (policy$params$batch %||% 1))), room = raw(512))
+       inner = kernel(policy$policy, floor(horizon / (policy$params$batch %||% 1))), memory = raw(512))
 }
 
 # May a kernel of the package play it inside another one?

@@ -136,7 +136,7 @@ policy_detect <- function(policy, delta = 0.01, explore = 0.02, ...) {
   check_policy(policy)
   delta <- check_number(delta, 0, 1, open = TRUE)
   explore <- check_number(explore, 0, 0.5)
-  once <- is_true_of(policy, "each_once") && carry_of(policy) == 0
+  once <- is_true_of(policy, "each_once") && correlation_of(policy) == 0
   plain <- promises_nothing(policy$guarantee) && is_true_of(policy, "reports")
   why <- paste("that releases each reward in one sum, with noise of its own, or one with estimates() and no",
                "guarantee")

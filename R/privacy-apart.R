@@ -40,7 +40,7 @@ guarantee_of_release <- function(policy, arg) {
   guarantee <- policy$guarantee
   why <- if (bits_are_public(policy)) NULL else if (!is_true_of(policy, "each_once")) {
     "it does not release each reward in one noisy sum"
-  } else if (carry_of(policy) > 0) {
+  } else if (correlation_of(policy) > 0) {
     "the noise of its releases is correlated; with `correlation = 0` it is independent"
   }
   if (!is.null(why) && !promises_nothing(guarantee)) {

@@ -319,7 +319,7 @@ simulate_chunk <- function(job, chunk, tick = function(share) TRUE) {
   kernel <- kernel(policy, job$horizon)
   if (!is.null(job$ask)) {
     k <- n_arms(job$arms)
-    to <- noise_share(carry_of(policy), k, job$ask$error, job$ask$signs %||% 1)
+    to <- noise_share(correlation_of(policy), k, job$ask$error, job$ask$signs %||% 1)
     flip <- flip_of(policy)
     job$ask$margin <- job$ask$margin * gap_of_sums(policy)
     # Bits are looked at as they come.

@@ -73,10 +73,10 @@ check_alike <- function(tables) {
                   names(all)[other][1], class = "dpts_error_sites")
     }
   }
-  carry <- vapply(tables, function(table) table$correlation[1] > 0, NA)
-  if (any(carry)) {
+  correlated <- vapply(tables, function(table) table$correlation[1] > 0, NA)
+  if (any(correlated)) {
     abort_input("x", "All sites of `x` must have independent noise: that of \"%s\" is correlated.",
-                names(tables)[carry][1], class = "dpts_error_sites")
+                names(tables)[correlated][1], class = "dpts_error_sites")
   }
 }
 

@@ -17,11 +17,12 @@ words_rows <- function(keys, values) {
 # `.frequency` half a millisecond each time.
 inform_once <- function(id, message, class) {
   verbosity <- getOption("rlib_message_verbosity", "default")
-  if (verbosity == "quiet" || verbosity == "default" && exists(id, envir = shown)) return(invisible())
-  assign(id, TRUE, envir = shown)
+  again <- exists(id, envir = messages_shown)
+  if (verbosity == "quiet" || verbosity == "default" && again) return(invisible())
+  assign(id, TRUE, envir = messages_shown)
   rlang::inform(c(message, "This message is displayed once per session."), class = class)
 }
-shown <- new.env(parent = emptyenv())
+messages_shown <- new.env(parent = emptyenv())
 
 # Print what format() gives
 print_lines <- function(x, ...) {

@@ -50,7 +50,7 @@ job_chunks <- function(job, checkpoint = NULL, workers = NULL) {
   chunks
 }
 
-# Is there a plan with workers? Nobody has made one where the package is not even loaded.
+# Is there a plan with workers? If future is not loaded, no plan was set in this session.
 use_future <- function() {
   (isNamespaceLoaded("future") || nzchar(Sys.getenv("R_FUTURE_PLAN"))) &&
     requireNamespace("future.apply", quietly = TRUE) && !inherits(future::plan(), "sequential")
@@ -80,7 +80,7 @@ seconds_before_workers <- function() getOption("dpts.seconds_before_workers", 1)
 SECONDS_OF_PARCEL <- 5
 
 # What is better played here: the first second, and the rest if, by the pace so far, it takes no more than 4.
-# Of those two workers would save 2, which is what they take to start and to load the package.
+# Two workers would save 2 seconds of 4, and take as long to start and to load the package.
 # Returns As play_here().
 play_first <- function(job, play, chunks, weight, keep, bar) {
   limit <- seconds_before_workers()

@@ -14,22 +14,22 @@ void judge_begin(judge_t *judge, const survey_t *survey, void *memory) {
 }
 
 int judge_hear(judge_t *judge, const survey_t *survey, const session_t *session) {
-  release_row_t news;
+  release_row_t released;
   int heard = 0;
   judge->n = 0;
   if (!session->spec->policy->report) return 0;
   for (int i = 0; i < survey->design.k; i++) {
-    if (!session_new_release(session, i, &judge->known[i], &news)) continue;
+    if (!session_new_release(session, i, &judge->known[i], &released)) continue;
     heard = 1;
-    if (!survey->concludes || !news.whole) continue;
+    if (!survey->concludes || !released.whole) continue;
     const report_t report = session_report(session, i);
     judge->rows[judge->n++] = (release_t){.arm = i,
-                                          .size = news.size,
-                                          .sum = news.sum,
-                                          .terms = news.terms,
-                                          .chance = news.chance,
+                                          .size = released.size,
+                                          .sum = released.sum,
+                                          .terms = released.terms,
+                                          .chance = released.chance,
                                           .noise = {report.kind, report.scale, 0, survey->correlation},
-                                          .squares = news.squares,
+                                          .squares = released.squares,
                                           .weight = report.weight};
   }
   martingale_hear(survey->rule, judge->state, judge->rows, judge->n);

@@ -86,8 +86,8 @@ int observers_chosen(environment_t *env, const session_t *session, const round_t
   return status;
 }
 
-/* A policy that releases batch sums has news only after a release, and few rewards are followed by one,
-   while an observer looks at every arm. A policy in R counts no releases. */
+/* A policy that releases batch sums has changed for observers only after a release, and few rewards are
+   followed by one, while an observer looks at every arm. A policy in R counts no releases. */
 void observers_released(environment_t *env, const session_t *session) {
   const policy_t *policy = session->spec->policy;
   const int64_t before = env->releases, now = session->draws.releases;

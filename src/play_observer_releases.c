@@ -21,13 +21,13 @@ static void begin(observer_t *observer) {
 static int released(observer_t *observer, const session_t *session) {
   release_mark_t *known = observer->space;
   double *out = observer->out[0];
-  release_row_t news;
+  release_row_t released;
   for (int i = 0; i < observer->survey->k && observer->survey->concludes; i++) {
-    if (!session_new_release(session, i, &known[i], &news)) continue;
+    if (!session_new_release(session, i, &known[i], &released)) continue;
     const size_t at = 1 + NUMBERS * (size_t)observer->kept++;
     if (at + NUMBERS > rows(observer->survey)) continue;
-    const double row[NUMBERS] = {i + 1,       (double)session->t, news.size,  news.sum,
-                                 news.chance, news.terms,         news.whole, news.squares};
+    const double row[NUMBERS] = {i + 1,           (double)session->t, released.size,  released.sum,
+                                 released.chance, released.terms,     released.whole, released.squares};
     for (int j = 0; j < NUMBERS; j++) out[at + (size_t)j] = row[j];
   }
   return 0;

@@ -42,13 +42,13 @@ typedef struct {
 static kept_t *kept(const state_t *s) { return (kept_t *)(s->arms + s->k); }
 
 /* How many batches end in a window: but for the first and the last of each arm, all pulls lie in it. */
-static size_t room(double window, double batch, int k) {
+static size_t capacity(double window, double batch, int k) {
   return window > 0 ? (size_t)(window / batch) + 2 * (size_t)k + 1 : 0;
 }
 
 static size_t size(const spec_t *spec) {
   return sizeof(state_t) + sizeof(arm_t) * (size_t)spec->k +
-         sizeof(kept_t) * room(spec->par[WINDOW], spec->par[BATCH], spec->k);
+         sizeof(kept_t) * capacity(spec->par[WINDOW], spec->par[BATCH], spec->k);
 }
 
 static void init(void *state, const spec_t *spec) {
@@ -64,7 +64,7 @@ static void init(void *state, const spec_t *spec) {
                  .variance = noise_variance(how.kind, how.scale),
                  .how = how};
   for (int i = 0; i < spec->k; i++) s->arms[i] = (arm_t){.gather.open = -1};
-  for (size_t i = 0; i < room(s->window, s->batch, spec->k); i++) kept(s)[i] = (kept_t){0};
+  for (size_t i = 0; i < capacity(s->window, s->batch, spec->k); i++) kept(s)[i] = (kept_t){0};
 }
 
 static void count(state_t *s, const kept_t *b, double weight) {
@@ -186,7 +186,7 @@ static void grow(void *state, const void *of_old, int k) {
   s->now = old->now;
   s->kept = old->kept;
   memcpy(s->arms, old->arms, sizeof *s->arms * (size_t)k);
-  memcpy(kept(s), kept(old), sizeof(kept_t) * room(s->window, s->batch, k));
+  memcpy(kept(s), kept(old), sizeof(kept_t) * capacity(s->window, s->batch, k));
 }
 
 static report_t report(const void *state, int arm) {

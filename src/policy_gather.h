@@ -5,9 +5,8 @@
    its sum may be released. So each reward is in exactly one sum, and which one depends on public counts
    alone. A batch that was never completed has published nothing.
 
-   A full batch may wait for its rewards while the next ones fill. There is room for
-   GATHER_ROOM batches that wait, far more than delays need since batches grow; if all of it is
-   taken, the open batch takes more pulls until there is room again. */
+   A full batch may wait for its rewards while the next ones fill. At most GATHER_ROOM batches wait, far more
+   than delays need since batches grow; while so many wait the open batch takes more pulls. */
 
 #include <math.h>
 #include <stdint.h>

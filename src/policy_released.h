@@ -15,7 +15,7 @@ typedef struct {
   int forget;         /* only the last batch counts; one that was overtaken by a later one does not */
   int by_variance;    /* for a Gaussian: weigh batches by their inverse variance, else by size */
   double weight;      /* above 0: release the squares about 1/2, too (release_pair()) */
-  double correlation; /* above 0, for a Gaussian: release a moving average, with this carry
+  double correlation; /* above 0, for a Gaussian: release a moving average, the correlation of its neighbours
                          (noise_moving_average.h) */
 } mechanism_t;
 

@@ -233,7 +233,7 @@ static report_t report(const void *state, int arm) {
 /* ---- what it says of itself: R checks what the functions give -------------------------------- */
 
 /* NULL: R has jumped, which the shim lets go on. */
-static const double *told(host_t *host, int what, SEXP function) {
+static const double *answer_numbers(host_t *host, int what, SEXP function) {
   host->where[WHERE_WHAT] = what;
   SEXP value = callback_eval(&host->r, function);
   if (!value) return NULL;
@@ -241,11 +241,11 @@ static const double *told(host_t *host, int what, SEXP function) {
   return REAL(value); /* used before R is called again */
 }
 
-static report_t told_report(const void *state, int arm) {
+static report_t stated_report(const void *state, int arm) {
   const state_t *s = state;
   if (!s->begun) return (report_t){0};
   define(s->host->r.env, "arm", Rf_ScalarInteger(arm + 1));
-  const double *x = told(s->host, REPORT, s->host->calls[REPORT]);
+  const double *x = answer_numbers(s->host, REPORT, s->host->calls[REPORT]);
   if (!x) return (report_t){0};
   return (report_t){.rewards = x[0],
                     .sum = x[1],
@@ -257,24 +257,24 @@ static report_t told_report(const void *state, int arm) {
                     .looks = x[7]};
 }
 
-static void told_probability(const void *state, const round_t *round, double *p) {
+static void stated_probability(const void *state, const round_t *round, double *p) {
   draws_t live = {.live = 1}; /* in a simulation it has begun: chances are asked after the choice */
   host_t *host = begin(state, (double)round->t, &live);
   define_round(host, round);
-  const double *x = told(host, PROBABILITY, host->calls[PROBABILITY]);
+  const double *x = answer_numbers(host, PROBABILITY, host->calls[PROBABILITY]);
   for (int i = 0; i < host->k; i++) p[i] = x ? x[i] : NAN;
 }
 
-static void told_finish(void *state, draws_t *draws) {
+static void stated_finish(void *state, draws_t *draws) {
   begin(state, ((state_t *)state)->host->where[WHERE_T], draws);
   renew(state, FINISH, ((state_t *)state)->host->calls[FINISH], ((state_t *)state)->host->where[WHERE_T],
         draws);
 }
 
-static verdict_t told_verdict(const void *state) {
+static verdict_t stated_verdict(const void *state) {
   const state_t *s = state;
   const verdict_t none = {.arm = -1, .error = NAN};
-  const double *x = s->begun ? told(s->host, VERDICT, s->host->calls[VERDICT]) : NULL;
+  const double *x = s->begun ? answer_numbers(s->host, VERDICT, s->host->calls[VERDICT]) : NULL;
   return x ? (verdict_t){x[0] != 0, (int)x[1] - 1, x[2]} : none;
 }
 
@@ -314,10 +314,10 @@ void custom_read(SEXP value, spec_t *spec) {
     SEXP call = list_get(calls, CALLS[i]);
     host->calls[i] = call == R_NilValue ? NULL : call;
   }
-  if (host->calls[REPORT]) host->policy.report = told_report;
-  if (host->calls[PROBABILITY]) host->policy.probability = told_probability;
-  if (host->calls[FINISH]) host->policy.finish = told_finish;
-  if (host->calls[VERDICT]) host->policy.verdict = told_verdict;
+  if (host->calls[REPORT]) host->policy.report = stated_report;
+  if (host->calls[PROBABILITY]) host->policy.probability = stated_probability;
+  if (host->calls[FINISH]) host->policy.finish = stated_finish;
+  if (host->calls[VERDICT]) host->policy.verdict = stated_verdict;
   spec->host = host;
   spec->policy = &host->policy;
 }

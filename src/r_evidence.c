@@ -116,12 +116,12 @@ SEXP ffi_evidence(SEXP arms, SEXP table, SEXP ask) {
       for (int b = 0; b < (known ? 2 : k); b++) {
         if (!known && a == b) continue;
         double *to = pair + look + (size_t)looks * (size_t)(a + k * b);
-        const int news = look == 0 || heard[a] > look || (!known && heard[b] > look);
-        *to = !news   ? to[-1]
-              : known ? rule->against(state, a, b ? -1 : 1)
-                      : rule->pair(state, a, b, design.margin, -INFINITY);
+        const int changed = look == 0 || heard[a] > look || (!known && heard[b] > look);
+        *to = !changed ? to[-1]
+              : known  ? rule->against(state, a, b ? -1 : 1)
+                       : rule->pair(state, a, b, design.margin, -INFINITY);
         double *bound = &lower[a + k * b];
-        if (steady && news) *bound = best_bound(rule, state, a, b, interval, *bound);
+        if (steady && changed) *bound = best_bound(rule, state, a, b, interval, *bound);
       }
     }
   }

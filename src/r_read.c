@@ -37,11 +37,11 @@ void read_policy(SEXP value, int k, int dim, double horizon, spec_t *spec) {
   spec->flip = optional_number(value, "flip", 0);
   spec->horizon = spec->every > 0 ? fmin(horizon, (double)spec->every) : horizon;
   if (host != R_NilValue) custom_read(host, spec);
-  SEXP inner = list_get(value, "inner"); /* and room for it, in a value that is protected as this one is */
+  SEXP inner = list_get(value, "inner"); /* and memory for it, in a value that is protected as this one is */
   if (inner != R_NilValue) {
-    SEXP room = list_get(value, "room");
-    if ((size_t)Rf_xlength(room) < sizeof(spec_t)) Rf_error("no room for a policy inside another");
-    spec_t *own = (spec_t *)RAW(room);
+    SEXP memory = list_get(value, "memory");
+    if ((size_t)Rf_xlength(memory) < sizeof(spec_t)) Rf_error("no memory for a policy inside another");
+    spec_t *own = (spec_t *)RAW(memory);
     read_policy(inner, k, dim, floor(horizon / optional_number(params, "batch", 1)), own);
     spec->inner = own;
   }
@@ -55,14 +55,14 @@ void read_policy(SEXP value, int k, int dim, double horizon, spec_t *spec) {
   }
 }
 
-static void *room(size_t bytes) {
+static void *memory(size_t bytes) {
   void *block = R_alloc(bytes / sizeof(double) + 1, sizeof(double));
   memset(block, 0, bytes);
   return block;
 }
 
 session_t new_session(const spec_t *spec, draws_t draws) {
-  session_t session = session_on(room(session_size(spec)), spec);
+  session_t session = session_on(memory(session_size(spec)), spec);
   session.draws = draws;
   session_begin(&session);
   return session;

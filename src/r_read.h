@@ -16,7 +16,7 @@ void read_policy(SEXP value, int k, int dim, double horizon, spec_t *spec);
 /* A session in memory of R's that lasts as long as the call, before its first round. */
 session_t new_session(const spec_t *spec, draws_t draws);
 
-/* Observers by their names, and room for what they keep -> a named list of matrices, which must
+/* Observers by their names, and memory for what they keep -> a named list of matrices, which must
    stay protected */
 SEXP read_observers(SEXP names, int n_runs, observation_t *all);
 

@@ -137,12 +137,12 @@ SEXP ffi_session_verdict(SEXP handle) {
   return NUMBERS(verdict.stop, verdict.arm < 0 ? NA_REAL : verdict.arm + 1, or_na(verdict.error));
 }
 
-/* All may be new, but what was released so far is no news. */
+/* Arms may be new, but what was released so far is not released again. */
 static void forget_news(live_t *live) {
   live->touched.n = -1;
-  release_row_t news;
+  release_row_t released;
   for (int i = 0; i < live->spec.k; i++) {
-    session_new_release(&live->session, i, &live->known[i], &news);
+    session_new_release(&live->session, i, &live->known[i], &released);
   }
 }
 
@@ -245,11 +245,11 @@ SEXP ffi_session_news(SEXP handle) {
   /* Bits that no batch gathers are no rows: a restored session knows their sums, not when they came. */
   const int concludes = spec_concludes(&live->spec) && releases_batches(live->spec.policy);
   for (int i = 0; i < k && concludes; i++) {
-    release_row_t news;
-    if (!session_new_release(&live->session, i, &live->known[i], &news)) continue;
-    const double row[COLUMNS] = {
-        i + 1,      (double)live->session.t, news.size, news.sum, news.chance, news.terms,
-        news.whole, or_na(news.squares)};
+    release_row_t released;
+    if (!session_new_release(&live->session, i, &live->known[i], &released)) continue;
+    const double row[COLUMNS] = {i + 1,          (double)live->session.t, released.size,
+                                 released.sum,   released.chance,         released.terms,
+                                 released.whole, or_na(released.squares)};
     memcpy(rows + COLUMNS * n++, row, sizeof row);
   }
   SEXP out = Rf_allocMatrix(REALSXP, n, COLUMNS);

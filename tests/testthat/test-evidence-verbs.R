@@ -430,7 +430,7 @@ test_that("evidence of many runs shows a bar where calls are watched, and is the
 test_that("what is proved by means says once what it assumes", {
   sim <- history_of(list(found = policy_top_two(), tossed = policy_randomised(), fixed = policy_randomised(permuted = TRUE)), 500)
   said <- function(ask, policy, what) {
-    rm(list = "means", envir = shown)
+    rm(list = "means", envir = messages_shown)
     expect_message(ask(sim[sim$policy == policy, ]), what, class = "dpts_message_means")
     expect_message(ask(sim[sim$policy == policy, ]), NA)
   }
@@ -438,7 +438,7 @@ test_that("what is proved by means says once what it assumes", {
   said(verdict, "found", "does not toss people to arms")
   said(evidence, "tossed", "is judged by means")
   said(effects, "fixed", "tosses in fixed numbers")
-  rm(list = "means", envir = shown)
+  rm(list = "means", envir = messages_shown)
   expect_message(verdict(sim[sim$policy != "found", ]), NA)
 })
 

@@ -58,7 +58,7 @@ test_that("a row keeps its place at all later looks, and faster sites wait", {
   expect_identical(max(at(5, 3, ended = "slow")$block, na.rm = TRUE), 8)
   expect_identical(max(at(5, 3, ended = c("slow", "fast"))$block, na.rm = TRUE), 8)
   expect_true(all(diff(at(5, 5)$t) >= 0))
-  if (exists("sites_waiting", shown)) rm("sites_waiting", envir = shown)
+  if (exists("sites_waiting", messages_shown)) rm("sites_waiting", envir = messages_shown)
   expect_message(dpts_releases(list(fast = sites$fast, slow = sites$slow)), "of \"fast\" wait",
                  class = "dpts_message_sites")
 })
