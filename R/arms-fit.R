@@ -19,6 +19,35 @@ check_rewards <- function(policies, arms) {
   }
 }
 
+# Are all rewards at an end of their range? NA: R, or a program, gives them.
+are_coins <- function(arms) {
+  if (world_kind(arms) %in% c("supplied", "table", "adversary", "compiled", "stream")) return(NA)
+  all(vapply(world_parts(arms$world, arms), function(part) {
+    all(mapply(function(distribution, par) {
+      switch(distribution, bernoulli = TRUE, discrete = all(par[seq_len(length(par) / 3)] %in% c(0, 1)),
+             data = all(par %in% c(0, 1)), linear = part$contexts$noise >= 1, FALSE)
+    }, part$distribution, part$par))
+  }, NA))
+}
+
+# Policies may take for coins what varies less.
+inform_coins <- function(policies, problems) {
+  outcome <- vapply(policies, function(policy) core(policy)$params$outcome %||% "", "")
+  if ("continuous" %in% outcome || !"binary" %in% outcome) return(invisible())
+  if (!any(vapply(problems, function(arms) isFALSE(are_coins(arms)), NA))) return(invisible())
+  rlang::inform(c(
+    sprintf("Rewards are not only 0 and 1, and policy \"%s\" takes them as coins, which vary the most.",
+            names(policies)[match("binary", outcome)]),
+    i = "With `outcome = \"continuous\"` it knows how much they vary, and needs fewer people."
+  ), class = "dpts_message_outcome", .frequency = "once", .frequency_id = "dpts_outcome")
+}
+
+# Verdicts are about means that do not change, of rewards in a range
+check_steady <- function(arms, arg = caller_arg(arms)) {
+  if (is_changing(arms)) abort_arg(arg, "arms whose means do not change")
+  if (!all(is.finite(arms$range))) abort_arg(arg, "arms whose rewards have a range")
+}
+
 # Bounds in gaps of means are about rewards in [0, 1] whose means do not change
 check_stationary <- function(arms, arg = caller_arg(arms)) {
   if (is_changing(arms)) abort_arg(arg, "arms whose means do not change")

@@ -21,7 +21,8 @@
 #' @inheritParams dpts_simulate
 #' @param error The chance that a verdict is wrong: a number in (0, 1). A policy that gives verdicts must have
 #'   the same.
-#' @param margin A verdict may be less than this below the best arm: a number in \[0, 1).
+#' @param margin A verdict may be less than this below the best arm, as a part of the range of rewards: a
+#'   number in \[0, 1).
 #' @param limit A run without a verdict ends after so many people: a whole number.
 #' @returns A tibble of class `dpts_identification`, one row for each problem (if there are several), policy
 #'   and run:
@@ -56,9 +57,10 @@ dpts_identify <- function(arms, policies, error = 0.05, margin = 0, ..., limit =
   for (problem in problems) {
     check_horizon(policies, n_arms(problem), limit)
     check_fit(policies, n_arms(problem), problem$contexts, "`arms`")
-    check_stationary(problem, "arms")
+    check_steady(problem, "arms")
   }
   check_concludes(policies, error, margin)
+  inform_coins(policies, problems)
   runs <- check_runs(runs)
   threads <- check_count(threads, 1, 1024)
   check_flag(progress)
@@ -80,7 +82,7 @@ gather_identification <- function(job, chunks, limit, several) {
   arms <- rep(lapply(job$problems, `[[`, "arms"), each = length(job$policies))
   gap <- unlist(Map(function(arms, found) {
     mean <- arm_means(arms, 1)[1, ]
-    max(mean) - mean[found[2, ]]
+    (max(mean) - mean[found[2, ]]) / diff(arms$range)
   }, arms, found), use.names = FALSE)
   columns <- do.call(cbind, found)
   columns[is.na(columns)] <- NA # and not NaN

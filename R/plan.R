@@ -16,19 +16,19 @@
 #'
 #' * where people are tossed to arms, by one z-test at the end of the average difference over all people. A
 #'   stratum is a sequence of blocks with the same chances. With the difference D_g of two arms' means in
-#'   stratum g, its variance V_g (noise included; variances of rewards as if they were 0 or 1) and n_g of n
-#'   people in it, the estimate is D = sum of n_g D_g / n, and Z is D over its standard error, the root of the
-#'   sum of n_g^2 V_g, divided by n. If chances never change there is one stratum, and the level holds
-#'   whatever drifts, up to the normal approximation of sums of rewards. Laplace noise is not normal:
-#'   thresholds and intervals then use the quantiles of a normal variable plus Laplace noise. A stratum in
-#'   which one of two arms got nobody counts as no difference.
-#'   **If chances follow what was released** there are several strata, and variances of later ones depend on
-#'   what came before. A claim then also needs that the sum of sqrt(n_g / n) D_g / sqrt(V_g) is above the
-#'   threshold. If at no time there is a difference, this sum is nearly standard normal whatever drifts. If
-#'   there are differences that average to 0, the level is that of Z, which is an approximation, and so are
-#'   the intervals: among rates that change in opposite directions and levels from 0 to 1, 5 to 6% of claims
-#'   were false at 5%. What is proved are the columns of `summary()`, by evidence. With few people for an arm
-#'   in each of many strata intervals may cover less than they should: see the column `coverage`;
+#'   stratum g, its variance V_g (noise included; variances of rewards as if they were 0 or 1, unless their
+#'   squares are released) and n_g of n people in it, the estimate is D = sum of n_g D_g / n, and Z is D over
+#'   its standard error, the root of the sum of n_g^2 V_g, divided by n. If chances never change there is one
+#'   stratum, and the level holds whatever drifts, up to the normal approximation of sums of rewards. Laplace
+#'   noise is not normal: thresholds and intervals then use the quantiles of a normal variable plus Laplace
+#'   noise. A stratum in which one of two arms got nobody counts as no difference. **If chances follow what
+#'   was released** there are several strata, and variances of later ones depend on what came before. A claim
+#'   then also needs that the sum of sqrt(n_g / n) D_g / sqrt(V_g) is above the threshold. If at no time there
+#'   is a difference, this sum is nearly standard normal whatever drifts. If there are differences that
+#'   average to 0, the level is that of Z, which is an approximation, and so are the intervals: among rates
+#'   that change in opposite directions and levels from 0 to 1, 5 to 6% of claims were false at 5%. What is
+#'   proved are the columns of `summary()`, by evidence. With few people for an arm in each of many strata
+#'   intervals may cover less than they should: see the column `coverage`;
 #' * else, where sums are released, by the evidence of [evidence()], at any look, for means that do not
 #'   change. No z-test is valid for such policies: they assign in blocks of one arm, and a trend in time looks
 #'   like an effect.
@@ -106,6 +106,7 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, er
     check_fit(designs, n_arms(problem), problem$contexts, "`scenarios`")
     check_recorded(problem, max(people, if (is.null(people)) limit))
   }
+  inform_coins(designs, problems)
   runs <- check_runs(runs)
   threads <- check_count(threads, 1, 1024)
   check_flag(progress)

@@ -5,8 +5,8 @@
 
 no_room <- function(why) structure(why, class = "dpts_no_room")
 
-# `error`: The error probability of a verdict.
-candidates_known <- function(goal = "regret", error = NULL) {
+# `error`: The error probability of a verdict. `outcome`: What rewards are taken for.
+candidates_known <- function(goal = "regret", error = NULL, outcome = "binary") {
   enough <- function(what, make) {
     force(what)
     function(spend) {
@@ -26,19 +26,18 @@ candidates_known <- function(goal = "regret", error = NULL) {
                  pure(function(epsilon, spend) make(epsilon = epsilon)))
     stats::setNames(both, paste0(name, c("", "_pure")))
   }
+  tossing <- function(...) policy_randomised(..., outcome = outcome)
   if (goal == "verdict") {
-    return(c(either("top_two", function(...) policy_top_two(..., error = error)),
-             either("tossed", function(...) policy_randomised(..., rule = "top_two")),
-             either("equal", function(...) policy_randomised(...))))
+    return(c(either("top_two", function(...) policy_top_two(..., error = error, outcome = outcome)),
+             either("tossed", function(...) tossing(..., rule = "top_two")), either("equal", tossing)))
   }
   if (goal == "effect") {
-    return(c(either("final", function(...) policy_randomised(..., block = 1e9)),
-             either("blocks", function(...) policy_randomised(...)),
-             either("adaptive", function(...) policy_randomised(..., rule = "thompson"))))
+    return(c(either("final", function(...) tossing(..., block = 1e9)), either("blocks", tossing),
+             either("adaptive", function(...) tossing(..., rule = "thompson"))))
   }
   c(
     gaussian_imed = gdp(function(mu, spend) {
-      preferred(spend$prefer, function(safety) policy_gaussian_imed(mu, safety = safety))
+      preferred(spend$prefer, function(safety) policy_gaussian_imed(mu, safety = safety, outcome = outcome))
     }),
     adac_ucb = gdp(function(mu, spend) policy_adac_ucb(mu, correlation = 0.5)),
     lazy_gaussian_ts = gdp(function(mu, spend) policy_lazy_gaussian_ts(mu)),
@@ -113,7 +112,7 @@ spend_releases <- function(spend) {
 # The policies to compare, each inside the budget, and the reasons why others are left out:
 # list(policies, dropped), dropped a character vector named by candidate
 candidate_policies <- function(candidates, budget, horizon, k, prefer = "mean", goal = "regret", error = NULL,
-                               progress = FALSE) {
+                               progress = FALSE, outcome = "binary") {
   at <- conditions(horizon, k)
   if (is_policy(candidates) || is.list(candidates)) {
     policies <- check_policies(candidates, "candidates")
@@ -130,7 +129,7 @@ candidate_policies <- function(candidates, budget, horizon, k, prefer = "mean", 
     if (goal == "verdict") check_concludes(policies, error, 0)
     return(list(policies = policies, dropped = character()))
   }
-  known <- candidates_known(goal, error)
+  known <- candidates_known(goal, error, outcome)
   chosen <- candidates %||% setdiff(names(known), candidates_by_name_only)
   chosen <- unique(check_choice(chosen, names(known), several = TRUE, arg = "candidates"))
   spend <- c(spend_of(budget, horizon, k), prefer = prefer)

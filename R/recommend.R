@@ -26,6 +26,9 @@
 #' With `prefer = "safe"` both have a `safety` that is larger by 0.3: no setting is free of runs that lock
 #' on a wrong arm, and this one makes them rarer.
 #'
+#' Where rewards of `arms` are not all 0 or 1, known candidates that can have `outcome = "continuous"` have
+#' it.
+#'
 #' `candidates = NULL` leaves out policies that are slow to simulate and have never ranked first: `"dp_ts"`,
 #' `"mt_ucb"`, `"mt_ts"` and `"dp_ucb_bound"`; and `"uniform"`, which meets every budget.
 #'
@@ -137,13 +140,14 @@ dpts_recommend <- function(budget, arms = NULL, horizon, ..., goal = c("regret",
   batch <- check_count(batch)
   prefer <- check_choice(prefer, c("mean", "safe"))
   goal <- check_choice(goal, c("regret", "verdict", "effect"))
-  if (goal == "verdict") for (problem in problems) check_stationary(problem, "arms")
+  if (goal == "verdict") for (problem in problems) check_steady(problem, "arms")
   if (goal != "regret" && !is.null(checkpoint)) abort_arg("checkpoint", "NULL for this `goal`")
   check_flag(progress)
   begin_stages(progress)
   error <- signif(1 - level, 12)
+  coins <- vapply(problems, are_coins, NA)
   chosen <- candidate_policies(candidates, budget, horizon, n_arms(problems[[1]]), prefer, goal, error,
-                               progress)
+                               progress, if (all(coins %in% TRUE)) "binary" else "continuous")
   policies <- chosen$policies
   setup <- list(budget = budget, horizon = horizon, arms = problems, panel = is.null(arms), goal = goal,
                 runs = length(runs), seed = seed, delay = delay, batch = batch)

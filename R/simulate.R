@@ -105,6 +105,7 @@ dpts_simulate <- function(arms, policies, horizon, ..., runs = 10, seed = NULL,
     check_rewards(policies, problem)
     check_recorded(problem, horizon)
   }
+  inform_coins(policies, problems)
   check_flag(history)
   check_finish(finish, policies)
   check_size(record, runs, policies, horizon, length(problems), history)

@@ -17,7 +17,7 @@ typedef struct {
   int last, released, named;
   judge_t judge;
   int64_t *pulls;
-  double *sums, *proved; /* by arm */
+  double *sums, *squares, *proved; /* by arm; squares about 1/2 */
   final_test_t test;
 } trial_t;
 
@@ -29,7 +29,7 @@ static size_t rows(const survey_t *survey) {
 static size_t size(const survey_t *survey) {
   const size_t k = (size_t)survey->k;
   return sizeof(trial_t) + judge_size(survey) + final_test_size(survey->k) +
-         k * (sizeof(int64_t) + 2 * sizeof(double));
+         k * (sizeof(int64_t) + 3 * sizeof(double));
 }
 
 static void begin(observer_t *observer) {
@@ -40,10 +40,11 @@ static void begin(observer_t *observer) {
   char *after = (char *)(trial + 1) + judge_size(observer->survey);
   final_test_begin(&trial->test, k, after);
   trial->sums = (double *)(after + final_test_size(k));
-  trial->proved = trial->sums + k;
+  trial->squares = trial->sums + k;
+  trial->proved = trial->squares + k;
   trial->pulls = (int64_t *)(trial->proved + k);
   for (int i = 0; i < k; i++) {
-    trial->sums[i] = 0;
+    trial->sums[i] = trial->squares[i] = 0;
     trial->proved[i] = NAN;
     trial->pulls[i] = 0;
   }
@@ -55,6 +56,7 @@ static void see(observer_t *observer, const environment_t *env, int arm, double 
   (void)env;
   trial->pulls[arm]++;
   trial->sums[arm] += reward;
+  trial->squares[arm] += (reward - 0.5) * (reward - 0.5);
   trial->run = arm == trial->last ? trial->run + 1 : 1;
   trial->last = arm;
   if (trial->run > trial->longest) trial->longest = trial->run;
@@ -121,8 +123,13 @@ static void finish(observer_t *observer, const environment_t *env, const reports
   out[NAMED] = trial->named;
   if (survey->blind && !trial->released) {
     for (int i = 0; i < k; i++) {
-      trial->judge.rows[i] =
-          (release_t){.arm = i, .size = (double)trial->pulls[i], .sum = trial->sums[i], .chance = 1};
+      const double n = (double)trial->pulls[i];
+      trial->judge.rows[i] = (release_t){.arm = i,
+                                         .size = n,
+                                         .sum = trial->sums[i],
+                                         .chance = 1,
+                                         .squares = trial->squares[i],
+                                         .weight = trial->squares[i] != n / 4}; /* 0: of rewards of 0 and 1 */
     }
     final_test_add(&trial->test, trial->judge.rows, k);
   }

@@ -17,20 +17,23 @@ void final_test_begin(final_test_t *test, int k, void *memory) {
   for (int i = 0; i < k; i++) test->open[i] = (stratum_arm_t){0};
 }
 
-/* The variance of an arm's mean but for noise. Of rewards of 0 and 1, which have the largest variance: x (1 -
-   x) is too small by that of x, noise included. */
-static double variance_of(const stratum_arm_t *arm, double level) {
-  const double x = arm->sum / arm->n;
-  const double rest = arm->n > 1 ? (x * (1 - x) * arm->n + arm->noise / arm->n) / (arm->n - 1) : 0.25;
-  const double more = level * (1 - level);
-  const double v = (arm->n * fmin(fmax(rest, 0), 0.25) + LEVEL_PEOPLE * more) / (arm->n + LEVEL_PEOPLE);
-  return fmax(v, 0.01) / arm->n;
+/* The mean square of rewards about 1/2: 1/4 for those of 0 and 1, which have the largest */
+static double square_of(double squares, double n) { return isnan(squares) ? 0.25 : squares / n; }
+
+/* The variance of an arm's mean but for noise: the mean square less that of the mean is too small by the
+   variance of the mean, noise included. `common`: that of all rewards of the stratum. Noisy squares may hide
+   a standard deviation of their noise. */
+static double variance_of(const stratum_arm_t *arm, double common) {
+  const double n = arm->n, x = arm->sum / n - 0.5;
+  const double rest = n > 1 ? ((square_of(arm->squares, n) - x * x) * n + arm->noise / n) / (n - 1) : 0.25;
+  const double v = (n * fmin(fmax(rest, 0), 0.25) + LEVEL_PEOPLE * common) / (n + LEVEL_PEOPLE);
+  return isnan(arm->squares) ? fmax(v, 0.01) / n : fmin(fmax(v + sqrt(arm->doubt) / n, 1e-4), 0.25) / n;
 }
 
 /* Where one of the two got nobody there is no difference to see: it is taken to be 0, with the largest
    variance that the mean of one person has. */
 static void add_pair(final_pair_t *pair, const stratum_arm_t *a, const stratum_arm_t *b, double people,
-                     double level) {
+                     double common) {
   const stratum_arm_t *arms[] = {a, b};
   const int seen = a->n > 0 && b->n > 0;
   const double n2 = people * people, gap = seen ? a->sum / a->n - b->sum / b->n : 0;
@@ -38,7 +41,7 @@ static void add_pair(final_pair_t *pair, const stratum_arm_t *a, const stratum_a
   for (int i = 0; i < 2; i++) {
     const stratum_arm_t *arm = arms[i];
     const double n = fmax(arm->n, 1), per = n2 / (n * n);
-    variance += (arm->n > 0 ? variance_of(arm, level) : 0.25) + arm->noise / (n * n);
+    variance += (arm->n > 0 ? variance_of(arm, common) : 0.25) + arm->noise / (n * n);
     pair->heavy += per * arm->heavy;
     pair->fourth += 12 * per * per * arm->laplace;
   }
@@ -50,12 +53,16 @@ static void add_pair(final_pair_t *pair, const stratum_arm_t *a, const stratum_a
 
 void final_test_close(final_test_t *test) {
   const int k = test->k;
-  double people = 0, sum = 0;
-  for (int i = 0; i < k; i++) people += test->open[i].n, sum += test->open[i].sum;
-  const double level = clip01((sum + 1) / (people + 2));
+  double people = 0, sum = 0, squares = 0;
+  for (int i = 0; i < k; i++) {
+    people += test->open[i].n, sum += test->open[i].sum;
+    if (test->open[i].chance > 0) squares += test->open[i].squares;
+  }
+  const double level = clip01((sum + 1) / (people + 2)) - 0.5;
+  const double common = fmin(fmax(square_of(squares, people) - level * level, 0), 0.25);
   for (int i = 0; i < k * k && people > 0; i++) {
     const stratum_arm_t *a = &test->open[i % k], *b = &test->open[i / k];
-    if (a != b && a->chance > 0 && b->chance > 0) add_pair(&test->pairs[i], a, b, people, level);
+    if (a != b && a->chance > 0 && b->chance > 0) add_pair(&test->pairs[i], a, b, people, common);
   }
   for (int i = 0; i < k; i++) test->open[i] = (stratum_arm_t){0};
 }
@@ -79,6 +86,8 @@ void final_test_add(final_test_t *test, const release_t *rows, int n) {
     arm->chance = rows[i].chance;
     arm->n += rows[i].size;
     arm->sum += rows[i].sum;
+    arm->squares += rows[i].weight > 0 ? rows[i].squares : NAN;
+    if (rows[i].weight > 0) arm->doubt += noise / (rows[i].weight * rows[i].weight);
     arm->noise += noise;
     arm->heavy += heavy ? noise : 0;
     arm->laplace += heavy ? rows[i].terms * scale * scale * scale * scale : 0;

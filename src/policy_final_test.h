@@ -18,10 +18,11 @@
 #include "policy_evidence.h"
 
 typedef struct {
-  double n, sum, noise; /* rewards, their noisy sum, the variance of the noise */
-  double laplace;       /* sum of scale^4 of noise with Laplace tails */
-  double heavy;         /* variance of that noise */
-  double chance;        /* 0: people are not tossed to it */
+  double n, sum, noise;  /* rewards, their noisy sum, the variance of the noise */
+  double squares, doubt; /* noisy sum of (reward - 1/2)^2, NAN without, and the variance of its noise */
+  double laplace;        /* sum of scale^4 of noise with Laplace tails */
+  double heavy;          /* variance of that noise */
+  double chance;         /* 0: people are not tossed to it */
 } stratum_arm_t;
 
 /* Of a pair, as sums over strata */

@@ -225,3 +225,60 @@ test_that("one bit has no square", {
                class = "dpts_error_input")
   expect_error(policy_gaussian_imed(1, outcome = "score"), "`outcome`", class = "dpts_error_input")
 })
+
+test_that("who takes scores for coins is told so once, and advice takes them for what they are", {
+  scores <- arms_gaussian(c(0.55, 0.5), 0.1, c(0, 1))
+  said <- function(arms, policies) {
+    rlang::reset_message_verbosity("dpts_outcome")
+    on.exit(rlang::reset_message_verbosity("dpts_outcome"))
+    told <- FALSE
+    withCallingHandlers(dpts_simulate(arms, policies, 50, runs = 1, seed = 1), dpts_message_outcome = function(m) {
+      told <<- TRUE
+      invokeRestart("muffleMessage")
+    })
+    told
+  }
+  binary <- policy_gaussian_imed(1)
+  expect_true(said(scores, binary))
+  expect_true(said(arms_drift(arms_beta(2, 1), arms_beta(1, 1), period = 10), policy_randomised(1)))
+  expect_true(said(arms_discrete(c(0, 0.5, 1), rbind(c(0.2, 0.2, 0.6), c(0.5, 0.3, 0.2))), list(policy_ucb1(), binary)))
+  expect_false(said(arms_bernoulli(c(0.5, 0.6)), binary))
+  expect_false(said(arms_discrete(c(0, 1), rbind(c(0.2, 0.8), c(0.5, 0.5))), binary))
+  expect_false(said(scores, list(a = binary, b = policy_gaussian_imed(1, outcome = "continuous"))))
+  expect_false(said(scores, policy_ucb1()))
+  outcomes <- function(arms, goal) {
+    advice <- dpts_recommend(privacy_gdp(1), arms, 300, goal = goal, runs = 2, seed = 1, progress = FALSE,
+                             candidates = if (goal == "regret") "gaussian_imed" else "equal")
+    recommended_policy(advice)$params$outcome
+  }
+  for (goal in c("regret", "verdict")) {
+    expect_identical(outcomes(scores, goal), "continuous")
+    expect_identical(outcomes(arms_bernoulli(c(0.5, 0.6)), goal), "binary")
+  }
+})
+
+test_that("a range of rewards changes nothing but the units", {
+  unit <- arms_gaussian(c(a = 0.5, b = 0.58), 0.1, c(0, 1))
+  wide <- arms_gaussian(c(a = 250, b = 290), 50, c(0, 500))
+  policies <- list(tossed = policy_randomised(1, block = 50, outcome = "continuous"),
+                   top = policy_top_two(1, outcome = "continuous"),
+                   predicted = policy_randomised(1, block = 50, outcome = "continuous", predicted = c(0.2, 0.8)))
+  found <- lapply(list(unit, wide), function(arms) {
+    as.data.frame(dpts_identify(arms, policies, limit = 3000, runs = 3, seed = 1))[c("people", "arm", "correct")]
+  })
+  expect_identical(found[[1]], found[[2]])
+  margin <- lapply(list(unit, wide), function(arms) {
+    found <- dpts_identify(arms, policies["tossed"], margin = 0.1, limit = 3000, runs = 3, seed = 1)
+    as.data.frame(found)[c("people", "arm", "correct")]
+  })
+  expect_identical(margin[[1]], margin[[2]])
+  sims <- lapply(list(unit, wide), dpts_simulate, policies, 1000, runs = 1, seed = 1, history = TRUE)
+  effects <- lapply(sims, function(sim) suppressMessages(effects(sim)))
+  for (column in c("difference", "lower", "upper")) {
+    expect_equal(500 * effects[[1]][[column]], effects[[2]][[column]], tolerance = 1e-9)
+  }
+  # Heavy tails: clipped to a range that is given
+  heavy <- arms_custom(function(arm, n) rexp(n, 1 / c(100, 140)[arm]), c(100, 140), range = NULL)
+  sim <- dpts_simulate(heavy, policy_clipped(policy_gaussian_imed(1, outcome = "continuous"), c(0, 500)), 2000, runs = 2, seed = 1)
+  expect_true(all(is.finite(sim$regret)))
+})

@@ -21,6 +21,22 @@ test_that("power of equal allocation is that of the closed form, and nothing fal
   expect_lt(abs(one$power - stats::power.prop.test(200, 0.5, 0.6, alternative = "one.sided")$power), 0.04)
 })
 
+test_that("scores whose squares are released have the power of their own spread, less what was predicted", {
+  arms <- function(gap) arms_predicted(c(a = 0.5, b = 0.5 + gap), sd = 0.2, r2 = 0.5)
+  design <- function(...) policy_randomised(mu = 0.5, block = 1e9, outcome = "continuous", ...)
+  designs <- list(scores = design(), predicted = design(predicted = c(0.3, 0.7)), open = policy_uniform())
+  plan <- dpts_plan(designs, list(hope = arms(0.04), null = arms(0)), 800, runs = 1500, seed = 1)
+  # Two means of 400, and noise of sd 2 or 2.8 in each sum
+  se <- sqrt(c(2 * 0.04 / 400 + 8 / 400^2, 2 * 0.02 / 400 + 8 * 1.96 / 400^2, 2 * 0.04 / 400))
+  exact <- stats::pnorm(0.04 / se - stats::qnorm(0.975))
+  power <- plan$power[match(paste(names(designs), "hope"), paste(plan$design, plan$scenario))]
+  # The squares are on the safe side by a standard deviation of their noise, 1 / 400 of 0.04, and 2 of 0.0102 * 1.96.
+  expect_lt(max(power - exact), 0.04)
+  expect_gt(min(power - exact), -0.08)
+  expect_lt(max(plan$false_claims), 0.05 + 3 * sqrt(0.05 * 0.95 / 1500))
+  expect_gt(min(plan$coverage), 0.95 - 3 * sqrt(0.05 * 0.95 / 1500))
+})
+
 test_that("adaptive chances, late rewards and a drift leave the level as it is", {
   drift <- arms_drift(c(a = 0.2, b = 0.2, c = 0.2), c(0.6, 0.6, 0.6), "linear", 600)
   plan <- dpts_plan(policy_randomised(mu = 0.5, rule = "thompson", block = 100, control = 1), list(drift = drift), 600,
