@@ -20,8 +20,23 @@
 #' @param ... Must be empty: what follows is named.
 #' @param arms Number of arms: a whole number.
 #' @param delta The probability, in (0, 1), with which epsilon may be exceeded; used if epsilon depends on it.
+#' @param format `"text"`, or `"json"` for a register of deployments.
 #' @returns A character vector of class `dpts_statement`: one element for each paragraph, named by its
 #'   heading. It prints in 80 columns; `as.character()` gives the text alone.
+#'
+#'   With `format = "json"` a string of class `json`, an array with an object for each policy or guarantee.
+#'   The fields are what a registry of deployments asks for:
+#'   * `subject`, `software`, and `mechanism`: the call that makes the policy;
+#'   * `trust_model`: `"central"`, or `"local"` if outcomes are randomised before they are collected;
+#'   * `unit`: `"reward"` or `"person"`; `rewards_per_person` (`null`: not limited); `neighbours`;
+#'   * `guarantee`: `text`, `mu`, `epsilon` at `delta`, `pure_epsilon`, and `guess`, the highest chance of
+#'     a correct guess (`null`: there is no limit);
+#'   * `accountant`: the one that proves this epsilon;
+#'   * `statement`: the paragraphs of the text.
+#'
+#'   Package jsonlite writes it.
+#' @references Nanayakkara, P., Ghazi, E. and Vadhan, S. (2025). Practitioners' Perspectives on a Differential
+#'   Privacy Deployment Registry. arXiv:2509.13509.
 #' @family privacy
 #' @examples
 #' privacy_statement(policy_randomised(mu = 0.5))
@@ -31,9 +46,11 @@ privacy_statement <- function(x, ...) UseMethod("privacy_statement")
 
 #' @rdname privacy_statement
 #' @export
-privacy_statement.default <- function(x, horizon = NULL, ..., arms = 2, delta = 1e-6) {
+privacy_statement.default <- function(x, horizon = NULL, ..., arms = 2, delta = 1e-6,
+                                      format = c("text", "json")) {
   check_given(x)
   check_dots_empty(...)
+  json <- check_statement_format(format)
   guarantees <- check_guaranteed(x)
   if (!is.null(horizon)) horizon <- check_count(horizon)
   arms <- check_count(arms, 2)
@@ -52,14 +69,15 @@ privacy_statement.default <- function(x, horizon = NULL, ..., arms = 2, delta = 
     statement(paste0(what, when), guarantee, if (is_policy(policy)) policy, privacy_curve(guarantee, at),
               delta, at)
   }, names(guarantees), guarantees, policies)
-  new_statement(parts)
+  new_statement(parts, json)
 }
 
 #' @rdname privacy_statement
 #' @export
-privacy_statement.dpts_agent <- function(x, ..., delta = 1e-6) {
+privacy_statement.dpts_agent <- function(x, ..., delta = 1e-6, format = c("text", "json")) {
   check_agent(x)
   check_dots_empty(...)
+  json <- check_statement_format(format)
   delta <- check_number(delta, 0, 1, open = TRUE)
   terms <- x$terms
   most <- terms$max_per_person
@@ -74,10 +92,24 @@ privacy_statement.dpts_agent <- function(x, ..., delta = 1e-6) {
       "%s After %s to an old copy of the store an outcome may be in more sums; this is counted below.",
       said["What is published"], counted(restored, "return"))
   }
-  new_statement(list(said))
+  new_statement(list(said), json)
 }
 
-new_statement <- function(parts) structure(do.call(c, unname(parts)), class = "dpts_statement")
+# Is JSON asked for?
+check_statement_format <- function(format) {
+  json <- check_choice(format, c("text", "json")) == "json"
+  if (json) rlang::check_installed("jsonlite", "to write a statement as JSON")
+  json
+}
+
+# `parts`: Of statement()
+new_statement <- function(parts, json = FALSE) {
+  texts <- lapply(unname(parts), `attr<-`, "facts", NULL)
+  if (!json) return(structure(do.call(c, texts), class = "dpts_statement"))
+  facts <- Map(function(part, text) c(attr(part, "facts")(), list(statement = as.list(text))), unname(parts),
+               texts)
+  jsonlite::toJSON(facts, auto_unbox = TRUE, pretty = TRUE, null = "null", digits = NA)
+}
 
 #' @export
 format.dpts_statement <- function(x, width = min(getOption("width"), 80), ...) {
@@ -107,19 +139,33 @@ as.character.dpts_statement <- function(x, ...) as.vector(unclass(x))
 # `curve`: Epsilon as a function of delta, see privacy_curve().
 # `terms`: The terms of an agent, or NULL
 statement <- function(what, guarantee, policy, curve, delta, at, terms = NULL) {
-  if (promises_nothing(guarantee)) {
-    return(c(
-      "Of" = what,
-      "Who is protected" = paste("Nobody. There is no guarantee: what is published may reveal every person's",
-                                 "reward."),
-      "What is published" = words_published(guarantee, policy)
-    ))
+  protected <- if (promises_nothing(guarantee)) {
+    "Nobody. There is no guarantee: what is published may reveal every person's reward."
+  } else words_protected(guarantee, terms)
+  said <- c("Of" = what, "Who is protected" = protected)
+  published <- c("What is published" = words_published(guarantee, policy))
+  said <- if (promises_nothing(guarantee)) c(said, published) else {
+    c(said, "From whom" = words_from(guarantee), published,
+      "What is assumed" = words_assumed(guarantee, policy, terms),
+      "What is promised" = words_promised(guarantee, curve, delta, at),
+      if (is.null(most_rewards(guarantee, terms))) c("Who comes often" = words_often(guarantee, at, curve)))
   }
-  c("Of" = what, "Who is protected" = words_protected(guarantee, terms), "From whom" = words_from(guarantee),
-    "What is published" = words_published(guarantee, policy),
-    "What is assumed" = words_assumed(guarantee, policy, terms),
-    "What is promised" = words_promised(guarantee, curve, delta, at),
-    if (is.null(most_rewards(guarantee, terms))) c("Who comes often" = words_often(guarantee, at, curve)))
+  structure(said, facts = function() statement_facts(what, guarantee, policy, curve, delta, at, terms))
+}
+
+# What a register asks for, as values; `at`: conditions() of the statement
+statement_facts <- function(what, guarantee, policy, curve, delta, at, terms) {
+  finite <- function(x) if (!is.null(x) && is.finite(x)) x # JSON knows no infinite number
+  most <- most_rewards(guarantee, terms)
+  list(subject = what, software = paste("dpts", utils::packageVersion("dpts")),
+       mechanism = if (!is.null(policy)) format(policy),
+       trust_model = if (guarantee$published == "bits") "local" else "central",
+       unit = if (isTRUE(most > 1)) "person" else "reward", rewards_per_person = most,
+       neighbours = neighbour_words[[guarantee$neighbours]]$sentence,
+       guarantee = list(text = format(guarantee), mu = finite(form(guarantee, "mu", at)),
+                        epsilon = finite(curve(delta)), delta = delta, pure_epsilon = finite(curve(0)),
+                        guess = finite(guess_chance(curve))),
+       accountant = if (!promises_nothing(guarantee)) attr(curve, "best")(delta))
 }
 
 # How often a person may come where nothing limits it
@@ -127,7 +173,7 @@ OFTEN <- c(1, 10, 100)
 
 words_often <- function(guarantee, at, curve) {
   chance <- guess_often(guarantee, at, curve)
-  times <- ifelse(is.na(chance) | chance > 0.9999, "nearly always",
+  times <- ifelse(is.na(chance) | chance > 0.99, "nearly always",
                   sprintf("at most %s times in 100", words_whole(ceiling(100 * chance - 1e-9))))
   sprintf(paste("Nothing limits how often a person comes. All outcomes of a person together are guessed",
                 "correctly %s if there is one, %s if there are 10, and %s if there are 100. `max_per_person`",
@@ -280,11 +326,17 @@ guess_words <- function(chance) {
 }
 
 agent_curve <- function(agent, unit = "reward") {
-  function(delta) {
+  known <- function(delta) {
     known <- dpts_privacy(agent, delta = delta)
-    known <- known[known$unit == unit, ]
-    vapply(delta, function(d) min(known$epsilon[known$delta == d]), 0)
+    known[known$unit == unit, ]
   }
+  structure(function(delta) {
+    known <- known(delta)
+    vapply(delta, function(d) min(known$epsilon[known$delta == d]), 0)
+  }, best = function(delta) {
+    known <- known(delta)
+    as.character(known$accountant)[which.min(known$epsilon)]
+  })
 }
 
 # The least epsilon of all accountants that apply, as a function of deltas
@@ -295,5 +347,7 @@ privacy_curve <- function(guarantee, at) {
   if (at$horizon == Inf && draws_cost(guarantee)) {
     able <- accountants_of_ledger(able, guarantee, has_horizon = FALSE)
   }
-  function(delta) least_epsilon(guarantee, at, delta, able)
+  each <- function(name, delta) account(guarantee, name, at, delta)
+  structure(function(delta) least_epsilon(guarantee, at, delta, able),
+            best = function(delta) able[which.min(vapply(able, each, 0, delta))])
 }

@@ -146,17 +146,17 @@ glance.dpts_plan <- function(x, ...) {
 }
 
 #' @export
-privacy_statement.dpts_plan <- function(x, ..., delta = 1e-6) {
+privacy_statement.dpts_plan <- function(x, ..., delta = 1e-6, format = c("text", "json")) {
   check_dots_empty(...)
   check_result(x, labels = TRUE)
   people <- max(x$people, na.rm = TRUE)
   designs <- policies(x)
   said <- privacy_statement(designs, if (is.finite(people)) people, arms = length(shared(x, "arms")),
-                            delta = delta)
+                            delta = delta, format = format)
   plain <- names(Filter(function(p) {
     is_true_of(p, "knows_chances") && !is_true_of(p, "releases") && !promises_nothing(p$guarantee)
   }, designs))
-  if (length(plain)) {
+  if (length(plain) && inherits(said, "dpts_statement")) {
     said[["Beware"]] <- sprintf("Of %s only the assignments are private: its test in this plan uses %s.",
                                 words_list(paste0("\"", plain, "\"")), "outcomes as they are")
   }

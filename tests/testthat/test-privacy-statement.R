@@ -72,3 +72,26 @@ test_that("a statement prints within 80 columns", {
   expect_setequal(strsplit(gsub("\\s+", " ", paste(shown[-1], collapse = " ")), " ")[[1]],
                   c(unlist(strsplit(c(paste0(names(said), ":"), as.character(said)), " ")), "all", "of", "these"))
 })
+
+test_that("a register gets the fields of a statement as values", {
+  skip_if_not_installed("jsonlite")
+  read <- function(...) jsonlite::parse_json(privacy_statement(..., format = "json"))
+  one <- read(policy_randomised(mu = 0.5))[[1]]
+  expect_equal(one$guarantee$mu, 0.5)
+  expect_equal(one$guarantee$guess, pnorm(0.25), tolerance = 2e-4) # a bound, never below
+  expect_gte(one$guarantee$guess, pnorm(0.25))
+  expect_equal(one$guarantee$epsilon, gdp_epsilon(0.5, 1e-6))
+  expect_identical(one[c("unit", "trust_model", "accountant", "mechanism")],
+                   list(unit = "reward", trust_model = "central", accountant = "gdp", mechanism = "policy_randomised(mu = 0.5)"))
+  expect_null(one$guarantee$pure_epsilon) # there is none
+  expect_identical(unlist(one$statement), unlist(as.list(unclass(privacy_statement(policy_randomised(mu = 0.5))))))
+  several <- read(list(none = policy_ucb1(), bits = policy_local(policy_ucb1(), 1)))
+  expect_null(several[[1]]$guarantee$guess)
+  expect_null(several[[1]]$accountant)
+  expect_identical(several[[2]]$trust_model, "local")
+  expect_equal(several[[2]]$guarantee$pure_epsilon, 1)
+  agent <- dpts_agent(policy_randomised(mu = 0.5), 2, use = "arrival", max_per_person = 4)
+  person <- read(agent)[[1]]
+  expect_identical(person[c("unit", "rewards_per_person")], list(unit = "person", rewards_per_person = 4L))
+  expect_error(privacy_statement(privacy_gdp(1), format = "xml"), "`format`", class = "dpts_error_input")
+})
