@@ -188,6 +188,7 @@ api_caught <- function(service, req, e) {
   kinds <- list(
     dpts_error_body = c(400, "bad_request"), dpts_error_size = c(413, "too_large"),
     dpts_error_key = c(409, "key"), dpts_error_paused = c(409, "paused"), dpts_error_ended = c(410, "ended"),
+    dpts_error_clock = c(503, "clock"),
     dpts_error_closed = c(503, "closed"), dpts_error_store = c(503, "store"),
     dpts_error_input = c(400, "input")
   )

@@ -92,7 +92,7 @@ choose_arms <- function(agent, tx, n, offer, contexts, person, key) {
   }
   people <- if (!is.null(person)) known_people(agent, tx, person)
   chosen <- play_choices(agent, tx, n, offer, contexts, person, people)
-  due <- if (agent$terms$deadline < Inf) tx$now + agent$terms$deadline else NA_real_
+  due <- due_of(agent, tx)
   note_tickets(agent, tx, chosen, due, contexts, key)
   counts <- !is.na(chosen$t)
   if (!is.null(contexts$outside)) {

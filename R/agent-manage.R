@@ -167,3 +167,36 @@ agent_restored <- function(agent) {
   invisible(agent)
 }
 
+#' Say what time it is
+#'
+#' Confirms a clock that an agent does not believe, or mends an agent whose clock was ahead.
+#'
+#' A clock that is more than the `deadline`, and more than a day, ahead of the agent's last change is not
+#' believed: by that time all that is open would be resolved without a reward. [agent_choose()] and
+#' [agent_reward()] are then errors of class `dpts_error_clock`, reports show what was at the last change,
+#' with a warning, and nothing is changed until the clock is right or `agent_clock(agent)` confirms it. A
+#' process that has waited so long itself, with the agent open, knows it without being told.
+#'
+#' After a clock that was ahead, and was believed, the agent's time would stand still until the clock has
+#' reached it. `agent_clock(agent)` sets it back: tickets that were given out meanwhile and are open wait
+#' their whole deadline from now on, and no reward that waits is lost. What was resolved meanwhile stays so.
+#'
+#' The journal has an entry of it. A service on the same store goes by the new time at once.
+#'
+#' @param agent An agent.
+#' @param time The time: a date-time (`POSIXct`).
+#' @returns The agent, invisibly.
+#' @family agent
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
+#' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
+#' agent_clock(agent)
+#' @export
+agent_clock <- function(agent, time = Sys.time()) {
+  check_agent(agent)
+  if (missing(time)) time <- .POSIXct(time_now(NA))
+  if (!inherits(time, "POSIXct") || length(time) != 1 || !is.finite(time)) {
+    abort_arg("time", "a date-time, such as `Sys.time()`", time)
+  }
+  agent_transact(agent, function(tx) NULL, look = TRUE, clock = as.numeric(time))
+  invisible(agent)
+}

@@ -53,6 +53,8 @@ api_overview <- function(agent) cached(agent, "overview", function() overview(ag
 # `hours`: rounds of each arm in the last 24 hours of the clock, a column for each.
 update_totals <- function(agent, tx) {
   k <- length(agent$terms$arms)
+  # (A clock that was mended may have gone back: hours are counted anew.)
+  if (isTRUE(agent$totals$last > floor(tx$now / 3600))) agent$totals <- NULL
   old <- agent$totals %||% list(rounds = 0, seq = 0, began = Inf, sums = NULL, hours = NULL)
   grown <- function(x, columns) rbind(x, matrix(0, k - NROW(x), columns))
   rounds <- sum(session_pulls(agent$session))
@@ -66,7 +68,7 @@ update_totals <- function(agent, tx) {
   for (i in seq_along(new$arm)) { # a row for each arm and hour
     arm <- as.integer(new$arm[i])
     sums[arm, 1:3] <- sums[arm, 1:3] + c(new$tossed[i], new$inverse[i], new$spread[i])
-    at <- 24 - (last - new$hour[i])
+    at <- 24 - max(0, last - new$hour[i])
     if (at > 0) hours[arm, at] <- hours[arm, at] + new$n[i]
   }
   at <- as.integer(missing$arm)

@@ -103,8 +103,8 @@ dpts_history.dpts_agent <- function(x, ..., n = Inf) {
 # Look at an agent as of now, all at one moment. Deadlines that are past are written first:
 # the tables know of them only then.
 agent_look <- function(agent, body) {
-  out <- agent_transact(agent, function(tx) if (!tx$find_next_due) list(body(tx)), look = TRUE)
-  if (is.null(out)) out <- agent_transact(agent, function(tx) list(body(tx)), look = TRUE)
+  out <- agent_transact(agent, function(tx) if (!tx$find_next_due) list(body(tx)), look = TRUE, still = TRUE)
+  if (is.null(out)) out <- agent_transact(agent, function(tx) list(body(tx)), look = TRUE, still = TRUE)
   out[[1]]
 }
 

@@ -16,8 +16,8 @@
 #   rollback()       leaves all as it was
 #   create(rows)     makes the tables and these first rows in them
 #   backup(path)     a consistent copy as a SQLite file; a store may lack it
-#   tickets(ids), asked(key), persons(ids), due(now), kept(what), log(n), course(from, to, width), releases(),
-#   totals(from, to), missing(from, to), count(kind)      look
+#   tickets(ids), asked(key), persons(ids), due(now), ahead(now), kept(what), log(n),
+#   course(from, to, width), releases(), totals(from, to), missing(from, to), count(kind)      look
 #
 # Locking is optimistic: each change raises `seq`, and nothing is written unless `seq` is still the one that
 # the change was computed from, and the agent the one that the handle was opened on. On SQLite a single
@@ -76,12 +76,13 @@ schema_tables <- function(sql) {
                                   collapse = ", ")),
     sprintf("CREATE TABLE %s (person TEXT PRIMARY KEY, pulls INTEGER NOT NULL, arm INTEGER NOT NULL,
       ticket TEXT NOT NULL)", table("dpts_person")),
-    sprintf("CREATE VIEW %s AS SELECT version, identity, %s, %s, CAST('' AS %s) AS bytes, 0 AS find_next_due
-               FROM %s",
+    sprintf("CREATE VIEW %s AS SELECT version, identity, %s, %s, CAST('' AS %s) AS bytes, 0 AS find_next_due,
+               CAST(NULL AS %s) AS keys_before, 0 AS no_persons FROM %s",
       table("dpts_change"), paste(HEAD, collapse = ", "),
       paste0("CAST('' AS TEXT) AS ",
-             c("tickets", "resolved", "forget", "persons", "events", "releases", "paged"), collapse = ", "),
-      sql$blob, table("dpts_agent")),
+             c("tickets", "resolved", "forget", "persons", "events", "releases", "paged", "moved", "erased"),
+             collapse = ", "),
+      sql$blob, sql$number, table("dpts_agent")),
     sql$triggers(paste0(vapply(change_statements(sql), paste0, "", ";"), collapse = "\n"))
   )
 }
@@ -116,6 +117,15 @@ change_statements <- function(sql) {
     each("forget", "UPDATE %s SET reward = NULL, status = coalesce(%s, status) FROM %s
                WHERE arm = %s AND batch = %s AND %s", table("dpts_ticket"), field(2, "INTEGER"),
          sql$rows("forget"), field(0, "INTEGER"), field(1, number), IN_BATCH),
+    each("moved", "UPDATE %s SET time = NEW.clock, due = %s FROM %s WHERE ticket = %s", table("dpts_ticket"),
+         field(1, number), sql$rows("moved"), field(0, "TEXT")),
+    # What tells who somebody is goes when it is not needed any more.
+    sprintf("UPDATE %s SET asked = NULL
+               WHERE asked IS NOT NULL AND NEW.keys_before IS NOT NULL AND time <= NEW.keys_before",
+            table("dpts_ticket")),
+    sprintf("DELETE FROM %s WHERE NEW.no_persons = 1", table("dpts_person")),
+    each("erased", "DELETE FROM %s WHERE person IN (SELECT %s FROM %s)", table("dpts_person"),
+         field(0, "TEXT"), sql$rows("erased")),
     each("persons", "INSERT INTO %s (person, pulls, arm, ticket) SELECT %s FROM %s WHERE 1 = 1
                ON CONFLICT (person) DO UPDATE SET pulls = excluded.pulls, arm = excluded.arm,
                ticket = excluded.ticket", table("dpts_person"),
@@ -146,7 +156,9 @@ change_row <- function(changes) {
       events = json(c(list(part = seq_along(events$kind)), events[c("kind", "ticket", "t", "arm")])),
       releases = json(changes$releases),
       paged = json(list(changes$image$numbers, page_starts(changes$image))),
-      bytes = list(changes$image$bytes), find_next_due = as.integer(changes$find_next_due)
+      moved = json(changes$moved[c("ticket", "due")]), erased = json(list(changes$erased)),
+      bytes = list(changes$image$bytes), find_next_due = as.integer(changes$find_next_due),
+      keys_before = changes$keys_before %||% NA_real_, no_persons = as.integer(isTRUE(changes$no_persons))
     )
   )
 }
@@ -166,7 +178,10 @@ exactly <- function(x) {
 # The looks of a store in a database. `query` sends SQL with the values for its places $1, ..., and gives a
 # data frame. Only numbers of rounds, changes and seconds are in the text of SQL, which a server may log.
 store_looks <- function(sql, query) {
-  look <- function(..., values = NULL) with_store_errors(query(sprintf(...), values))
+  look <- function(..., values = NULL) {
+    force(values) # it may ask the same connection
+    with_store_errors(query(sprintf(...), values))
+  }
   ticket <- paste0(sql$at, "dpts_ticket")
   number <- function(x) sprintf("CAST(%s AS %s)", x, sql$number)
   ticket_rows <- function(where, ..., values = NULL) {
@@ -192,6 +207,11 @@ store_looks <- function(sql, query) {
     tickets = function(ids) ticket_rows("WHERE ticket IN (%s)", sql$among, values = among(ids)),
     asked = function(key) ticket_rows("WHERE asked = $1 ORDER BY id", values = list(key)),
     due = function(now) ticket_rows("WHERE %s AND due <= %s ORDER BY due, id", DUE, exactly(now)),
+    # Tickets that are not resolved, and were given out later than that
+    ahead = function(now) {
+      ticket_rows("WHERE status IN (%d, %d) AND time > %s", TICKET[["open"]], TICKET[["waiting"]],
+                  exactly(now))
+    },
     # Tickets that are not resolved, and, unless that is all ("open"), resolved ones whose reward is kept
     # ("rewards"), or of which at least is kept whether there was one ("all")
     kept = function(what) {

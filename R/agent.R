@@ -107,7 +107,7 @@
 #' * [agent_backup()] copies an agent that serves. `agent_open()` reads stores of its own format only; a store
 #'   of an older or newer format is refused, with both formats in the message, and left alone.
 #' * A clock that went back does no harm: the agent's own time stands still until the clock has reached
-#'   it, with a warning. Deadlines come later by as much.
+#'   it, with a warning. Deadlines come later by as much. A clock far ahead is refused: see [agent_clock()].
 #' * The store holds the sum under way and rewards that wait, and is as confidential as the
 #'   rewards. A SQLite file is readable by its owner alone and overwrites what it deletes; the journal
 #'   of the file system, backups and snapshots do not. On PostgreSQL deleted rows live on in
@@ -226,7 +226,7 @@ agent_open <- function(store, ..., restored = FALSE) {
   kept <- read_definition(opened)
   agent <- new_agent(opened, kept$terms, kept$identity)
   # Read the state now: a damaged one is refused here and not at the first customer.
-  agent_transact(agent, function(tx) NULL, look = TRUE, restored = restored)
+  agent_transact(agent, function(tx) NULL, look = TRUE, restored = restored, still = TRUE)
   made <- TRUE
   agent
 }
@@ -245,6 +245,8 @@ new_agent <- function(store, terms, identity) {
   agent$seq <- -1 # of the change whose state the session holds; -1: of none
   agent$over <- FALSE # is it beyond its budget?
   agent$closed <- FALSE
+  agent$read <- -Inf # the clock when it was last read here,
+  agent$ticks <- 0 # and a clock then that nobody sets
   agent$process <- Sys.getpid()
   structure(agent, class = "dpts_agent")
 }
@@ -334,25 +336,27 @@ agent_close <- function(agent) {
 # One change: read, resolve what is due, do, write. `body` gets the transaction in progress; what
 # it throws leaves the store as it was. First without the store's lock, then with it if another
 # process has written meanwhile. look: the change needs what is stored now even if it writes nothing.
-# restored: the operator went back to an old copy, which may decide whether anything is still released.
-agent_transact <- function(agent, body, look = FALSE, restored = FALSE) {
+# ...: of try_change()
+agent_transact <- function(agent, body, look = FALSE, ...) {
   fresh <- look || agent$seq < 0
   done <- tryCatch(
-    try_change(agent, body, if (look) "read" else "remember", restored),
+    try_change(agent, body, if (look) "read" else "remember", ...),
     error = function(e) {
       # What we saw may be old, and fit no longer what the tables say; bad input stays bad, but with what is
       # remembered it may only seem so: another process has resumed an arm.
       bad <- inherits(e, "dpts_error_input")
       if (inherits(e, "dpts_error_store") || bad && fresh) rlang::cnd_signal(e)
-      if (bad) try_change(agent, body, "read", restored)
+      if (bad) try_change(agent, body, "read", ...)
     }
   )
-  if (is.null(done)) done <- try_change(agent, body, "lock", restored)
+  if (is.null(done)) done <- try_change(agent, body, "lock", ...)
   done[[1]]
 }
 
-# One try: a list of what `body` returned, or NULL if another process has written
-try_change <- function(agent, body, how, restored) {
+# One try: a list of what `body` returned, or NULL if another process has written. restored: the operator
+# went back to an old copy, which may decide whether anything is still released. still: with a clock that is
+# not to be believed, is this done as of the last change? clock: the time, as the operator says.
+try_change <- function(agent, body, how, restored = FALSE, still = FALSE, clock = NULL) {
   store <- agent$store
   done <- FALSE
   on.exit(if (!done) {
@@ -366,7 +370,7 @@ try_change <- function(agent, body, how, restored) {
     set_agent_state(agent, head[["state"]], head$state_sum)
   }
   tx <- new.env(parent = emptyenv())
-  tx$now <- agent_time(agent, head)
+  tx$now <- clock %||% agent_time(agent, head, still)
   tx$seq <- head$seq
   tx$next_due <- head$next_due
   tx$late <- head$late
@@ -374,6 +378,7 @@ try_change <- function(agent, body, how, restored) {
   tx$find_next_due <- tx$forgotten <- FALSE
   agent$over <- tx$restored > 0 && is_over(agent$terms, tx$restored)
   if (restored) note_events(tx, "restored")
+  if (!is.null(clock)) set_clock(agent, tx, head)
   resolve_due(agent, tx)
   out <- body(tx)
   settle_life(agent, tx)
@@ -408,7 +413,8 @@ all_changes <- function(agent, tx, seq) {
   }
   list(
     identity = agent$identity, tickets = tx$tickets, resolved = tx$resolved, forget = tx$forget,
-    persons = tx$persons, forgotten = tx$forgotten, find_next_due = tx$find_next_due, events = tx$events,
+    persons = tx$persons, moved = tx$moved, forgotten = tx$forgotten, find_next_due = tx$find_next_due,
+    events = tx$events,
     releases = release_columns(take_sums(agent$session)),
     agent = list(seq = seq, clock = tx$now, next_due = tx$next_due, late = tx$late, restored = tx$restored,
                  pages = image$pages, state_sum = image$sum), image = image
@@ -426,20 +432,54 @@ time_now <- function(now) {
 }
 
 # The agent's time, which never goes back. Steps of a few seconds are what time servers do; of others each
-# handle warns once.
-agent_time <- function(agent, head) {
+# handle warns once. A reading far ahead of the last change, and of what this process has seen pass since its
+# last reading, is no time: it would resolve all that is open.
+agent_time <- function(agent, head, still) {
   now <- time_now(head$now)
+  ahead <- now - max(head$clock, agent$read + .Call(C_ticks) - agent$ticks)
+  if (ahead > max(86400, agent$terms$deadline[agent$terms$deadline < Inf])) {
+    words <- sprintf("The clock is %s ahead of the agent's last change.",
+                     format_seconds(round(now - head$clock)))
+    if (!still) {
+      abort_dpts(paste(words, "Nothing was changed. Is the clock right? `agent_clock(agent)` says so."),
+                 "dpts_error_clock")
+    }
+    if (is.null(agent$behind)) {
+      rlang::warn(paste(words, "What is shown is of then, and choices and rewards are refused until",
+                        "`agent_clock(agent)` says that the clock is right."), class = "dpts_warning_clock")
+    }
+    agent$behind <- head$clock - now
+    return(head$clock)
+  }
+  agent$read <- now
+  agent$ticks <- .Call(C_ticks)
   if (head$clock - now <= 5) {
     agent$behind <- NULL
   } else if (is.null(agent$behind)) {
     agent$behind <- head$clock - now
     rlang::warn(sprintf(paste(
       "The clock is %s behind the agent's last change, so the agent keeps the time of that change until",
-      "the clock has reached it. Is the clock right?"), format_seconds(round(agent$behind))),
-      class = "dpts_warning_clock")
+      "the clock has reached it. Is the clock right, or was it ahead, which `agent_clock(agent)` mends?"),
+      format_seconds(round(agent$behind))), class = "dpts_warning_clock")
   }
   max(now, head$clock)
 }
+
+# The operator sets the time. What was given out later than that and is open waits from now on.
+set_clock <- function(agent, tx, head) {
+  agent$behind <- NULL
+  agent$read <- tx$now
+  agent$ticks <- .Call(C_ticks)
+  note_events(tx, "clock")
+  if (tx$now >= head$clock) return(invisible())
+  open <- agent$store$ahead(tx$now)$ticket
+  tx$moved <- list(ticket = open, due = rep(due_of(agent, tx), length(open)))
+  tx$find_next_due <- TRUE
+  agent$open <- new.env()
+}
+
+# When a ticket of now is due, NA: never
+due_of <- function(agent, tx) if (agent$terms$deadline < Inf) tx$now + agent$terms$deadline else NA_real_
 
 format_seconds <- function(s) {
   units <- c(days = 86400, hours = 3600, minutes = 60, seconds = 1)

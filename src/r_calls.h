@@ -58,6 +58,7 @@ CALL(session_restore, 2, SEXP handle, SEXP bytes)
 CALL(checksum, 1, SEXP bytes)
 CALL(hex, 1, SEXP bytes)
 CALL(unhex, 1, SEXP text)
+CALL(ticks, 0, void)
 CALL(json_rows, 1, SEXP columns)
 /* r_signal.c */
 CALL(watch_end, 1, SEXP on)

@@ -602,6 +602,7 @@ test_that("the numbers of the page add up, in each store", {
     old <- agent_choose(agent, 60)
     agent_reward(agent, old$ticket[1:40], rep(0:1, 20)) # 20 will be missing
     turn(2 * 86400)
+    agent_clock(agent)
     new <- agent_choose(agent, 50)
     agent_reward(agent, new$ticket[1:30], 1)
     x <- dpts:::api_overview(agent)

@@ -226,7 +226,7 @@ test_that("what is not on the list of what is published is not shown by any verb
   agent <- dpts_agent(policy_gaussian_imed(0.01, first = 50), c("a", "b"), use = "deadline",
                       deadline = hours(1), max_per_person = 1)
   turn <- test_clock()
-  turn(as.numeric(Sys.time()))
+  turn(as.numeric(Sys.time()) - 1e9)
   ticket <- agent_choose(agent, 100, person = paste0("person", 1:100))$ticket
   answers <- agent_reward(agent, ticket[1:60], 0.123)
   expect_equal(unique(answers$status), "waiting")
@@ -263,7 +263,7 @@ test_that("what is not on the list of what is published is not shown by any verb
   # Every exported verb on agents is in the test, or shows nothing but tickets and statuses.
   exported <- grep("^agent_|^dpts_agent", getNamespaceExports("dpts"), value = TRUE)
   handled <- c("dpts_agent", "agent_open", "agent_close", "agent_choose", "agent_reward",
-               "agent_restored", "agent_finish", "agent_arms", "agent_backup", "agent_api", "agent_serve")
+               "agent_restored", "agent_finish", "agent_arms", "agent_backup", "agent_clock", "agent_api", "agent_serve")
   expect_setequal(exported, handled)
   methods <- attr(utils::methods(class = "dpts_agent"), "info")$generic
   expect_setequal(methods, c("pulls", "dpts_history", "estimates", "dpts_privacy", "summary", "format", "print",

@@ -168,6 +168,68 @@ test_that("a clock that went back: the agent keeps its own time, and says so onc
   })
 })
 
+test_that("a clock far ahead is refused until it is confirmed, and one that was believed is mended: nothing open is lost", {
+  each_store(function(store) {
+    turn <- test_clock()
+    agent <- dpts_agent(batch_policy(), 2, store, use = "deadline", deadline = hours(48))
+    out <- agent_choose(agent, 20)$ticket
+    agent_reward(agent, out[1:8], 1)
+    journal <- agent$store$count("resolved")
+    turn(48 * 3600 + 1)
+    ten_years <- 10 * 365 * 86400
+    turn(ten_years)
+    expect_error(agent_choose(agent), "ahead of the agent's last change", class = "dpts_error_clock")
+    expect_error(agent_reward(agent, out[9], 1), "agent_clock", class = "dpts_error_clock")
+    expect_warning(expect_equal(sum(pulls(agent)$outstanding), 20), class = "dpts_warning_clock")
+    expect_silent(dpts_history(agent))
+    if (is.character(store)) {
+      agent_close(agent)
+      expect_warning(agent <- agent_open(store), class = "dpts_warning_clock")
+    }
+    # It was wrong: all is as it was.
+    turn(-ten_years - 48 * 3600)
+    expect_silent(expect_equal(agent_reward(agent, out[9:10], 0)$status, rep("waiting", 2)))
+    expect_equal(sum(pulls(agent)$outstanding), 20)
+    # It was believed, within a deadline: mended.
+    turn(47 * 3600)
+    late <- agent_choose(agent, 4)$ticket
+    expect_equal(agent_reward(agent, late[1], 1)$status, "waiting")
+    turn(-47 * 3600)
+    agent_clock(agent)
+    turn(47 * 3600)
+    expect_silent(agent_reward(agent, late[2], 1))
+    expect_equal(sum(pulls(agent)$outstanding), 24)
+    turn(3600)
+    expect_equal(sum(pulls(agent)$outstanding), 0)
+    expect_equal(agent$store$count("resolved"), 24)
+    expect_equal(agent$store$count("clock"), 1)
+    # Right, after all: what was open is due.
+    again <- agent_choose(agent)$ticket
+    turn(100 * 86400)
+    expect_error(agent_choose(agent), class = "dpts_error_clock")
+    agent_clock(agent, .POSIXct(getOption("dpts.clock")()))
+    expect_equal(agent_reward(agent, again, 1)$status, "late")
+    expect_silent(agent_choose(agent))
+    expect_error(agent_clock(agent, 5), "date-time", class = "dpts_error_input")
+    agent_close(agent)
+  })
+})
+
+test_that("a process that has waited itself believes the clock, and the page counts hours anew after a mended one", {
+  turn <- test_clock()
+  agent <- dpts_agent(policy_randomised(1, block = 10), 2, use = "arrival")
+  agent_choose(agent, 30)
+  turn(5 * 86400)
+  agent$ticks <- agent$ticks - 5 * 86400 # as if these days had passed here
+  expect_silent(agent_choose(agent, 2))
+  expect_equal(sum(dpts:::api_overview(agent)$arms$recent), 2)
+  turn(-3600 * 30)
+  agent_clock(agent)
+  agent$cache <- NULL
+  expect_equal(sum(dpts:::api_overview(agent)$arms$choices), 32)
+  agent_choose(agent)
+})
+
 test_that("no more than max_per_person rewards of a person are used, and no sum has anything of the others", {
   skip_if_not_installed("openssl")
   who <- c("ann", "bob", "ann", " ann\t", "bob", "ann", "cy", "bob", "Ann")
