@@ -41,12 +41,12 @@
 #'
 #' @section Squares:
 #' Policies with `outcome = "continuous"` release beside each sum y of n rewards the noisy sum Q of squares
-#' (reward - 1/2)^2. Evidence by tosses then puts half of its capital on bets that know the spread of the
-#' rewards: for a centre c that is fixed before the block, r = y - n c and R = Q + (1 - 2 c) y + n (c^2 -
+#' (reward - 1/2)^2. Evidence by tosses then puts four fifths of its capital on bets that know the spread of
+#' the rewards: for a centre c that is fixed before the block, r = y - n c and R = Q + (1 - 2 c) y + n (c^2 -
 #' 1/4), a block multiplies the evidence for a over b by e^(kappa (r_a / p - r_b / q) - psi (R_a / p^2 + R_b
-#' / q^2)), divided by the expectation of the same of its noise, with psi = (-ln(1 - kappa B) - kappa B) / B^2
-#' and B = max(c / p, (1 - c) / q) (Fan, Grama and Liu 2015). All that is said by tosses holds for it. The
-#' other half of the capital is on the bets above, which are exact for rewards of 0 or 1. Permuted blocks use
+#' / q^2)), divided by the expectation of the same of its noise, with psi = (-ln(1 - kappa B) - kappa B) /
+#' B^2 and B = max(c / p, (1 - c) / q) (Fan, Grama and Liu 2015). All that is said by tosses holds for it.
+#' The rest of the capital is on the bets above, which are exact for rewards of 0 or 1. Permuted blocks use
 #' these alone.
 #'
 #' By means a batch of L rewards multiplies the evidence that the mean is above theta by e^(l (y - c L) - psi

@@ -3,7 +3,9 @@
 #include "math_util.h"
 
 static const double LARGEST = 0.02 * 2.2 * 2.2 * 2.2 * 2.2, RATIO = 2.2; /* of the kappas */
-static const double WITHIN = 0.95;                                       /* so far into what is allowed */
+static const double LARGEST_SQUARE = 0.7; /* and of those of bets with squares */
+static const double LINEAR_PART = 0.2;    /* of the capital, where there are bets with squares */
+static const double WITHIN = 0.95;        /* so far into what is allowed */
 
 static void geometric(double most, double kappa[BETS]) {
   for (int i = BETS - 1; i >= 0; i--, most /= RATIO) kappa[i] = most;
@@ -19,7 +21,7 @@ stakes_t bet_stakes(const noise_law_t *noise, double weight, double floor) {
   if (noise_is_bounded(noise) && weight > 0) {
     while ((-log1p(-most / floor) - most / floor) * noise->scale > WITHIN * weight) most *= WITHIN;
   }
-  geometric(fmin(WITHIN, most), stakes.kappa + BETS);
+  geometric(fmin(LARGEST_SQUARE, most), stakes.kappa + BETS);
   return stakes;
 }
 
@@ -114,8 +116,9 @@ double bet_log(const bet_t *bet, const stakes_t *stakes, int permuted, double d)
     most = fmax(most, value[i]);
   }
   if (most == -INFINITY) return most;
-  for (int i = 0; i < stakes->n; i++) total += exp(value[i] - most);
-  return most + log(total / stakes->n);
+  const double linear = stakes->n > BETS ? LINEAR_PART : 1;
+  for (int i = 0; i < stakes->n; i++) total += exp(value[i] - most) * (i < BETS ? linear : 1 - linear);
+  return most + log(total / BETS);
 }
 
 double bet_lower(const bet_t *bet, const stakes_t *stakes, double threshold) {

@@ -29,17 +29,17 @@
    negative kappa it is evidence against "at least r". Who is tossed does not enter: the same holds
    in permuted blocks.
 
-   Where squares about 1/2 are released, too, half of the capital is on other bets, which know the spread of
-   the rewards. A person's score is xi = (X - c) (1{a} / p - 1{b} / q) >= -B with B = max(c / p, (1 - c) / q),
-   and by fan_psi() e^(kappa xi - psi xi^2) <= 1 + kappa xi, whose mean is 1 + kappa Delta. So with r = y -
-   n c and R = Q + (1 - 2 c) y + n (c^2 - 1/4), the noisy sums of X - c and (X - c)^2,
+   Where squares about 1/2 are released, too, four fifths of the capital are on other bets, which know the
+   spread of the rewards. A person's score is xi = (X - c) (1{a} / p - 1{b} / q) >= -B with B = max(c / p,
+   (1 - c) / q), and by fan_psi() e^(kappa xi - psi xi^2) <= 1 + kappa xi, whose mean is 1 + kappa Delta. So
+   with r = y - n c and R = Q + (1 - 2 c) y + n (c^2 - 1/4), the noisy sums of X - c and (X - c)^2,
 
      ln F = sum over blocks of kappa (r_a / p - r_b / q) - psi (R_a / p^2 + R_b / q^2)
             - ln E e^(kappa / p - psi (1 - 2 c) / p^2) N_a - the same of N_b and of the noise in Q_a and Q_b
 
    has the properties of the F above. (Against a rate p is 1, c is the rate, and there is no b.) These kappas
-   go up to 0.95, as small spreads ask for large ones: c is such that kappa B <= 0.95. The linear bets are
-   exact for rewards of 0 or 1, and lose ln 2 by the half.
+   go up to 0.7, as small spreads ask for large ones: c is such that kappa B <= 0.95. The linear bets are
+   exact for rewards of 0 or 1, but those with squares are nearly as good there, so that a fifth is enough.
 
    Permuted blocks have fixed numbers n_a and n_b in random order. Then l = t n_b / n, l' = t n_a / n with
    t = kappa n^2 / (n_a n_b), and
@@ -53,8 +53,8 @@
 
 enum { BETS = 5, ALL_BETS = 2 * BETS };
 
-/* The kappas: `n` of them, each with the same share of the capital. Those after the first BETS are of bets
-   with squares. */
+/* The kappas: `n` of them. Those after the first BETS are of bets with squares, which have most of the
+   capital. */
 typedef struct {
   int n;
   double kappa[ALL_BETS];

@@ -56,6 +56,9 @@ PARAMETERS(PARAMS, TAKES("mu"), TAKES("epsilon"), ONE_OF("rule", RULES), TAKES("
            TAKES("size_5"), TAKES("size_6"), TAKES("predicted_low"), TAKES("predicted_high"),
            ONE_OF("protect", PROTECTED));
 
+/* Of continuous outcomes before anything is known: a variance, and people for each arm until a proof */
+static const double FIRST_VARIANCE = 0.04, FIRST_PEOPLE = 500;
+
 enum { ROOM = 16 }; /* blocks that wait for rewards; people of more are in none */
 enum { NOT_OFFERED = -1 };
 
@@ -137,25 +140,46 @@ static void init(void *state, const spec_t *spec) {
   equal_chances(s);
 }
 
-/* How many people the next block is for */
-static int64_t next_size(const state_t *s) {
-  const double *sizes = s->par + SIZE;
-  int last = 0;
-  while (last + 1 < SIZES && sizes[last + 1] >= 1) last++;
-  if (!isnan(s->par[GROWTH])) {
-    double n = (s->par[GROWTH] - 1) * (double)s->people;
-    if (sizes[1] >= 0) n = fmin(n, sizes[1] * (double)s->k); /* for each arm at most */
-    return (int64_t)fmin(fmax(sizes[0], ceil(n)), 0x1p53);
-  }
-  return (int64_t)sizes[s->made < last ? s->made : last];
-}
-
 /* The variance of a reward, as far as it is known: of coins by the mean, drawn to 1/2 by `more` rewards */
 static double spread_of(const state_t *s, const arm_t *arm, double more) {
   if (s->par[OUTCOME] == CONTINUOUS) return reward_variance(&arm->report);
   const double n = fmax(1, arm->report.rewards);
   const double x = clip01((arm->report.sum + more / 2) / (n + more));
   return fmax(x * (1 - x), 0.01);
+}
+
+static double noise_of(const arm_t *arm) {
+  return noise_variance((enum noise_kind)arm->report.kind, arm->report.scale);
+}
+
+/* Of continuous outcomes: a proof that would take n people without noise takes about n (1 + k noise / (v b))
+   + b / 2 with blocks of b people, which is least for this b. n is taken to be the people so far, and v, the
+   variance of a reward, what is seen of it but not less than its noise. */
+static double best_size(const state_t *s) {
+  const double k = (double)s->k, noise = noise_of(s->arms), most = fmax((double)s->people, FIRST_PEOPLE * k);
+  double n = 0, terms = 0, seen = 0;
+  for (int64_t i = 0; i < s->k; i++) {
+    const report_t *r = &s->arms[i].report;
+    const double x = r->sum / fmax(1, r->rewards) - 0.5;
+    n += r->rewards, terms += r->terms, seen += r->squares - r->rewards * x * x;
+  }
+  const double v = n > 0 ? fmax(seen, sqrt(terms * noise)) / n : FIRST_VARIANCE;
+  return noise > 0 ? fmin(sqrt(2 * k * most * noise / v), 2 * most) : 0;
+}
+
+/* How many people the next block is for */
+static int64_t next_size(const state_t *s) {
+  const double *sizes = s->par + SIZE;
+  int last = 0;
+  while (last + 1 < SIZES && sizes[last + 1] >= 1) last++;
+  if (!isnan(s->par[GROWTH])) {
+    const int own = sizes[1] >= 0; /* no growth is asked for */
+    double n = (s->par[GROWTH] - 1) * (double)s->people;
+    if (own) n = fmin(n, sizes[1] * (double)s->k); /* for each arm at most */
+    if (own && s->par[OUTCOME] == CONTINUOUS) n = fmax(n, best_size(s));
+    return (int64_t)fmin(fmax(sizes[0], ceil(n)), 0x1p53);
+  }
+  return (int64_t)sizes[s->made < last ? s->made : last];
 }
 
 /* ---- the chances of the next block ------------------------------------------------- */
@@ -327,8 +351,7 @@ static void release(state_t *s, int64_t place, draws_t *draws) {
     a->report.chance = cell[i].chance;
     const double n = fmax(1, a->report.rewards);
     a->mean = a->report.sum / n;
-    const double noise = noise_variance((enum noise_kind)a->report.kind, a->report.scale);
-    a->variance = (spread_of(s, a, 2) + noise * a->report.terms / n) / n;
+    a->variance = (spread_of(s, a, 2) + noise_of(a) * a->report.terms / n) / n;
   }
   s->blocks[place].number = 0;
   if (s->open == place) s->open = -1;

@@ -439,7 +439,7 @@ test_that("by tosses with squares: planted mistakes are found", {
   expect_gt(expected(evidence_laws$none, "psi"), 1.001)
 })
 
-test_that("by tosses with squares: half of the capital is on linear bets, and a release without squares loses the rest", {
+test_that("by tosses with squares: a fifth of the capital is on linear bets, and a release without squares loses the rest", {
   look <- function(...) weigh("tosses", 2, rep(1:2, 2), c(1, 1, 2, 2), 100, c(52, 48, 56, 49), c(2, 1, 0, 0), chance = 0.5,
                               floor = 0.5, ...)$pair[, 3]
   linear <- look()
@@ -447,9 +447,9 @@ test_that("by tosses with squares: half of the capital is on linear bets, and a 
   kappa <- kappas_of(c(2, 1, 0, 0), 0.5, 2)
   own <- bets_of(matrix(0.5, 2, 1), matrix(100, 4, 1), matrix(c(52, 48, 56, 49)), c(2, 1, 0, 0), kappa, FALSE,
                  matrix(c(1, 1, 1.1, 0.9)), 2)
-  expect_equal(both[2], log(mean(exp(own))))
+  expect_equal(both[2], log(0.2 * mean(exp(own[1:5])) + 0.8 * mean(exp(own[6:10]))))
   expect_equal(linear[2], log(mean(exp(own[1:5]))))
-  expect_equal(look(squares = c(1, 1, 1.1, 0.9), weight = c(2, 2, 0, 0))[2], linear[2] - log(2))
+  expect_equal(look(squares = c(1, 1, 1.1, 0.9), weight = c(2, 2, 0, 0))[2], linear[2] + log(0.2))
   # Permuted blocks have no bets with squares.
   expect_identical(look(squares = 1, weight = 2, permuted = TRUE), look(permuted = TRUE))
 })
@@ -479,7 +479,7 @@ test_that("against a known rate with squares: by hand, and at most 1 in the mean
       charge_by_hand(replace(law, 2, 0.35), psi)
   })
   one <- weigh("tosses", 2, 1:2, c(1, 1), 3, c(1.3, 1), law, chance = 0.5, floor = 0.5, rate = 0.4)$pair[1, c(1, 3)]
-  expect_equal(look(1.3, 0.6, law, 0.4), log(exp(one) / 2 + colMeans(exp(squares)) / 2))
+  expect_equal(look(1.3, 0.6, law, 0.4), log(0.2 * exp(one) + 0.8 * colMeans(exp(squares))))
 })
 
 test_that("a person who counts twice, and people who wait and count as 0, prove what is not so", {

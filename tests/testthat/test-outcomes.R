@@ -200,6 +200,29 @@ test_that("top two stops at the release by which evidence with squares proves th
   }
 })
 
+test_that("blocks are as large as the noise asks for, where rewards vary little", {
+  scores <- arms_custom(function(arm, n) stats::runif(n, 0.3, 0.5), c(0.4, 0.4), range = c(0, 1))
+  policy <- policy_randomised(mu = 0.5, outcome = "continuous")
+  table <- dpts_releases(dpts_simulate(scores, policy, 20000, runs = 2, seed = 1, history = TRUE))
+  for (run in 1:2) {
+    rows <- table[table$run == run, ]
+    n <- as.vector(rowsum(rows$n, rows$block))
+    expect_gt(length(n), 4)
+    expect_equal(n[1], ceiling(sqrt(2 * 2 * 1000 * 4 / 0.04)))
+    for (b in seq_along(n)[-1]) {
+      past <- rows[rows$block < b, ]
+      arm <- rowsum(cbind(past$n, past$sum, past$squares), past$arm)
+      seen <- sum(arm[, 3] - arm[, 1] * (arm[, 2] / arm[, 1] - 0.5)^2)
+      v <- max(seen, sqrt(2 * (b - 1) * 4)) / sum(past$n)
+      people <- max(sum(past$n), 1000)
+      expect_equal(n[b], ceiling(max(200, min(0.3 * sum(past$n), 1600), min(sqrt(2 * 2 * people * 4 / v), 2 * people))))
+    }
+  }
+  # Named sizes, and outcomes that are coins, stay what they are.
+  first <- function(...) sum(dpts_releases(dpts_simulate(scores, policy_randomised(mu = 0.5, ...), 500, runs = 1, seed = 1, history = TRUE))$n[1:2])
+  expect_identical(c(first(block = 90, outcome = "continuous"), first(), first(block = 1.5, outcome = "continuous")), c(90, 200, 200))
+})
+
 test_that("rewards that come late are squared with their own batch, by top two and by blocks", {
   scores <- arms_custom(function(arm, n) stats::runif(n, 0.3, 0.5 + arm / 10), c(0.45, 0.5), range = c(0, 1))
   for (policy in list(policy_top_two(error = 0.001, outcome = "continuous"), policy_randomised(block = 100, outcome = "continuous"))) {
