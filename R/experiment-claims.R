@@ -20,9 +20,10 @@
 #'   * `margin`: how far it holds, in units of reward (regret) or of epsilon (privacy
 #'     curves); negative if it fails;
 #'   * `se`: the margin's standard error over runs (for a replay, that of a finite log too); 0 where
-#'     nothing is simulated;
+#'     nothing is simulated, `NA` where all runs but two at most have the same margin, which says nothing of
+#'     runs that were not played;
 #'   * `verdict`: `"reproduced"` if the margin is more than two standard errors above
-#'     0, `"not reproduced"` if it is more than two below 0, else `"undecided"`.
+#'     0, `"not reproduced"` if it is more than two below 0, else, or without a standard error, `"undecided"`.
 #' @family experiments
 #' @examples
 #' claims(dpts_reproduce("hh-2", horizon = 2e4, runs = 5))
@@ -69,8 +70,11 @@ claim_verdict <- function(margin, se) {
 #   and of the policies' settings, which gives the margin and its standard error.
 claim <- function(text, measure) list(text = text, measure = measure)
 
-# Mean of a margin over runs, and its standard error
-over_runs <- function(d) c(mean(d), stats::sd(d) / sqrt(length(d)))
+# Mean of a margin over runs, and its standard error, which runs that are alike do not show
+over_runs <- function(d) {
+  alike <- group_stats(d, rep(1, length(d)))$alike
+  c(mean(d), if (alike) NA_real_ else stats::sd(d) / sqrt(length(d)))
+}
 
 # Of several margins, or lists of them, the least favourable to a claim, in standard errors; unknown if one is
 least <- function(margins) {
@@ -173,7 +177,8 @@ claims_ou_over_time <- function() {
                 regret_at(x, t)[, at] / t
               }
               whole <- pre(x, settings, at)
-              over_runs(mean_until(whole) - mean_until(whole / 2))
+              d <- mean_until(whole) - mean_until(whole / 2)
+              c(mean(d), stats::sd(d)) # nothing is random there: 0, or NA of one run
             })
           }),
     claim("After the pre-pulls regret per round falls from each b to the next larger, at every guarantee.",

@@ -7,7 +7,7 @@ alpha <- 0.1
 cat(sprintf("# Nulls that drift between .15 and .65\n\n`Rscript bench/drift-null.R`: %d runs each, 2,000 people, alpha %s.", runs, alpha),
     "*proved* is the share of runs in which evidence by tosses proved at some look that an arm is the best, *z-test* the same",
     "by the one test at the end, *covered* the share in which the intervals of all differences hold: each at most alpha, or at",
-    "least 1 - alpha, but for the error of so many runs.", sep = "\n")
+    "least 1 - alpha, but for the error of so many runs. Intervals of designs whose chances follow are approximate.", sep = "\n")
 
 null <- function(k, period) {
   arms <- stats::setNames(rep(0.15, k), letters[seq_len(k)])

@@ -177,6 +177,10 @@ test_that("a claim's margin is the difference within runs", {
   expect_equal(row$se, sd(d) / sqrt(5))
   expect_equal(claim_verdict(c(3, 1, -3, NA), 1), c("reproduced", "undecided", "not reproduced",
                                               "undecided"))
+  # Runs that are alike show no error: they said that whatever is above 0 is certain
+  expect_equal(over_runs(rep(0.5, 4)), c(0.5, NA))
+  expect_equal(over_runs(c(0.5, 0.5, 0.5, 0.5, 9)), c(2.2, NA))
+  expect_equal(claim_verdict(0.5, NA_real_), "undecided")
 })
 
 test_that("a claim about several pairs is held to the one that speaks most against it", {
