@@ -178,7 +178,7 @@ service_routes <- function() list(
 api_experiments <- function(service, given) {
   names <- service$agents$names()
   data.frame(experiment = names, name = vapply(names, function(name) {
-    # One that cannot be opened now is served to nobody, and listed all the same.
+    # One that cannot be opened now is not served, but it is listed.
     tryCatch(service$agents$find(name)$terms$name, dpts_error = function(e) NULL) %||% NA_character_
   }, ""), row.names = NULL)
 }

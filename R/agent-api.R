@@ -202,7 +202,7 @@ api_caught <- function(service, req, e) {
   message <- if (length(hit)) sub(" The database says: .*$", "", conditionMessage(e)) else
     "The agent failed; nothing was changed."
   answer <- api_error(kind[1], kind[2], message)
-  # Whoever asked has somebody waiting: the arm to fall back on
+  # The caller has a person waiting: the arm to fall back on
   if (kind[2] == "ended") answer$body <- api_json(list(error = kind[2], message = message,
                                                        arm = ended_arm(service, req)))
   answer

@@ -47,7 +47,7 @@ release_design <- function(policy, k) {
 weigh_releases <- function(k, table, kind, design, margin = 0, threshold = Inf, interval = Inf, risk = 0,
                            rate = NA_real_) {
   .Call(C_evidence, k, table, c(list(kind = kind, margin = margin, threshold = threshold, interval = interval,
-                                     risk = risk, rate = rate, steady = !EVIDENCE[[kind]]$drifts),
+                                     risk = risk, rate = rate, running = !EVIDENCE[[kind]]$drifts),
                                 design[c("floor", "permuted")]))
 }
 

@@ -231,7 +231,7 @@ check_runs <- function(runs, arg = caller_arg(runs)) {
 
 # Run numbers or rounds themselves: whole numbers from 1 that differ
 check_picks <- function(x, upper, what, each, arg) {
-  x <- plain(x)
+  class(x) <- setdiff(oldClass(x), "AsIs") # a factor stays one, and is refused
   if (!is.numeric(x) || length(x) == 0 || is.object(x)) abort_arg(arg, what, x)
   bad <- x[!(is.finite(x) & x >= 1 & x <= upper & x == trunc(x))]
   if (length(bad)) abort_arg(arg, what, bad[1])
@@ -243,12 +243,6 @@ check_picks <- function(x, upper, what, each, arg) {
 
 # One plain number is a count; several, or one inside I(), are the things themselves
 is_count_argument <- function(x) length(x) == 1 && !inherits(x, "AsIs")
-
-# Without I(), and without that alone: a factor stays one, and is refused
-plain <- function(x) {
-  class(x) <- setdiff(oldClass(x), "AsIs")
-  x
-}
 
 check_record <- function(record, horizon, arg = caller_arg(record)) {
   force(arg)

@@ -2,19 +2,18 @@
 #define DPTS_POLICY_TOURNAMENT_H
 /* The arm of the best index among thousands, without a look at all of them.
 
-   A kinetic tournament (Basch, Guibas and Hershberger 1999): a binary tree over the arms, in
-   which each match keeps its winner, and between which two times of a *clock* he is sure to
-   win. An index depends on what is known of its arm and on a clock that all arms share, and never
-   falls as the clock runs on. So for UCB the clock is a function of time, and for IMED, whose index
-   falls as the highest mean rises, it is the highest mean with its sign changed, and runs both
-   ways. When an arm learns something its matches are played again, and when the clock leaves
-   a match's times that match is: a choice takes about log2(k) matches in place of k indices.
+   A kinetic tournament (Basch, Guibas and Hershberger 1999): a binary tree over the arms, in which each match
+   keeps its winner and the interval of a *clock* in which this arm surely wins. An index depends on what is
+   known of its arm and on a clock that all arms share, and never falls as the clock runs on. So for UCB the
+   clock is a function of time, and for IMED, whose index falls as the highest mean rises, it is the highest
+   mean with its sign changed, and runs both ways. A match is played again when one of its arms learns
+   something, or when the clock leaves its interval: about log2(k) matches a choice in place of k indices.
 
    It is exact: the arm is that of index_scan(), bit for bit. A match that was played by the computed
    indices holds at that clock; what is said of other clocks holds with room for rounding.
 
-   The tree is a cache in a policy's state. Whoever wipes it (tournament_init) changes nothing but
-   the time that a choice takes. So choose() may write to it, and to nothing else. */
+   The tree is a cache in a policy's state: to clear it (tournament_init) changes only the time that a choice
+   takes. So choose() may write to it, and to nothing else. */
 
 #include <math.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
 /* How the matches of policy_tournament.h are played where it is known how fast a lead closes: an index that
    is mean + slope * clock, or nearly. Each match is computed now, and lasts for lead / closing(). A match
    takes a few nanoseconds, so all above an arm of which something was learned are played again, whether they
-   need to be or not, and without a branch: who wins, and by how much, is what no processor can foretell. */
+   need to be or not, and without a branch, which would be mispredicted too often. */
 
 #include <string.h>
 #include "policy_tournament.h"

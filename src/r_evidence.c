@@ -60,7 +60,7 @@ static double best_bound(const martingale_t *rule, const void *state, int a, int
 
 /* `table`: columns arm (from 1), t, block, size, sum, terms, chance, squares and weight (0: no squares) of
    the release table, in order, and noise, c(kind, scale, step, correlation) of each row in turn. `ask`: the
-   kind of evidence and its design; interval, the threshold of the lower bounds, and steady, do bounds of
+   kind of evidence and its design; interval, the threshold of the lower bounds, and running, do bounds of
    earlier looks still hold?
    -> list(pair, lower, estimate): ln W after the releases of each t, a row for each t, arm a against b in
    column a + k b (from 0); at the end bounds and estimates of the differences, a in rows and b in columns.
@@ -101,8 +101,8 @@ SEXP ffi_evidence(SEXP arms, SEXP table, SEXP ask) {
   double *pair = keep_matrix(out, 0, looks, k * (known ? 2 : k)), *lower = keep_matrix(out, 1, k, k),
          *estimate = keep_matrix(out, 2, k, k);
   const double interval = list_number(ask, "interval");
-  const int steady = list_number(ask, "steady") != 0 && interval < INFINITY;
-  for (int at = 0; at < k * k && steady; at++) lower[at] = -1;
+  const int running = list_number(ask, "running") != 0 && interval < INFINITY;
+  for (int at = 0; at < k * k && running; at++) lower[at] = -1;
   void *state = R_alloc(rule->size(k), 1);
   int *heard = (int *)R_alloc((size_t)k, sizeof *heard); /* after how many looks */
   for (int a = 0; a < k; a++) heard[a] = 0;
@@ -121,7 +121,7 @@ SEXP ffi_evidence(SEXP arms, SEXP table, SEXP ask) {
               : known  ? rule->against(state, a, b ? -1 : 1)
                        : rule->pair(state, a, b, design.margin, -INFINITY);
         double *bound = &lower[a + k * b];
-        if (steady && changed) *bound = best_bound(rule, state, a, b, interval, *bound);
+        if (running && changed) *bound = best_bound(rule, state, a, b, interval, *bound);
       }
     }
   }
@@ -129,7 +129,7 @@ SEXP ffi_evidence(SEXP arms, SEXP table, SEXP ask) {
     for (int b = 0; b < k; b++) {
       const int at = a + k * b;
       if (a == b) continue;
-      if (!steady) lower[at] = or_na(rule->lower(state, a, b, interval));
+      if (!running) lower[at] = or_na(rule->lower(state, a, b, interval));
       estimate[at] = or_na(rule->estimate(state, a, b));
     }
   }
