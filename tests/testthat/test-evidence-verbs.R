@@ -360,7 +360,7 @@ test_that("of means that do not change the intervals of all looks hold, so p-val
   expect_false(is.unsorted(early$lower) || is.unsorted(-early$upper))
   # The best of all looks is found: the bounds of each look alone, by the rule's own bisection
   record <- release_records(table)$records[[1]]
-  ask <- list(kind = "means", margin = 0, threshold = Inf, interval = log(2 / 0.05), risk = 0, rate = NA_real_, steady = FALSE,
+  ask <- list(kind = "means", margin = 0, threshold = Inf, interval = log(2 / 0.05), risk = 0, rate = NA_real_, running = FALSE,
               floor = 0, permuted = FALSE)
   alone <- vapply(unique(table$t), function(t) {
     rows <- record$releases[record$releases[, "t"] <= t, , drop = FALSE]
