@@ -115,8 +115,7 @@ overview <- function(agent) {
 
 # Evidence for the arm that is nearest to a verdict, against its strongest rival, at up to 200 of its releases
 proof_in_time <- function(agent) {
-  kind <- if (is.null(predictions_of(agent$terms$policy))) "means" else "tosses"
-  e <- tryCatch(evidence(agent, kind), dpts_error_input = function(e) NULL)
+  e <- tryCatch(evidence(agent), dpts_error_input = function(e) NULL)
   k <- length(unique(e$arm))
   if (k < 2) return(NULL)
   least <- apply(array(e$evidence, c(k - 1, k, nrow(e) / (k * (k - 1)))), 2:3, min)

@@ -196,7 +196,7 @@ format.dpts_agent <- function(x, ...) {
   if (!is.null(bounds)) bounds <- from_units(bounds, terms$range)
   c(head,
     paste0("  guarantee: ", state$guarantee,
-           if (state$private && is.null(terms$max_per_person)) " for a reward",
+           if (state$private && is.null(terms$max_per_person) && is.null(bounds)) " for a reward",
            if (state$private && is_custom(core(terms$policy))) ", as declared; its noise is R's own"),
     if (state$restored > 0) {
       sprintf("             after going back to an old copy %s", counted(state$restored, "time"))

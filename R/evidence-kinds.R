@@ -48,7 +48,7 @@ weigh_releases <- function(k, table, kind, design, margin = 0, threshold = Inf, 
                            rate = NA_real_) {
   .Call(C_evidence, k, table, c(list(kind = kind, margin = margin, threshold = threshold, interval = interval,
                                      risk = risk, rate = rate, running = !EVIDENCE[[kind]]$drifts),
-                                design[c("floor", "permuted")]))
+                                design[c("floor", "permuted", "residuals")]))
 }
 
 # A difference between arms in the sums that a policy releases, over that between their rewards: it is smaller

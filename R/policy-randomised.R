@@ -67,7 +67,8 @@
 #' each replaced by any value. A residual lies in an interval of width r = 1 + high - low, and is scaled to
 #' \[0, 1\]: the noise in units of rewards is r times as large. With `protect = "reward"` predictions are
 #' public and neighbours differ in the reward alone, which moves the scaled residual by e = 1 / r at most: the
-#' noise is sqrt(1 + 4 (1 - e)^2) times as large as without predictions, or 2 - e times for `epsilon`.
+#' noise is sqrt(1 + (1 - e)^2) times as large as without predictions, or 2 - e times for `epsilon`, in sums
+#' and in squares alike.
 #'
 #' @inheritParams policy_top_two
 #' @param rule How the chances follow the releases.

@@ -74,14 +74,14 @@ releases_of_runs <- function(x, kept, own, until) {
   designs <- Map(release_design, policies[policy[first]], k[first])[match(case, case[first])]
   design <- function(name) unlist(lapply(designs, `[[`, name), use.names = FALSE)
   flip <- vapply(policies, flip_of, 0)[policy]
-  report <- vapply(kept$report, function(r) r[match(c("kind", "scale"), REPORT)], numeric(2))
+  report <- vapply(kept$report, function(r) r[match(c("kind", "scale", "weight"), REPORT)], numeric(3))
   # Bits of local privacy are public at once, also those that no batch has gathered yet.
   more <- lapply(which(flip > 0 & until == Inf), function(i) {
     bits <- matrix(kept$report[[i]], length(REPORT))
     open_bits(i, rows[[i]], bits[1, ], bits[2, ], sum(kept$pulls[[i]]))
   })
   release_table(own$keys, own$arms, rows, k, list(
-    noise = report[1, ], scale = report[2, ], correlation = design("correlation"),
+    noise = report[1, ], scale = report[2, ], weight = report[3, ], correlation = design("correlation"),
     floor = ifelse(design("tosses"), design("floor"), NA), low = own$range[1, ], high = own$range[2, ],
     flip = flip, permuted = design("permuted"), grid = 0, predicted_low = design("predicted_low"),
     predicted_high = design("predicted_high")), more, guarantees_of(x, policies))
@@ -91,5 +91,6 @@ releases_of_runs <- function(x, kept, own, until) {
 # `report`: As its arms() gives it.
 live_noise <- function(report) {
   scale <- report$scale[[1]] * (1 + 2^-19)
-  list(noise = report$kind[[1]], scale = scale, grid = if (report$kind[[1]] == 2 && scale > 0) 2^-20 else 0)
+  list(noise = report$kind[[1]], scale = scale, weight = report$weight[[1]],
+       grid = if (report$kind[[1]] == 2 && scale > 0) 2^-20 else 0)
 }

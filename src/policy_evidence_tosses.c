@@ -14,7 +14,7 @@ static void geometric(double most, double kappa[BETS]) {
 /* With u = kappa / floor, every coefficient of the noise in a sum is at most -ln(1 - u), and in squares at
    most that less u: both times the scale must be below 1 where the noise is bounded. */
 stakes_t bet_stakes(const noise_law_t *noise, double weight, double floor) {
-  stakes_t stakes = {.n = weight > 0 ? ALL_BETS : BETS};
+  stakes_t stakes = {.n = weight > 0 ? ALL_BETS : BETS, .linear = weight > 0 ? LINEAR_PART : 1};
   double most = INFINITY;
   if (noise_is_bounded(noise)) most = -WITHIN * floor * expm1(-1 / noise->scale);
   geometric(fmin(LARGEST, most), stakes.kappa);
@@ -116,8 +116,9 @@ double bet_log(const bet_t *bet, const stakes_t *stakes, int permuted, double d)
     most = fmax(most, value[i]);
   }
   if (most == -INFINITY) return most;
-  const double linear = stakes->n > BETS ? LINEAR_PART : 1;
-  for (int i = 0; i < stakes->n; i++) total += exp(value[i] - most) * (i < BETS ? linear : 1 - linear);
+  for (int i = 0; i < stakes->n; i++) {
+    total += exp(value[i] - most) * (i < BETS ? stakes->linear : 1 - stakes->linear);
+  }
   return most + log(total / BETS);
 }
 
@@ -148,7 +149,8 @@ static size_t size(int k) {
 static void begin(void *state, const design_t *design) {
   tosses_t *s = state;
   const int k = design->k;
-  *s = (tosses_t){.design = *design, .stakes = {.n = BETS}, .block = (tossed_t *)(s->bets + k * (k + 1))};
+  *s = (tosses_t){
+      .design = *design, .stakes = {.n = BETS, .linear = 1}, .block = (tossed_t *)(s->bets + k * (k + 1))};
   for (int i = 0; i < k * (k + 1); i++) s->bets[i] = (bet_t){0};
   for (int i = 0; i < k; i++) s->block[i] = (tossed_t){0};
 }
@@ -164,6 +166,7 @@ static void fix_stakes(tosses_t *s, const release_t *rows, int n) {
     weight = fmin(weight, rows[i].weight);
   }
   s->stakes = bet_stakes(widest, weight, isnan(s->design.rate) ? s->design.floor : 1);
+  if (s->design.residuals && weight > 0) s->stakes.linear = 0; /* a residual is never a coin */
 }
 
 static void release(void *state, const release_t *rows, int n) {

@@ -29,10 +29,10 @@
    negative kappa it is evidence against "at least r". Who is tossed does not enter: the same holds
    in permuted blocks.
 
-   Where squares about 1/2 are released, too, four fifths of the capital are on other bets, which know the
-   spread of the rewards. A person's score is xi = (X - c) (1{a} / p - 1{b} / q) >= -B with B = max(c / p,
-   (1 - c) / q), and by fan_psi() e^(kappa xi - psi xi^2) <= 1 + kappa xi, whose mean is 1 + kappa Delta. So
-   with r = y - n c and R = Q + (1 - 2 c) y + n (c^2 - 1/4), the noisy sums of X - c and (X - c)^2,
+   Where squares about 1/2 are released, too, four fifths of the capital, of residuals all, are on other bets,
+   which know the spread of the rewards. A person's score is xi = (X - c) (1{a} / p - 1{b} / q) >= -B with B =
+   max(c / p, (1 - c) / q), and by fan_psi() e^(kappa xi - psi xi^2) <= 1 + kappa xi, whose mean is 1 + kappa
+   Delta. So with r = y - n c and R = Q + (1 - 2 c) y + n (c^2 - 1/4), the noisy sums of X - c and (X - c)^2,
 
      ln F = sum over blocks of kappa (r_a / p - r_b / q) - psi (R_a / p^2 + R_b / q^2)
             - ln E e^(kappa / p - psi (1 - 2 c) / p^2) N_a - the same of N_b and of the noise in Q_a and Q_b
@@ -57,6 +57,7 @@ enum { BETS = 5, ALL_BETS = 2 * BETS };
    capital. */
 typedef struct {
   int n;
+  double linear; /* the part of the capital on the first BETS */
   double kappa[ALL_BETS];
 } stakes_t;
 

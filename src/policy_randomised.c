@@ -128,6 +128,7 @@ static void init(void *state, const spec_t *spec) {
   memset(s, 0, size(spec));
   for (int i = 0; i < ALL; i++) s->par[i] = spec->par[i];
   mechanism_t how = with_squares(mechanism_for(s->par[MU], s->par[EPSILON]), s->par[OUTCOME]);
+  if (predicts(s) && s->par[PROTECT] == REWARD) how.weight = 1; /* the sum has less noise then */
   how.scale *= sensitivity(s, &how);
   s->k = spec->k;
   s->open = -1;

@@ -19,6 +19,7 @@ design_t read_design(SEXP ask, int k) {
                     .margin = list_number(ask, "margin"),
                     .risk = list_number(ask, "risk"),
                     .floor = list_number(ask, "floor"),
+                    .residuals = list_number(ask, "residuals") == 1,
                     .permuted = list_number(ask, "permuted") != 0,
                     .rate = list_number(ask, "rate")};
 }

@@ -20,7 +20,7 @@ test_that("a block sums residuals and their squares, whatever the delay, with th
       expect_equal(out$exact[rows][c(TRUE, FALSE)], sums(u))
       expect_equal(out$exact[rows][c(FALSE, TRUE)], sums((u - 0.5)^2))
       # By how much a neighbour moves the pair at most, on a grid: both channels
-      w <- if (is.null(case$mu)) 1 else 2
+      w <- if (is.null(case$mu) || !is.null(case$protect)) 1 else 2
       x <- seq(0, 1, 0.05)
       p <- seq(0.3, 0.6, 0.05)
       pairs <- if (is.null(case$protect)) merge(expand.grid(x, p), expand.grid(x, p), by = NULL) else
@@ -29,7 +29,7 @@ test_that("a block sums residuals and their squares, whatever the delay, with th
       v <- residual(pairs[[3]], pairs[[4]], 0.3, 0.6)
       d <- abs(u - v)
       e <- w * abs((u - 0.5)^2 - (v - 0.5)^2)
-      most <- if (w == 1) max(d + e) else sqrt(max(d^2 + e^2))
+      most <- if (is.null(case$mu)) max(d + e) else sqrt(max(d^2 + e^2))
       budget <- case$mu %||% case$epsilon
       expect_equal(out$scale[rows], rep(most / budget / c(1, w), out$total / 2), tolerance = 2e-5)
       expect_gte(out$scale[1] * budget, most)
@@ -106,10 +106,9 @@ test_that("a table of residuals concludes on the scale of rewards, and refuses w
   expect_identical(as.character(verdict(sim)$arm), "new")
   refused <- function(expr, what) expect_error(expr, what, class = "dpts_error_verdict")
   refused(estimates(sim), "less predictions")
-  refused(evidence(sim), "`kind` must be \"tosses\"")
-  refused(evidence(sim, against = 20), "`kind` must be \"tosses\"")
+  refused(evidence(sim, "means"), "`kind` must be \"tosses\"")
   refused(evidence(sim, "tosses", against = 20), "less predictions")
-  expect_silent(evidence(sim, "tosses"))
+  expect_silent(evidence(sim))
   # A margin is in units of rewards, too.
   wide <- verdict(sim, margin = 0.1)
   expect_lte(wide$t, verdict(sim)$t)
@@ -123,11 +122,20 @@ test_that("a table of residuals concludes on the scale of rewards, and refuses w
   bad(transform(table, floor = NA_real_, chance = NA_real_), "people are tossed")
   # Simulated verdicts are those of the table.
   arms <- arms_predicted(c(control = 0.4, new = 0.52), sd = 0.16, r2 = 0.5)
-  sim <- dpts_simulate(arms, policy, 8000, runs = 3, seed = 1, history = TRUE)
+  policies <- list(person = policy, reward = policy_randomised(mu = 2, outcome = "continuous", predicted = c(0.1, 0.9),
+                                                               protect = "reward"))
+  sim <- dpts_simulate(arms, policies, 8000, runs = 3, seed = 1, history = TRUE)
   for (margin in c(0, 0.1)) {
-    found <- dpts_identify(arms, policy, margin = margin, limit = 8000, runs = 3, seed = 1)
+    found <- dpts_identify(arms, policies, margin = margin, limit = 8000, runs = 3, seed = 1)
     expect_equal(as.data.frame(found)$people, verdict(sim, margin = margin)$t)
   }
+  # All of the capital is on bets with squares, where of rewards it is four fifths.
+  table <- dpts_releases(sim)
+  expect_identical(unique(table$weight[table$policy == "reward"]), 1)
+  told <- exp(evidence(table, "tosses")$evidence)
+  plain <- exp(evidence(table[!names(table) %in% c("predicted_low", "predicted_high")], "tosses")$evidence)
+  expect_gte(min(plain / told), 0.8 - 1e-9)
+  expect_gt(max(told / plain), 1.24)
 })
 
 test_that("predictions are refused where they cannot be", {
