@@ -28,10 +28,10 @@
 #'
 #' **Blocks.** `NULL` begins with 200 people. Each next block is 0.3 times all people so far, up to 200 /
 #' `mu`^2 (400 / `epsilon`^2) people for each arm, but 200 in all at least: the larger a block is, the less
-#' its noise counts; the smaller, the earlier an experiment can stop. Where outcomes are continuous a block
-#' has at least min(sqrt(2 k n s^2 / v), 2 n) people, with n all people so far, but at least 500 k, s^2 the
-#' variance of the noise in a sum, and v the variance of rewards as the releases have it, 0.04 at first: what
-#' is proved of small spreads needs few people, among whom noise counts for more.
+#' its noise counts; the smaller, the earlier an experiment can stop. Where outcomes are continuous later
+#' blocks have at least min(k sqrt(1000 s^2 / v), 2 max(n, 500 k)) people, with n all people so far, s^2 the
+#' variance of the noise in a sum, and v the variance of rewards as the releases have it: what is proved of
+#' small spreads needs few people, among whom noise counts for more.
 #'
 #' **Tosses are independent** unless `permuted`: then the numbers of people are fixed for a block (its
 #' chances times its size) and only their order is random. Permuted blocks are more even; but the next

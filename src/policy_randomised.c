@@ -56,9 +56,6 @@ PARAMETERS(PARAMS, TAKES("mu"), TAKES("epsilon"), ONE_OF("rule", RULES), TAKES("
            TAKES("size_5"), TAKES("size_6"), TAKES("predicted_low"), TAKES("predicted_high"),
            ONE_OF("protect", PROTECTED));
 
-/* Of continuous outcomes before anything is known: a variance, and people for each arm until a proof */
-static const double FIRST_VARIANCE = 0.04, FIRST_PEOPLE = 500;
-
 enum { ROOM = 16 }; /* blocks that wait for rewards; people of more are in none */
 enum { NOT_OFFERED = -1 };
 
@@ -154,18 +151,20 @@ static double noise_of(const arm_t *arm) {
 }
 
 /* Of continuous outcomes: a proof that would take n people without noise takes about n (1 + k noise / (v b))
-   + b / 2 with blocks of b people, which is least for this b. n is taken to be the people so far, and v, the
-   variance of a reward, what is seen of it but not less than its noise. */
+   + b / 2 with blocks of b people, which is least for this b. n is taken to be 500 for each arm, and v, the
+   variance of a reward, what is seen of it but not less than its noise. The first block is small, as its
+   centre is 1/2 wherever the means are. */
 static double best_size(const state_t *s) {
-  const double k = (double)s->k, noise = noise_of(s->arms), most = fmax((double)s->people, FIRST_PEOPLE * k);
+  const double k = (double)s->k, noise = noise_of(s->arms);
   double n = 0, terms = 0, seen = 0;
   for (int64_t i = 0; i < s->k; i++) {
     const report_t *r = &s->arms[i].report;
     const double x = r->sum / fmax(1, r->rewards) - 0.5;
     n += r->rewards, terms += r->terms, seen += r->squares - r->rewards * x * x;
   }
-  const double v = n > 0 ? fmax(seen, sqrt(terms * noise)) / n : FIRST_VARIANCE;
-  return noise > 0 ? fmin(sqrt(2 * k * most * noise / v), 2 * most) : 0;
+  if (!(n > 0 && noise > 0)) return 0;
+  const double v = fmax(seen, sqrt(terms * noise)) / n;
+  return fmin(k * sqrt(1000 * noise / v), 2 * fmax((double)s->people, 500 * k));
 }
 
 /* How many people the next block is for */
