@@ -31,10 +31,11 @@
 #' the winner, `null` for contextual policies), 413 (more than 1 MB), 429 (more than `rate`), 503 (the store
 #' cannot be used now: try again) or 500 (the agent failed). Numbers that are infinite or unknown are `null`.
 #'
-#' `log` gets a line of JSON per request and per error of the service. What a database says is there and in no
-#' answer. Lines for a pipe on stderr that nobody reads are lost. Where `use = "deadline"` protects whether
-#' and when an answer came, a report that was taken or refused is neither logged nor counted in `/metrics`;
-#' one at which the service failed (500, 503) is. The log of a server in front of this one has all of them.
+#' `log` gets a line of JSON per request and per error of the service, without the address of who asked. What
+#' a database says is there and in no answer. Lines for a pipe on stderr that nobody reads are lost. Where
+#' `use = "deadline"` protects whether and when an answer came, a report that was taken or refused is neither
+#' logged nor counted in `/metrics`; one at which the service failed (500, 503) is. The log of a server in
+#' front of this one has all of them.
 #'
 #' One process answers one request at a time. On PostgreSQL several may share an agent. There is no encryption
 #' here, and no limit on the time that a client takes for its request: put it behind a server that speaks
@@ -51,7 +52,7 @@
 #' @param port,host Where to listen. By default the machine itself alone can connect.
 #' @param ... Must be empty: what follows is named.
 #' @param rate How many requests a second are answered for each token.
-#' @param log A connection, or `NULL` for none.
+#' @param log A connection; `"hour"`, which is stderr with times to the hour; or `NULL` for none.
 #' @returns `agent_api()`: a plumber router. `agent_serve()` runs until it is interrupted, or asked to end by
 #'   the signal SIGTERM: then it answers the requests that have come, and closes all agents. It returns
 #'   `agent`, invisibly.
@@ -79,9 +80,11 @@ new_service <- function(agent, token, rate, log) {
   need_package("plumber", "to serve an agent")
   need_package("openssl", "to compare tokens")
   rate <- check_number(rate, 0, open = TRUE, inf = TRUE)
-  if (!is.null(log)) check_class(log, "connection", "a connection, or NULL")
+  hourly <- identical(log, "hour")
+  if (hourly) log <- stderr()
+  if (!is.null(log)) check_class(log, "connection", "a connection, \"hour\" or NULL")
   service <- new.env(parent = emptyenv())
-  service$log <- if (is.null(log)) function(...) NULL else function(...) write_log(log, ...)
+  service$log <- if (is.null(log)) function(...) NULL else function(...) write_log(log, ..., hourly = hourly)
   service$roles_of <- token_keeper(token, service$log)
   service$may_ask <- rate_keeper(rate)
   service$agents <- agent_registry(agent)
@@ -223,8 +226,7 @@ note_answer <- function(service, req, answer, began) {
   service$metrics$time(path, took)
   service$log(event = "request", method = req$REQUEST_METHOD, path = substr(req$PATH_INFO, 1, 200),
               status = answer$status,
-              error = answer$error, seconds = round(took, 4), roles = paste(req$dpts_roles, collapse = " "),
-              from = req$HTTP_X_FORWARDED_FOR %||% req$REMOTE_ADDR)
+              error = answer$error, seconds = round(took, 4), roles = paste(req$dpts_roles, collapse = " "))
 }
 
 # With use = "deadline" it is protected whether and when an answer came. So a report to such an agent leaves
@@ -238,9 +240,10 @@ tells_of_answers <- function(service, req, status = 200) {
 
 # A log that nobody reads does not stop the service: a line for a pipe that is full is lost. (Up to 4,096
 # bytes go into one that is not.)
-write_log <- function(connection, ...) {
+write_log <- function(connection, ..., hourly = FALSE) {
   if (identical(as.integer(connection), 2L) && !.Call(C_stderr_ready)) return(invisible())
-  fields <- Filter(length, list(time = format(Sys.time(), "%Y-%m-%dT%H:%M:%OS3Z", tz = "UTC"), ...))
+  now <- format(Sys.time(), if (hourly) "%Y-%m-%dT%HZ" else "%Y-%m-%dT%H:%M:%OS3Z", tz = "UTC")
+  fields <- Filter(length, list(time = now, ...))
   text <- function(x) if (is.character(x)) substr(iconv(x, "UTF-8", "UTF-8", sub = "byte"), 1, 900) else x
   cat(paste0(api_json(lapply(fields, text)), "\n"), file = connection)
 }

@@ -10,6 +10,7 @@
 #'
 #' A caller that does not know whether its choice was made, because the answer was lost, asks again with the
 #' same `key` and gets the same tickets; with `sticky` by the persons, as long as the agent chooses at all.
+#' Keys are kept for a day, or for `retention`, and until their tickets are resolved.
 #'
 #' As long as the agent keeps the first report for a ticket, the same value again changes nothing and another
 #' is refused; once it is forgotten (inside a released sum), no report for its ticket changes anything.
@@ -90,7 +91,7 @@ choose_arms <- function(agent, tx, n, offer, contexts, person, key) {
   if (!is.null(contexts$arms) && contexts$arms != length(agent$terms$arms)) {
     abort_arg("context", sprintf("a matrix of %s rows, one per arm", words_whole(length(agent$terms$arms))))
   }
-  people <- if (!is.null(person)) known_people(agent, tx, person)
+  people <- if (!is.null(person) && !agent$life$forgotten) known_people(agent, tx, person)
   chosen <- play_choices(agent, tx, n, offer, contexts, person, people)
   due <- due_of(agent, tx)
   note_tickets(agent, tx, chosen, due, contexts, key)

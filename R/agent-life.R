@@ -2,12 +2,13 @@
 
 # arms: their names; status: of each of them, as in ARM; since, until: after how many rounds each was added
 # and retired, NA if it was not; then: "go", or once it has ended, what choices are: "verdict" (the winner's
-# arm) or "end" (refused); winner: an arm's number, NA before the end; finished: was what was open released,
-# and the rewards forgotten?; clipped: how many predictions were
+# arm) or "end" (refused); winner: an arm's number, NA before the end; ended: when that was; finished: was
+# what was open released, and the rewards forgotten?; forgotten: were persons?; clipped: how many predictions
+# were
 new_life <- function(arms) {
   none <- rep(NA_real_, length(arms))
   list(arms = arms, status = rep(ARM[["active"]], length(arms)), since = none, until = none, then = "go",
-       winner = NA_integer_, finished = FALSE, clipped = 0)
+       winner = NA_integer_, ended = NA_real_, finished = FALSE, forgotten = FALSE, clipped = 0)
 }
 
 ARM <- c(active = 0L, paused = 1L, retired = 2L)
@@ -171,6 +172,7 @@ abort_ended <- function() {
 end_life <- function(agent, tx, then, finish = FALSE) {
   finish <- finish && !agent$life$finished
   agent$life$then <- then
+  if (is.na(agent$life$ended)) agent$life$ended <- tx$now
   if (!finish) agent$life$winner <- winner(agent)
   note_events(tx, "end", list(t = NA_real_, arm = agent$life$winner))
   if (finish) finish_life(agent, tx)

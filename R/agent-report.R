@@ -90,14 +90,18 @@ dpts_history.dpts_agent <- function(x, ..., n = Inf) {
   check_dots_empty(...)
   if (!identical(n, Inf)) n <- check_count(n)
   log <- agent_look(x, function(tx) lapply(x$store$log(n), rev))
-  # Where a missing answer is protected, whether one came is not to be seen.
-  shown <- if (x$silent) c("open", "open", "resolved", "resolved", "beyond", "resolved")
-    else c("open", "open", "used", "missing", "beyond", "missing")
   tibble::new_tibble(list(
     ticket = as.character(log$ticket), t = as.numeric(log$t), arm = arm_factor(x, log$arm),
     time = as.POSIXct(as.numeric(log$time), origin = "1970-01-01"),
-    status = shown[match(log$status, TICKET)], probability = as.numeric(log$probability)
+    status = shown_status(x, log$status), probability = as.numeric(log$probability)
   ), nrow = length(log$t))
+}
+
+# Where a missing answer is protected, whether one came is not to be seen.
+shown_status <- function(agent, status) {
+  shown <- if (agent$silent) c("open", "open", "resolved", "resolved", "beyond", "resolved")
+    else c("open", "open", "used", "missing", "beyond", "missing")
+  shown[match(status, TICKET)]
 }
 
 # Look at an agent as of now, all at one moment. Deadlines that are past are written first:

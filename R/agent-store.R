@@ -16,8 +16,9 @@
 #   rollback()       leaves all as it was
 #   create(rows)     makes the tables and these first rows in them
 #   backup(path)     a consistent copy as a SQLite file; a store may lack it
-#   tickets(ids), asked(key), persons(ids), due(now), ahead(now), kept(what), log(n),
-#   course(from, to, width), releases(), totals(from, to), missing(from, to), count(kind)      look
+#   tickets(ids), asked(key), persons(ids), held(ids), due(now), ahead(now), kept(what), log(n),
+#   has_keys(before), course(from, to, width), releases(), totals(from, to), missing(from, to),
+#   count(kind)      look
 #
 # Locking is optimistic: each change raises `seq`, and nothing is written unless `seq` is still the one that
 # the change was computed from, and the agent the one that the handle was opened on. On SQLite a single
@@ -44,8 +45,10 @@ TICKET <- c(open = 0L, waiting = 1L, used = 2L, missing = 3L, beyond = 4L, done 
 # The columns of the agent's head that change
 HEAD <- c("seq", "clock", "next_due", "late", "restored", "pages", "state_sum")
 
-# Tickets that a deadline will resolve, and those whose batch may be released, as the indices have them
+# Tickets that a deadline will resolve, those that are resolved and have the key of a call, and those whose
+# batch may be released
 DUE <- sprintf("status IN (%d, %d) AND due IS NOT NULL", TICKET[["open"]], TICKET[["waiting"]])
+WITH_KEY <- sprintf("asked IS NOT NULL AND status NOT IN (%d, %d)", TICKET[["open"]], TICKET[["waiting"]])
 IN_BATCH <- sprintf("status IN (%d, %d)", TICKET[["used"]], TICKET[["missing"]])
 
 # The tables, and the view by which they are changed: a row for it is one change, with the rows for each table
@@ -120,12 +123,13 @@ change_statements <- function(sql) {
     each("moved", "UPDATE %s SET time = NEW.clock, due = %s FROM %s WHERE ticket = %s", table("dpts_ticket"),
          field(1, number), sql$rows("moved"), field(0, "TEXT")),
     # What tells who somebody is goes when it is not needed any more.
-    sprintf("UPDATE %s SET asked = NULL
-               WHERE asked IS NOT NULL AND NEW.keys_before IS NOT NULL AND time <= NEW.keys_before",
-            table("dpts_ticket")),
+    sprintf("UPDATE %s SET asked = NULL WHERE NEW.keys_before IS NOT NULL AND time <= NEW.keys_before AND %s",
+            table("dpts_ticket"), WITH_KEY),
     sprintf("DELETE FROM %s WHERE NEW.no_persons = 1", table("dpts_person")),
     each("erased", "DELETE FROM %s WHERE person IN (SELECT %s FROM %s)", table("dpts_person"),
          field(0, "TEXT"), sql$rows("erased")),
+    each("erased", "UPDATE %s SET asked = NULL WHERE ticket IN (SELECT %s FROM %s)", table("dpts_ticket"),
+         field(1, "TEXT"), sql$rows("erased")),
     each("persons", "INSERT INTO %s (person, pulls, arm, ticket) SELECT %s FROM %s WHERE 1 = 1
                ON CONFLICT (person) DO UPDATE SET pulls = excluded.pulls, arm = excluded.arm,
                ticket = excluded.ticket", table("dpts_person"),
@@ -156,7 +160,7 @@ change_row <- function(changes) {
       events = json(c(list(part = seq_along(events$kind)), events[c("kind", "ticket", "t", "arm")])),
       releases = json(changes$releases),
       paged = json(list(changes$image$numbers, page_starts(changes$image))),
-      moved = json(changes$moved[c("ticket", "due")]), erased = json(list(changes$erased)),
+      moved = json(changes$moved[c("ticket", "due")]), erased = json(changes$erased),
       bytes = list(changes$image$bytes), find_next_due = as.integer(changes$find_next_due),
       keys_before = changes$keys_before %||% NA_real_, no_persons = as.integer(isTRUE(changes$no_persons))
     )
@@ -222,6 +226,16 @@ store_looks <- function(sql, query) {
     persons = function(ids) {
       look("SELECT person, pulls, arm, ticket FROM %sdpts_person WHERE person IN (%s)", sql$at, sql$among,
            values = among(ids))
+    },
+    held = function(ids) {
+      look("SELECT p.person, p.pulls, p.arm, p.ticket, k.time, k.status, k.asked FROM %sdpts_person AS p
+            JOIN %s AS k ON k.ticket = p.ticket WHERE p.person IN (%s)", sql$at, ticket, sql$among,
+           values = among(ids))
+    },
+    # Is there a key of a call that is that old?
+    has_keys = function(before) {
+      look("SELECT count(*) AS n FROM (SELECT 1 FROM %s WHERE time <= %s AND %s LIMIT 1) AS one", ticket,
+           exactly(before), WITH_KEY)$n > 0
     },
     log = function(n) {
       look("SELECT ticket, t, arm, time, status, probability FROM %s ORDER BY id DESC%s", ticket,

@@ -122,3 +122,23 @@ note_releases <- function(agent, tx) {
   if (agent$terms$keep_rewards) return(invisible())
   tx$forget <- c(new, list(status = rep(if (agent$silent) TICKET[["done"]] else NA_integer_, n)))
 }
+
+# Who people were is forgotten when it is not needed any more, with the first call in an hour. -> is there
+# anything to forget?
+forget_who <- function(agent, tx, last) {
+  if (floor(tx$now / 3600) <= floor(last / 3600)) return(FALSE)
+  terms <- agent$terms
+  life <- agent$life
+  tx$keys_before <- tx$now - (terms$retention %||% 86400)
+  over <- !is.null(terms$max_per_person) && !life$forgotten && tx$now > life$ended + keeps_persons(terms)
+  tx$no_persons <- isTRUE(over)
+  if (tx$no_persons) agent$life$forgotten <- TRUE
+  found <- tx$no_persons || agent$store$has_keys(tx$keys_before)
+  if (found) tx$forgotten <- tx$find_next_due <- TRUE # who looks, looks once that is written
+  found
+}
+
+# Seconds after the end in which persons are told apart
+keeps_persons <- function(terms) {
+  terms$retention %||% if (terms$deadline < Inf) terms$deadline else 86400
+}

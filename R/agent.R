@@ -113,8 +113,8 @@
 #'   of the file system, backups and snapshots do not. On PostgreSQL deleted rows live on in
 #'   its write-ahead log, its replicas and until `VACUUM`; its server's log gets no values, unless
 #'   `log_parameter_max_length` asks for them.
-#' * With `max_per_person` identifiers are kept as keyed hashes (HMAC-SHA256). The key lies in the
-#'   same store: whoever has the store can test a guess.
+#' * With `max_per_person` identifiers are kept as keyed hashes (HMAC-SHA256), until `retention` is over. The
+#'   key lies in the same store: whoever has the store can test a guess.
 #' * Nothing is promised about how long a call takes.
 #'
 #' @param policy A policy, but not [policy_clipped()]: an agent has a `range`. Without a horizon it must be
@@ -139,6 +139,9 @@
 #' @param dim For policies with contexts in C: how many numbers a context has, at most 128.
 #' @param budget A privacy budget that the agent must keep, for a person if `max_per_person` is
 #'   given and for a reward if not; a policy that does not is refused. `NULL`: none.
+#' @param retention How long who people were is kept, a difftime: the keys of calls after their choice, and
+#'   hashes of persons after the end. `NULL`: keys a day, and persons the `deadline`, or a day without one.
+#'   See [agent_person()].
 #' @returns An agent: an object of class `dpts_agent`. It is a handle: two names for it are one agent.
 #' @family agent
 #' @concept central model of privacy
@@ -164,7 +167,7 @@
 dpts_agent <- function(policy, arms, store = NULL, ..., name = NULL, horizon = NULL,
                        use = c("deadline", "arrival"), deadline = Inf, range = c(0, 1),
                        missing = range[1], max_per_person = NULL, sticky = FALSE,
-                       keep_rewards = FALSE, dim = NULL, budget = NULL) {
+                       keep_rewards = FALSE, dim = NULL, budget = NULL, retention = NULL) {
   check_all_given()
   check_dots_empty(...)
   check_class(policy, "dpts_policy", "a policy")
@@ -187,9 +190,11 @@ dpts_agent <- function(policy, arms, store = NULL, ..., name = NULL, horizon = N
   check_flag(keep_rewards)
   if (!is.null(dim)) dim <- check_count(dim, 1, .Call(C_max_context))
   if (!is.null(budget)) check_budget(budget)
+  if (!is.null(retention)) retention <- check_seconds(retention)
   terms <- list(policy = policy, arms = arms, name = name, horizon = horizon, use = use, deadline = deadline,
                 range = range, missing = missing, max_per_person = max_per_person, sticky = sticky,
-                keep_rewards = keep_rewards, dim = dim, budget = budget, key = system_bytes(32))
+                keep_rewards = keep_rewards, dim = dim, budget = budget, retention = retention,
+                key = system_bytes(32))
   check_terms(terms)
   opened <- open_store(store, create = TRUE, arg = "store")
   made <- FALSE
@@ -380,11 +385,12 @@ try_change <- function(agent, body, how, restored = FALSE, still = FALSE, clock 
   if (restored) note_events(tx, "restored")
   if (!is.null(clock)) set_clock(agent, tx, head)
   resolve_due(agent, tx)
+  forgets <- forget_who(agent, tx, head$clock)
   out <- body(tx)
   settle_life(agent, tx)
   note_releases(agent, tx)
   seq <- head$seq
-  if (length(tx$events$kind) || length(tx$resolved$ticket) || tx$late != head$late) {
+  if (length(tx$events$kind) || length(tx$resolved$ticket) || tx$late != head$late || forgets) {
     seq <- seq + 1
     if (!store$commit(all_changes(agent, tx, seq))) return(NULL)
   } else {
@@ -414,7 +420,7 @@ all_changes <- function(agent, tx, seq) {
   list(
     identity = agent$identity, tickets = tx$tickets, resolved = tx$resolved, forget = tx$forget,
     persons = tx$persons, moved = tx$moved, forgotten = tx$forgotten, find_next_due = tx$find_next_due,
-    events = tx$events,
+    events = tx$events, erased = tx$erased, keys_before = tx$keys_before, no_persons = tx$no_persons,
     releases = release_columns(take_sums(agent$session)),
     agent = list(seq = seq, clock = tx$now, next_due = tx$next_due, late = tx$late, restored = tx$restored,
                  pages = image$pages, state_sum = image$sum), image = image
@@ -524,12 +530,16 @@ check_arm_labels <- function(arms, arg = caller_arg(arms)) {
   arms
 }
 
-check_deadline <- function(deadline, use) {
-  if (inherits(deadline, "difftime") && length(deadline) == 1 && !is.na(deadline) && deadline > 0) {
-    deadline <- as.numeric(deadline, units = "secs")
-  } else if (!identical(deadline, Inf)) {
-    abort_arg("deadline", "a positive difftime, such as `as.difftime(7, units = \"days\")`, or Inf", deadline)
+# A difftime, in seconds
+check_seconds <- function(x, also = "", arg = caller_arg(x)) {
+  if (!inherits(x, "difftime") || length(x) != 1 || is.na(x) || x <= 0) {
+    abort_arg(arg, paste0("a positive difftime, such as `as.difftime(7, units = \"days\")`", also), x)
   }
+  as.numeric(x, units = "secs")
+}
+
+check_deadline <- function(deadline, use) {
+  if (!identical(deadline, Inf)) deadline <- check_seconds(deadline, also = ", or Inf")
   if (use == "deadline" && deadline == Inf) {
     abort_dpts(paste("With `use = \"deadline\"`, which hides when rewards come, `deadline` must be",
                      "finite. If arrival times may be known, say `use = \"arrival\"`."),

@@ -92,7 +92,22 @@ privacy_statement.dpts_agent <- function(x, ..., delta = 1e-6, format = c("text"
       "%s After %s to an old copy of the store an outcome may be in more sums; this is counted below.",
       said["What is published"], counted(restored, "return"))
   }
+  said["What is kept"] <- words_kept(terms)
   new_statement(list(said), json)
+}
+
+# What is stored of people beside what is published, and for how long
+words_kept <- function(terms) {
+  persons <- if (is.null(terms$max_per_person)) "" else sprintf(
+    paste("Persons are told apart by a keyed hash, until %s after the end or until they are erased; who",
+          "was erased and comes again counts as somebody new. "), format_seconds(keeps_persons(terms)))
+  sprintf(paste(
+    "The store has the arm, time and ticket of each choice, and its outcome%s. Keys of calls are kept for",
+    "%s, and until the outcome is resolved. %sWhoever can read the store, or has a ticket and may report,",
+    "can learn of outcomes before their release. Backups, replicas and a database's own log files keep what",
+    "they got; requests to a service come from addresses and at times that servers before it may log."),
+    if (terms$keep_rewards) ", also after its release" else " until it is in a released sum",
+    format_seconds(terms$retention %||% 86400), persons)
 }
 
 # Is JSON asked for?

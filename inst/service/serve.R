@@ -33,4 +33,4 @@ if (is.null(store)) {
 } else if (!file.exists(store)) stop("the path of DPTS_STORE, ", store, ", does not exist", call. = FALSE)
 
 dpts::agent_serve(store, port = number("DPTS_PORT", 8000), token = tokens, host = set("DPTS_HOST", "127.0.0.1"),
-                  rate = number("DPTS_RATE", Inf))
+                  rate = number("DPTS_RATE", Inf), log = if (set("DPTS_LOG", "") == "hour") "hour" else stderr())

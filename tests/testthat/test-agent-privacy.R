@@ -247,7 +247,7 @@ test_that("what is not on the list of what is published is not shown by any verb
     summary = c("arm", "pulls", "share", "outstanding", "rewards", "releases", "mean", "lower",
                 "upper"),
     shares = c("t", "arm", "share"),
-    status = c("name", "policy", "guarantee", "restored", "learning", "use", "rounds", "horizon", "outstanding",
+    status = c("name", "policy", "guarantee", "restored", "learning", "use", "clipped", "rounds", "horizon", "outstanding",
                "arms", "then", "winner", "deadline", "range", "sums", "spends", "guess", "often", "shares"),
     estimates = c("x", "y")
   )
@@ -263,7 +263,8 @@ test_that("what is not on the list of what is published is not shown by any verb
   # Every exported verb on agents is in the test, or shows nothing but tickets and statuses.
   exported <- grep("^agent_|^dpts_agent", getNamespaceExports("dpts"), value = TRUE)
   handled <- c("dpts_agent", "agent_open", "agent_close", "agent_choose", "agent_reward",
-               "agent_restored", "agent_finish", "agent_arms", "agent_backup", "agent_clock", "agent_api", "agent_serve")
+               "agent_restored", "agent_finish", "agent_arms", "agent_backup", "agent_clock",
+               "agent_person", "agent_erase", "agent_api", "agent_serve")
   expect_setequal(exported, handled)
   methods <- attr(utils::methods(class = "dpts_agent"), "info")$generic
   expect_setequal(methods, c("pulls", "dpts_history", "estimates", "dpts_privacy", "summary", "format", "print",

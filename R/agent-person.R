@@ -1,0 +1,76 @@
+# What an agent knows of who somebody is, and how it is forgotten.
+
+#' What is held of a person
+#'
+#' Shows what a running agent keeps of somebody, and removes it on request.
+#'
+#' @details
+#' Of a person the store has a row: the keyed hash of the identifier, how many of the person's choices count,
+#' and the last of them, a ticket with its arm, its time and the key of the call. Nothing links earlier
+#' tickets to the person. `agent_person()` shows the row.
+#'
+#' `agent_erase()` deletes it, with that key. If the last ticket waits for its reward, it is resolved without
+#' one, as if none had come; a reward that was reported and waits is forgotten. Three things stay, since they
+#' tell nothing of the person that the guarantee does not bound, or cannot be linked to the person:
+#' * sums that were released with the person's rewards in them: they are what the guarantee protects, and to
+#'   take a reward out of one would tell what it was;
+#' * the sum under way, which will be released with its noise;
+#' * tickets, arms and times without a name.
+#'
+#' A person who was erased and comes again is new: up to `max_per_person` rewards are used anew, and the
+#' guarantee for a person is that of the rewards before and of those after, each by itself.
+#'
+#' Without being asked an agent forgets who people were, with the first call in an hour: keys of calls a day
+#' after the choice, once its ticket is resolved, and rows of persons `retention` after the end
+#' ([dpts_agent()]). Backups, replicas and logs elsewhere keep what they have.
+#'
+#' @param agent An agent with `max_per_person` or `sticky`.
+#' @param person Identifiers, as they were given to [agent_choose()].
+#' @returns `agent_person()`: a tibble, one row per person of whom something is held: `person`, `pulls` (how
+#'   many choices count), and of the last one `arm`, `ticket`, `time`, `status` (as in `dpts_history()`) and
+#'   `key` (NA: none). It is for the person, and not for publication.
+#'
+#'   `agent_erase()`: invisibly, of how many of these people something was held.
+#' @family agent
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite", "openssl"))
+#' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival", max_per_person = 2)
+#' choice <- agent_choose(agent, person = "Ada", key = "order-17")
+#' agent_person(agent, c("Ada", "Bob"))
+#' agent_erase(agent, "Ada")
+#' agent_person(agent, "Ada")
+#' @export
+agent_person <- function(agent, person) {
+  check_all_given()
+  check_agent(agent)
+  hash <- check_person(person, length(person), agent$terms)
+  held <- agent_look(agent, function(tx) agent$store$held(unique(hash)))
+  at <- match(hash, held$person)
+  known <- !is.na(at)
+  at <- at[known]
+  tibble::new_tibble(list(
+    person = person[known], pulls = as.numeric(held$pulls[at]), arm = arm_factor(agent, held$arm[at]),
+    ticket = as.character(held$ticket[at]), time = .POSIXct(as.numeric(held$time[at])),
+    status = shown_status(agent, held$status[at]), key = as.character(held$asked[at])
+  ), nrow = length(at))
+}
+
+#' @rdname agent_person
+#' @export
+agent_erase <- function(agent, person) {
+  check_all_given()
+  check_agent(agent)
+  hash <- unique(check_person(person, length(person), agent$terms))
+  n <- agent_transact(agent, function(tx) {
+    rows <- agent$store$persons(hash)
+    if (!length(rows$person)) return(0)
+    open <- as_of_now(agent$store$tickets(rows$ticket), tx)
+    open <- some_tickets(open, which(open$status %in% TICKET[c("open", "waiting")]))
+    use_rewards(agent, tx, open, rep(NA_real_, length(open$ticket)))
+    tx$erased <- as.list(rows)[c("person", "ticket")]
+    tx$find_next_due <- tx$forgotten <- TRUE
+    agent$open <- new.env()
+    note_events(tx, rep("erase", length(rows$person)))
+    length(rows$person)
+  }, look = TRUE)
+  invisible(n)
+}

@@ -1,0 +1,109 @@
+# What is held of people, and how it is forgotten
+
+skip_on_cran() # takes seconds
+
+test_that("agent_person() shows what is held, agent_erase() removes it, and released sums stay", {
+  skip_if_not_installed("openssl")
+  each_store(function(store) {
+    turn <- test_clock()
+    agent <- dpts_agent(policy_gaussian_imed(1, first = 2), c("a", "b"), store, use = "deadline", deadline = hours(2),
+                        max_per_person = 2)
+    x <- agent_choose(agent, 6, person = c("Ada", "Ada", "Bob", "Cy", "Dee", "Eve"), key = "order-17")
+    agent_reward(agent, x$ticket[1:4], 1)
+    held <- agent_person(agent, c("Nobody", "Ada", "Bob"))
+    expect_identical(held$person, c("Ada", "Bob"))
+    expect_identical(held$pulls, c(2, 1))
+    expect_identical(held$ticket, x$ticket[2:3])
+    expect_identical(held$arm, x$arm[2:3])
+    expect_identical(held$status, c("open", "open")) # whether an answer came is protected
+    expect_identical(held$key, rep("order-17", 2))
+    expect_equal(nrow(agent_person(agent, character())), 0)
+    before <- estimates(agent)
+    expect_identical(agent_erase(agent, c("Ada", "Nobody", "Eve")), 2L)
+    expect_identical(agent_erase(agent, "Ada"), 0)
+    expect_equal(nrow(agent_person(agent, c("Ada", "Eve"))), 0)
+    # The last ticket of each is resolved without a reward: no reward, no key.
+    gone <- stored(agent, x$ticket[c(2, 6)])
+    expect_true(all(is.na(gone$reward)))
+    expect_identical(agent_reward(agent, x$ticket[c(2, 6)], 1)$status, c("late", "late"))
+    expect_equal(sum(pulls(agent)$outstanding), 4)
+    expect_equal(agent$store$count("erase"), 2)
+    expect_identical(agent_person(agent, c("Bob", "Cy"))$person, c("Bob", "Cy"))
+    turn(7201)
+    now <- estimates(agent)
+    agent_erase(agent, "Cy")
+    expect_equal(estimates(agent), now)
+    # New here, when coming again
+    expect_equal(agent_choose(agent, 2, person = c("Ada", "Ada"))$t, 7:8)
+    expect_error(agent_person(agent, 3), "`person`", class = "dpts_error_input")
+    agent_close(agent)
+  })
+  expect_error(agent_erase(dpts_agent(batch_policy(), 2, use = "arrival"), "Ada"), "without `max_per_person`",
+               class = "dpts_error_input")
+})
+
+test_that("keys go a day after the choice once the ticket is resolved, and persons when retention is over", {
+  skip_if_not_installed("openssl")
+  each_store(function(store) {
+    turn <- test_clock()
+    agent <- dpts_agent(batch_policy(), c("a", "b"), store, use = "arrival", deadline = hours(72), max_per_person = 3)
+    keys <- function() unlist(lapply(paste0("k", 1:4), function(key) {
+      if (length(agent$store$asked(key)$ticket)) key
+    }))
+    x <- agent_choose(agent, person = "Ada", key = "k1")
+    agent_choose(agent, person = "Ada", key = "k2")
+    agent_reward(agent, x$ticket, 1)
+    turn(23 * 3600)
+    expect_identical(agent_choose(agent, person = "Ada", key = "k1")$ticket, x$ticket)
+    y <- agent_choose(agent, person = "Bob", key = "k3")
+    agent_reward(agent, y$ticket, 1)
+    turn(2 * 3600)
+    pulls(agent) # looking is enough
+    expect_identical(keys(), c("k2", "k3"))
+    turn(23 * 3600)
+    agent_choose(agent, person = "Bob", key = "k4")
+    expect_identical(keys(), c("k2", "k4"))
+    agent_finish(agent, "verdict")
+    turn(71 * 3600)
+    pulls(agent)
+    expect_identical(keys(), NULL)
+    expect_equal(nrow(agent_person(agent, c("Ada", "Bob"))), 2)
+    turn(2 * 3600)
+    pulls(agent)
+    expect_equal(nrow(agent_person(agent, c("Ada", "Bob"))), 0)
+    expect_true(is.na(agent_choose(agent, person = "Ada")$t))
+    expect_equal(nrow(agent_person(agent, c("Ada", "Bob"))), 0)
+    agent_close(agent)
+  })
+  turn <- test_clock()
+  agent <- dpts_agent(batch_policy(), 2, use = "arrival", sticky = TRUE, retention = hours(2))
+  agent_choose(agent, person = "Ada")
+  agent_finish(agent, "verdict")
+  expect_identical(agent_choose(agent, person = "Ada")$ticket, agent_person(agent, "Ada")$ticket)
+  turn(3 * 3600)
+  expect_equal(nrow(agent_person(agent, "Ada")), 0)
+  agent_choose(agent, person = "Ada")
+  expect_equal(nrow(agent_person(agent, "Ada")), 0)
+  expect_error(dpts_agent(batch_policy(), 2, use = "arrival", retention = 5), "`retention` must be a positive difftime",
+               class = "dpts_error_input")
+})
+
+test_that("what was erased is not in the file's bytes, and the statement says what is kept", {
+  skip_if_not_installed("openssl")
+  file <- withr::local_tempfile(fileext = ".sqlite")
+  agent <- dpts_agent(batch_policy(), 2, file, use = "arrival", max_per_person = 5, retention = as.difftime(30, units = "days"))
+  agent_choose(agent, person = "Ada", key = "a-key-of-ada")
+  bytes <- function() paste(vapply(paste0(file, c("", "-wal")), function(f) {
+    if (file.exists(f)) rawToChar(Filter(function(b) b != 0, readBin(f, "raw", 1e7))) else ""
+  }, ""), collapse = "")
+  hash <- hash_person("Ada", agent$terms$key)
+  expect_true(grepl(hash, bytes(), fixed = TRUE, useBytes = TRUE) && grepl("a-key-of-ada", bytes(), fixed = TRUE, useBytes = TRUE))
+  agent_erase(agent, "Ada")
+  expect_false(grepl(hash, bytes(), fixed = TRUE, useBytes = TRUE) || grepl("a-key-of-ada", bytes(), fixed = TRUE, useBytes = TRUE))
+  said <- privacy_statement(agent)[["What is kept"]]
+  expect_match(said, "Keys of calls are kept for 30 days")
+  expect_match(said, "until 30 days after the end")
+  expect_match(privacy_statement(dpts_agent(batch_policy(), 2, use = "arrival", keep_rewards = TRUE))[["What is kept"]],
+               "also after its release")
+  agent_close(agent)
+})
