@@ -45,21 +45,22 @@
 #' Generics that dpts re-exports
 #'
 #' Functions of other packages that `library(dpts)` brings along. `autoplot()` comes from ggplot2, `tidy()`,
-#' `glance()` and `augment()` from generics, [effects()] from stats. They are re-exported so that
-#' `library(dpts)` is enough to use them.
+#' `glance()`, `augment()` and `forecast()` from generics, [effects()] from stats. They are re-exported so
+#' that `library(dpts)` is enough to use them.
 #'
 #' @param object,x An object of one of the dpts classes.
 #' @param ... Passed on to the method.
 #' @returns What the method for the class of the first argument returns.
 #' @importFrom ggplot2 autoplot
-#' @importFrom generics tidy glance augment
+#' @importFrom generics tidy glance augment forecast
 #' @importFrom stats effects
 #' @name reexports
-#' @aliases autoplot tidy glance augment effects
+#' @aliases autoplot tidy glance augment effects forecast
 #' @keywords internal
 #' @export autoplot
 #' @export tidy
 #' @export glance
 #' @export augment
 #' @export effects
+#' @export forecast
 NULL

@@ -18,7 +18,7 @@ test_that("a missing argument is named, by the function that the user called", {
     alpha = 1.5, rounds = 10, slack = 1e-6, from = 1, to = 2, x = 1, scale = 1
   )
   # generics of other packages; without an id it lists; without arms it asks for `k`
-  skip <- c("autoplot", "tidy", "glance", "augment", "effects", "dpts_experiment", "dpts_recommend")
+  skip <- c("autoplot", "tidy", "glance", "augment", "effects", "forecast", "dpts_experiment", "dpts_recommend")
   found <- list()
   for (name in setdiff(getNamespaceExports("dpts"), skip)) {
     f <- getExportedValue("dpts", name)

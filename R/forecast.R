@@ -1,0 +1,174 @@
+# When will there be a verdict? Computed from the release table alone.
+
+#' The probability of a verdict by then
+#'
+#' `forecast()` says how likely a randomised experiment is to reach a [verdict()] by given numbers of
+#' people, from what it has released so far. It costs no privacy. Use it to decide whether to continue; see
+#' Futility.
+#'
+#' @details
+#' Each of `runs` futures begins with means of the arms that are drawn from what is known of them: a normal
+#' distribution around the estimate from all sums so far, with the variance of rewards and noise, cut to the
+#' range. Blocks of people follow as they came last: with the chances and the noise of the last block, and
+#' with its size, or growing as the blocks have grown. The verdict of each future is that of the whole
+#' table, which begins with the real releases.
+#'
+#' The forecast is right on average if the means do not change from now on, and if before the experiment all
+#' means were about equally plausible. Where most ideas fail it is too hopeful while few people are in.
+#'
+#' @section Futility:
+#' An experiment may stop early for futility: if the forecast by the largest number of people that you can
+#' have is low, such as 5%, a verdict is unlikely to come. Stopping for that reason never makes a verdict
+#' wrong, because [verdict()] is valid at every look; it costs power, as some experiments would have reached
+#' a verdict after all.
+#'
+#' @param object An agent, a release table of one experiment ([dpts_releases()], [as_releases()]), or a
+#'   simulation or replay with its history, whose policy tosses people to arms, such as
+#'   [policy_randomised()].
+#' @param people Numbers of people in all, those so far included: whole numbers.
+#' @param ... Must be empty: what follows is named.
+#' @param error,margin As in [verdict()].
+#' @param runs How many futures are drawn: a whole number.
+#' @param seed A whole number, for the same futures again, or `NULL`.
+#' @returns A tibble, one row for each run of the experiment and number of people: `people`, and `verdict`,
+#'   the share of futures with a verdict by then. It prints how many people half of the futures need, with
+#'   the range of eight in ten.
+#'
+#'   Input that cannot be used raises an error of class `dpts_error_input`.
+#' @family evidence
+#' @concept futility
+#' @concept conditional power
+#' @examples
+#' sim <- dpts_simulate(arms_bernoulli(c(0.5, 0.55)), policy_randomised(mu = 1), 1000,
+#'                      runs = 1, seed = 1, history = TRUE)
+#' forecast(sim, c(2000, 5000), runs = 50, seed = 1)
+#' @export
+forecast.dpts_releases <- function(object, people, ..., error = 0.05, margin = 0, runs = 400, seed = NULL) {
+  check_given(people)
+  check_dots_empty(...)
+  people <- check_counts(people)
+  error <- check_number(error, 0, 1, open = TRUE)
+  margin <- check_number(margin, 0, 1, open = c(FALSE, TRUE))
+  runs <- check_count(runs, 2, 1e6)
+  seed <- check_seed(seed)
+  needed <- list()
+  found <- each_record(object, function(record) {
+    now <- max(record$releases[, "t"], 0)
+    if (min(people) < now) {
+      abort_arg("people", sprintf("at least %s, the people so far", number_text(now)), people)
+    }
+    law <- future_law(record, max(people))
+    at <- vapply(seq_len(runs), function(i) {
+      future <- record
+      future$releases <- rbind(record$releases, with_stream(seed, i, 0, 0, draw_future(law)))
+      said <- record_verdict(future, error, margin)
+      if (is.na(said$arm)) Inf else said$t
+    }, 0)
+    needed[[length(needed) + 1]] <<- stats::quantile(at, c(0.1, 0.5, 0.9), type = 1, names = FALSE)
+    list(people = people, verdict = vapply(people, function(n) mean(at <= n), 0))
+  }, "dpts_forecast", kinds = "tosses")
+  structure(found, needed = needed)
+}
+
+#' @rdname forecast.dpts_releases
+#' @export
+forecast.dpts_agent <- forecast.dpts_releases
+
+#' @rdname forecast.dpts_releases
+#' @export
+forecast.dpts_simulation <- forecast.dpts_releases
+
+#' @rdname forecast.dpts_releases
+#' @export
+forecast.dpts_replay <- forecast.dpts_releases
+
+#' @export
+tbl_sum.dpts_forecast <- function(x, ...) {
+  needed <- attr(x, "needed")
+  if (length(needed) != 1) return(NextMethod())
+  said <- ifelse(is.finite(needed[[1]]), label_count(needed[[1]]), "more than these")
+  c("Needed" = sprintf("%s people in half of the futures, %s to %s in eight of ten", said[2], said[1],
+                       said[3]),
+    NextMethod())
+}
+
+# What futures of a record up to a number of people are drawn from: for each arm the estimate of its mean, the
+# variances of the estimate and of a reward; the sizes of the blocks to come; and the last block's rows, which
+# have the chances and the noise
+future_law <- function(record, people) {
+  rows <- record$releases
+  used <- rows[rows[, "whole"] > 0 & rows[, "size"] > 0, , drop = FALSE]
+  has_all <- function(block) all(record$arms %in% rows[rows[, "block"] == block, "arm"])
+  whole <- Filter(has_all, unique(rows[, "block"]))
+  if (!length(whole) || any(!record$arms %in% used[, "arm"])) {
+    abort_input("object", "`object` must hold a release of all arms; nothing can be said before.")
+  }
+  last <- rows[rows[, "block"] == max(whole), , drop = FALSE]
+  last <- last[match(record$arms, last[, "arm"]), , drop = FALSE]
+  of <- function(what) vapply(record$arms, function(a) sum(what[used[, "arm"] == a]), 0)
+  n <- of(used[, "size"])
+  mean <- pmin(pmax(of(used[, "sum"]) / n, 0), 1)
+  squared <- used[, "weight"] > 0
+  # About 1/2, so that those of coins need no release. Noise may have made it impossible.
+  about_half <- of(ifelse(squared, used[, "squares"], used[, "size"] / 4)) / n
+  reward <- pmin(pmax(about_half - (mean - 0.5)^2, 0.001), mean * (1 - mean) + 1 / n)
+  noise <- of(used[, "terms"] * noise_variance(used))
+  list(mean = mean, of_mean = reward / n + noise / n^2, reward = reward, coin = !squared[1],
+       sizes = future_sizes(rows, people), t = max(rows[, "t"]), last = last,
+       permuted = record$permuted)
+}
+
+# The variance of one variable of noise in each row's sum
+noise_variance <- function(rows) {
+  rows[, "scale"]^2 * c(0, 2, 1, 2)[match(rows[, "noise"], LAWS)]
+}
+
+# The sizes of the next blocks: like the last, if the last two are alike; else in the same proportion to all
+# people before
+future_sizes <- function(rows, people) {
+  size <- as.vector(rowsum(rows[, "size"], rows[, "block"]))
+  m <- length(size)
+  before <- sum(size[-m])
+  grows <- m > 1 && size[m] > 1.1 * size[m - 1]
+  left <- people - max(rows[, "t"])
+  sizes <- numeric()
+  while (sum(sizes) < left) {
+    all <- sum(size) + sum(sizes)
+    sizes <- c(sizes, max(1, if (grows) round(all * size[m] / before) else size[m]))
+  }
+  sizes[cumsum(sizes) <= left] # a block that is not whole by then tells nothing
+}
+
+draw_future <- function(law) {
+  k <- length(law$mean)
+  blocks <- length(law$sizes)
+  # Within the range: by the quantile of a number between those of its ends
+  ends <- list(stats::pnorm(0, law$mean, sqrt(law$of_mean)), stats::pnorm(1, law$mean, sqrt(law$of_mean)))
+  mean <- stats::qnorm(ends[[1]] + stats::runif(k) * (ends[[2]] - ends[[1]]), law$mean, sqrt(law$of_mean))
+  mean <- pmin(pmax(mean, 0), 1)
+  if (blocks == 0) return(law$last[0, , drop = FALSE])
+  rows <- law$last[rep(seq_len(k), blocks), , drop = FALSE]
+  chance <- law$last[, "chance"]
+  size <- if (law$permuted) round(outer(chance, law$sizes)) else
+    vapply(law$sizes, function(n) as.vector(stats::rmultinom(1, n, chance)), numeric(k))
+  rows[, "size"] <- size
+  rows[, "block"] <- max(law$last[, "block"]) + rep(seq_len(blocks), each = k)
+  rows[, "t"] <- law$t + rep(cumsum(law$sizes), each = k)
+  n <- rows[, "size"]
+  mean <- rep(mean, blocks)
+  sum <- if (law$coin) stats::rbinom(n, n, mean) else
+    pmin(pmax(stats::rnorm(n, n * mean, sqrt(n * rep(law$reward, blocks))), 0), n)
+  rows[, "sum"] <- sum + sqrt(rows[, "terms"]) * draw_noise(rows)
+  squared <- rows[, "weight"] > 0
+  about_half <- n * (rep(law$reward, blocks) + (mean - 0.5)^2)
+  rows[squared, "squares"] <- (about_half + draw_noise(rows) / rows[, "weight"])[squared]
+  rows
+}
+
+# One variable of noise for each row. (Of several the sum is drawn as one, of their variance.)
+draw_noise <- function(rows) {
+  n <- nrow(rows)
+  laplace <- rows[, "noise"] %in% LAWS[c("laplace", "geometric")]
+  shape <- ifelse(laplace, stats::rexp(n) * sample(c(-1, 1), n, TRUE), stats::rnorm(n))
+  ifelse(rows[, "noise"] == LAWS[["none"]], 0, rows[, "scale"] * shape)
+}

@@ -1,0 +1,67 @@
+# Forecasts of a verdict from release tables.
+
+skip_on_cran() # takes seconds
+
+test_that("of experiments with a forecast as many reach a verdict as it says", {
+  set.seed(1)
+  world <- function(i) {
+    d <- runif(1, -0.2, 0.2) # effects about which nothing is known beforehand
+    sim <- dpts_simulate(arms_bernoulli(0.5 + c(d, -d) / 2), policy_randomised(mu = 1), 2000, runs = run_range(i, i),
+                         seed = 7, history = TRUE)
+    table <- dpts_releases(sim)
+    c(forecast(table[table$t <= 600, ], 2000, runs = 40, seed = i)$verdict, !is.na(verdict(sim)$arm))
+  }
+  said <- vapply(1:100, world, c(0, 0))
+  miss <- said[2, ] - said[1, ]
+  expect_lt(abs(mean(miss)), 3 * sd(miss) / 10)
+  # Those that are unsure are so, and those that are nearly sure come true.
+  unsure <- said[1, ] > 0.2 & said[1, ] < 0.8
+  expect_gt(sum(unsure), 15)
+  expect_lt(abs(mean(miss[unsure])), 3 * 0.5 / sqrt(sum(unsure)))
+  expect_gt(mean(said[2, said[1, ] > 0.95]), 0.95)
+})
+
+test_that("a future is drawn from the law of the releases", {
+  # Two arms, 400 people each; Laplace noise of scale 4 in each of two sums
+  table <- as_releases(data.frame(t = c(400, 400, 800, 800), block = c(1, 1, 2, 2), arm = c(1, 2, 1, 2), n = 200,
+                                  sum = c(80, 120, 90, 110), chance = 0.5, floor = 0.5), "laplace", 4)
+  law <- future_law(release_records(table)$records[[1]], 1700)
+  expect_equal(law$mean, c(170, 230) / 400)
+  variance <- law$mean * (1 - law$mean)
+  expect_equal(law$of_mean, variance / 400 + 2 * 2 * 4^2 / 400^2)
+  expect_equal(law$sizes, c(400, 400)) # and 100 people of a block that is not whole
+  set.seed(1)
+  sums <- replicate(4000, {
+    rows <- draw_future(law)
+    c(rows[1, "sum"] - rows[1, "size"] * law$mean[1], rows[1, "size"])
+  })
+  # reward, noise, and what is not known of the mean
+  expected <- 200 * variance[1] + 2 * 4^2 + 200^2 * law$of_mean[1]
+  expect_lt(abs(var(sums[1, ]) / expected - 1), 4 * sqrt(2 / 4000) * 1.5)
+  expect_lt(abs(mean(sums[1, ])), 4 * sqrt(expected / 4000))
+  expect_lt(abs(var(sums[2, ]) / (400 / 4) - 1), 4 * sqrt(2 / 4000))
+})
+
+test_that("blocks grow as they have grown", {
+  rows <- function(...) cbind(size = c(...) / 2, block = seq_along(c(...)), t = cumsum(c(...)))[rep(seq_along(c(...)), 2), ]
+  expect_equal(future_sizes(rows(200, 200), 1000), c(200, 200, 200))
+  expect_equal(future_sizes(rows(200, 100, 300), 2500), c(600, 1200))
+  expect_equal(future_sizes(rows(200, 100, 300), 2300), 600) # the next would not be whole
+})
+
+test_that("a verdict stays, and bad input is refused", {
+  sim <- dpts_simulate(arms_bernoulli(c(0.2, 0.8)), policy_randomised(mu = 1), 600, runs = 1, seed = 1, history = TRUE)
+  expect_identical(forecast(sim, c(600, 1000), runs = 10, seed = 1)$verdict, c(1, 1))
+  same <- function() forecast(sim, 1000, runs = 10, seed = 2)
+  expect_identical(same(), same())
+  agent <- dpts_agent(policy_randomised(mu = 1), c("a", "b"), use = "arrival")
+  bad <- function(expr, what) expect_error(expr, what, class = "dpts_error_input")
+  bad(forecast(agent, 1000), "must hold a release")
+  agent_reward(agent, agent_choose(agent, 400)$ticket, rep(0:1, 200))
+  expect_named(forecast(agent, 1000, runs = 5), c("people", "verdict"))
+  bad(forecast(agent, 100), "`people` must be at least 400")
+  bad(forecast(agent), "`people`")
+  bad(forecast(agent, 1000, 5), "without a name")
+  top <- dpts_simulate(arms_bernoulli(c(0.2, 0.8)), policy_top_two(mu = 1), 600, runs = 1, seed = 1, history = TRUE)
+  bad(forecast(top, 1000), "does not toss")
+})
