@@ -43,6 +43,14 @@ static inline hybrid_t *hybrid_at(const void *counters, int levels, size_t i) {
   return (hybrid_t *)((char *)counters + hybrid_size(levels) * i);
 }
 
+static inline int hybrids_are_sound(const void *counters, int levels, int64_t k) {
+  for (int64_t i = 0; i < k; i++) {
+    const hybrid_t *h = hybrid_at(counters, levels, (size_t)i);
+    if (h->max_levels != levels || !tree_is_sound(&h->tree, levels)) return 0;
+  }
+  return 1;
+}
+
 void hybrid_init(hybrid_t *h, int levels, int hu_hegde, double epsilon);
 double hybrid_add(hybrid_t *h, double item, draws_t *draws);
 report_t hybrid_report(const hybrid_t *h);

@@ -21,6 +21,10 @@ int tree_terms(const tree_t *tree) {
   return terms;
 }
 
+int tree_is_sound(const tree_t *tree, int levels) {
+  return tree->levels >= 0 && tree->levels <= levels && tree->n >= 0 && tree->n <= tree_bound(tree);
+}
+
 double tree_add(tree_t *tree, double item, draws_t *draws) {
   double *exact = tree_nodes(tree), *noisy = exact + tree->levels;
   if (tree->n >= tree_bound(tree)) return tree->sum;

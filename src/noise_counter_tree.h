@@ -43,6 +43,9 @@ void tree_init(tree_t *tree, int levels, enum noise_kind kind, double scale);
 /* The number of noise variables in the released sum. */
 int tree_terms(const tree_t *tree);
 
+/* May a counter be used that was read from somewhere, in the memory of one with so many levels? */
+int tree_is_sound(const tree_t *tree, int levels);
+
 /* Adds an item; returns the released sum, which is also tree->sum. An item past the bound is ignored: it
    is covered neither by the memory nor by the guarantee. */
 double tree_add(tree_t *tree, double item, draws_t *draws);

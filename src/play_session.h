@@ -161,7 +161,8 @@ void touch(touched_t *touched, int arm);
 size_t session_front_size(void);
 int session_pieces(const session_t *session, const touched_t *touched, void *front, piece_t *pieces);
 void session_seal(void *bytes, size_t size);
-/* Restores a session that was made for the same policy and problem. */
-session_status_t session_restore(session_t *session, const void *from, size_t size);
+/* Restores a session that was made for the same policy and problem. `room`: session_room() bytes */
+size_t session_room(const session_t *session);
+session_status_t session_restore(session_t *session, const void *from, size_t size, void *room);
 
 #endif

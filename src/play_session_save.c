@@ -139,7 +139,28 @@ static int read_head(const void *from, size_t size, head_t *head) {
          head->checksum == hash_on(HASH_START, (const char *)from + sizeof *head, size - sizeof *head);
 }
 
-session_status_t session_restore(session_t *session, const void *from, size_t size) {
+size_t session_room(const session_t *session) {
+  const size_t size = session->spec->policy->size(session->spec);
+  return 2 * (size + sizeof(double));
+}
+
+/* May clock, counts and state be used? They may be nonsense under a right checksum. The counts begin with the
+   pulls of all arms. */
+static int is_sound(const spec_t *spec, const saved_clock_t *clock, const char *counts, const void *state,
+                    void *fresh) {
+  int sound = clock->start >= 0 && clock->t >= clock->start;
+  for (int i = 0; i < spec->k; i++) {
+    int64_t pulls;
+    get(&pulls, counts + sizeof pulls * (size_t)i, sizeof pulls);
+    sound &= pulls >= 0;
+  }
+  if (!sound || !spec->policy->sound) return sound;
+  memset(fresh, 0, spec->policy->size(spec));
+  spec->policy->init(fresh, spec);
+  return spec->policy->sound(state, fresh);
+}
+
+session_status_t session_restore(session_t *session, const void *from, size_t size, void *room) {
   const spec_t *spec = session->spec;
   head_t head;
   saved_clock_t clock;
@@ -150,6 +171,10 @@ session_status_t session_restore(session_t *session, const void *from, size_t si
   }
   if (size != session_save_size(session)) return SESSION_DAMAGED;
   const char *at = get(&clock, (const char *)from + sizeof head, sizeof clock);
+  const size_t counts = session_counts_size(spec), state = spec->policy->size(spec);
+  void *fresh = (char *)room + session_room(session) / 2 / sizeof(double) * sizeof(double);
+  get(room, at + counts, state);
+  if (!is_sound(spec, &clock, at, room, fresh)) return SESSION_DAMAGED;
   session_begin(session);
   session->t = clock.t;
   session->start = clock.start;
@@ -158,8 +183,8 @@ session_status_t session_restore(session_t *session, const void *from, size_t si
   session->charged = clock.charged;
   session->draws.policy = clock.policy;
   session->draws.noise = clock.noise;
-  at = get(session->pulls, at, session_counts_size(spec));
-  get(session->state, at, spec->policy->size(spec));
+  get(session->pulls, at, counts);
+  memcpy(session->state, room, state);
   if (spec->host) memcpy(session->state, &spec->host, sizeof(void *));
   if (spec->inner) memcpy(session->state, &spec->inner, sizeof(void *));
   return SESSION_OK;

@@ -105,6 +105,10 @@ struct policy_t {
   int (*own)(const void *state, int i, size_t *from, size_t *each);
   /* May one stop? NULL: it never says so. */
   verdict_t (*verdict)(const void *state);
+  /* May a state be used that was read from somewhere? Its constants are those of `fresh`, a state of init(),
+     and each number that is an index is in its range; what else it holds may be wrong, and does no harm.
+     NULL: it holds no such numbers. */
+  int (*sound)(const void *state, const void *fresh);
   /* What a privacy filter has charged so far: the most mu^2 of an arm; NaN without a filter, as
      where this is NULL. */
   double (*charged)(const void *state);
@@ -120,6 +124,10 @@ struct policy_t {
                                   .init = OWN_INIT,            \
                                   .choose = OWN_CHOOSE,        \
                                   __VA_ARGS__}
+
+/* For sound(): has the state `s` the constant of the fresh state `f`? Is a number in [low, high)? */
+#define SAME(FIELD) (s->FIELD == f->FIELD)
+static inline int is_in(int64_t x, int64_t low, int64_t high) { return x >= low && x < high; }
 
 const policy_t *policy_find(const char *name); /* NULL if there is none */
 const policy_t *policy_at(size_t i);           /* the i-th, from 0; NULL: there are no more */

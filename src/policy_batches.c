@@ -169,6 +169,15 @@ void batches_grow(void *state, const void *of_old, int k) {
   }
 }
 
+int batches_sound(const void *state, const void *fresh) {
+  const batches_t *s = state, *f = fresh;
+  if (!SAME(k) || !SAME(plan.likelihood) || !is_in(s->open, -1, s->k)) return 0;
+  for (int i = 0; i < (int)s->k && s->plan.likelihood; i++) {
+    if (!is_in(batches_likelihood(s, i)->n, 0, LIKELIHOOD_BATCHES + 1)) return 0;
+  }
+  return gathers_are_sound(gathers(s), s->k) && tournament_is_sound(tournament_of(s), s->k);
+}
+
 int batches_own(const void *state, int i, size_t *from, size_t *each) {
   const batches_t *s = state;
   *from = (size_t)((i ? (const char *)gathers(s) : (const char *)s->arms) - (const char *)s);

@@ -81,6 +81,7 @@ report_t batches_report(const void *state, int arm);
 /* Each open batch is released as far as its rewards have come. */
 void batches_finish(void *state, draws_t *draws);
 void batches_grow(void *state, const void *old, int k);
+int batches_sound(const void *state, const void *fresh);
 int batches_own(const void *state, int i, size_t *from, size_t *each);
 /* A whole batch, or what the horizon leaves of it. */
 void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth, draws_t *draws);
@@ -117,6 +118,6 @@ void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth, 
   }                                                                                                          \
   POLICY(NAME, .state_version = 6, .releases = 1, .batches = GATHER_ROOM, .each_once = 1, .commit = commit,  \
          .update = update, .learn = learn, .skip = skip, .report = batches_report, .finish = batches_finish, \
-         .grow = batches_grow, .own = batches_own, .fails_rarely = FAILS_RARELY);
+         .grow = batches_grow, .own = batches_own, .sound = batches_sound, .fails_rarely = FAILS_RARELY);
 
 #endif

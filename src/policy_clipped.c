@@ -114,5 +114,10 @@ static void finish(void *state, draws_t *draws) {
   if (s->start >= 0) inner_finish(inner(s), draws);
 }
 
+static int sound(const void *state, const void *fresh) {
+  const state_t *s = state, *f = fresh;
+  return inner_is_sound(inner_at(f->inner, s + 1), inner(f));
+}
+
 POLICY(clipped, .state_version = 2, .tosses = 1, .releases = 1, .commit = commit, .update = update,
-       .report = report, .finish = finish);
+       .report = report, .finish = finish, .sound = sound);

@@ -96,5 +96,12 @@ static report_t report(const void *state, int arm) { return inner_report(inner(s
 
 static void finish(void *state, draws_t *draws) { inner_finish(inner(state), draws); }
 
+static int sound(const void *state, const void *fresh) {
+  const state_t *s = state, *f = fresh;
+  int all = SAME(k);
+  for (int64_t i = 0; all && i < s->k; i++) all = evidence_is_sound(&s->arms[i].evidence);
+  return all && inner_is_sound(inner_at(f->inner, s->arms + s->k), inner(f));
+}
+
 POLICY(detect, .state_version = 2, .tosses = 1, .releases = 1, .commit = commit, .update = update,
-       .report = report, .finish = finish);
+       .report = report, .finish = finish, .sound = sound);

@@ -94,5 +94,10 @@ static void grow(void *state, const void *of_old, int k) {
   memcpy(counters(s), counters(old), hybrid_size((int)s->levels) * (size_t)k);
 }
 
+static int sound(const void *state, const void *fresh) {
+  const state_t *s = state, *f = fresh;
+  return SAME(k) && SAME(levels) && hybrids_are_sound(counters(s), (int)s->levels, s->k);
+}
+
 POLICY(dp_ts, .state_version = 1, .tosses = 1, .tosses_coins = 1, .releases = 1, .needs_horizon = 1,
-       .update = update, .report = report, .grow = grow);
+       .update = update, .report = report, .grow = grow, .sound = sound);

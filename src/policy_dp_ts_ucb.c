@@ -150,5 +150,10 @@ static void grow(void *state, const void *of_old, int k) {
   memcpy(gather_of(s, 0), gather_of(old, 0), sizeof(gather_t) * (size_t)k);
 }
 
+static int sound(const void *state, const void *fresh) {
+  const state_t *s = state, *f = fresh;
+  return SAME(k) && gathers_are_sound(gather_of((state_t *)s, 0), s->k);
+}
+
 POLICY(dp_ts_ucb, .state_version = 1, .releases = 1, .needs_horizon = 1, .commit = commit, .update = update,
-       .skip = skip, .grow = grow);
+       .skip = skip, .grow = grow, .sound = sound);

@@ -109,5 +109,11 @@ static void grow(void *state, const void *of_old, int k) {
   memcpy(counters(s), counters(old), hybrid_size((int)s->levels) * (size_t)k);
 }
 
+static int sound(const void *state, const void *fresh) {
+  const state_t *s = state, *f = fresh;
+  return SAME(k) && SAME(levels) && tournament_is_sound(tournament_of(s), s->k) &&
+         hybrids_are_sound(counters(s), (int)s->levels, s->k);
+}
+
 POLICY(dp_ucb_bound, .state_version = 4, .releases = 1, .needs_horizon = 1, .update = update,
-       .report = report, .grow = grow);
+       .report = report, .grow = grow, .sound = sound);

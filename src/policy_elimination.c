@@ -237,9 +237,16 @@ static verdict_t verdict(const void *state) {
   return (verdict_t){.stop = 1, .arm = last, .error = s->people > 0 ? NAN : s->beta};
 }
 
+static int sound(const void *state, const void *fresh) {
+  const state_t *s = state, *f = fresh;
+  int64_t active = 0;
+  for (int64_t i = 0; SAME(k) && i < s->k; i++) active += s->arms[i].active != 0;
+  return active > 0 && active == s->n_active;
+}
+
 #define ELIMINATION(NAME, OWN_PARAMS, OWN_INIT, VERSION)                                              \
   POLICY_OF(NAME, OWN_PARAMS, OWN_INIT, choose, .state_version = VERSION, .tosses = 1, .releases = 1, \
             .each_once = 1, .commit = commit, .update = update, .skip = skip, .report = report,       \
-            .verdict = verdict, .finish = finish)
+            .verdict = verdict, .finish = finish, .sound = sound)
 ELIMINATION(dp_se, SE_PARAMS, se_init, 3);
 ELIMINATION(halving, HALVING_PARAMS, halving_init, 2);

@@ -26,6 +26,16 @@ static noise_law_t as_independent(const noise_law_t *noise) {
   return law;
 }
 
+int evidence_is_sound(const evidence_t *e) {
+  int sound = e->kinds >= 0 && e->kinds <= EVIDENCE_KINDS && e->pieces >= 0 && e->pieces <= EVIDENCE_ROOM &&
+              e->valued >= 0 && e->valued <= EVIDENCE_SHARES;
+  for (int i = 0; i < EVIDENCE_KINDS && sound; i++) sound = e->ahead[i] >= 0 && e->ahead[i] <= e->pieces;
+  for (int64_t i = 0; i < e->pieces && sound; i++) {
+    sound = e->piece[i].kind >= 0 && e->piece[i].kind < EVIDENCE_KINDS;
+  }
+  return sound;
+}
+
 void evidence_begin(evidence_t *e, double risk) {
   *e = (evidence_t){
       .mean = 0.5, .variance = INFINITY, .coin = 0.25, .spread = 0.25, .gap = FIRST_GAP, .risk = risk};

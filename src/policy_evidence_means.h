@@ -97,6 +97,9 @@ typedef struct {
 /* `risk`: where noise is correlated, the chance that is given to it, for each sign. */
 void evidence_begin(evidence_t *e, double risk);
 
+/* May it be used, if it was read from somewhere? */
+int evidence_is_sound(const evidence_t *e);
+
 /* Before the next batch: the gap between its mean and the theta that it is to rule out, as the
    releases so far have it. */
 void evidence_commit(evidence_t *e, double gap);

@@ -98,7 +98,7 @@ static void release(state_t *s, int arm, int64_t at, const gather_batch_t *batch
   const double age = (double)(s->now - at);
   if (!(s->window > 0)) {
     count(s, &new, pow(s->discount, age));
-  } else if (age < s->window) {
+  } else if (age < s->window && s->kept < (int64_t)capacity(s->window, s->batch, (int)s->k)) {
     kept(s)[s->kept++] = new;
     count(s, &new, 1);
   }
@@ -194,5 +194,15 @@ static report_t report(const void *state, int arm) {
   return released_report(&s->how, &s->arms[arm].released);
 }
 
+static int sound(const void *state, const void *fresh) {
+  const state_t *s = state, *f = fresh;
+  const size_t room = capacity(f->window, f->batch, (int)f->k);
+  int all = SAME(k) && capacity(s->window, s->batch, (int)s->k) == room && is_in(s->open, -1, s->k);
+  for (int64_t i = 0; all && i < s->k; i++) all = gather_is_sound(&s->arms[i].gather);
+  if (!all || !is_in(s->kept, 0, (int64_t)room + 1)) return 0;
+  for (int64_t i = 0; all && i < s->kept; i++) all = is_in(kept(s)[i].arm, 0, s->k);
+  return all;
+}
+
 POLICY(forget, .state_version = 1, .releases = 1, .batches = GATHER_ROOM, .each_once = 1, .commit = commit,
-       .update = update, .skip = skip, .report = report, .finish = finish, .grow = grow);
+       .update = update, .skip = skip, .report = report, .finish = finish, .grow = grow, .sound = sound);

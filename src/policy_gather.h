@@ -31,6 +31,19 @@ typedef struct {
 
 static inline void gather_init(gather_t *g) { *g = (gather_t){.open = -1}; }
 
+/* May it be used, if it was read from somewhere? Without an open batch there is a place for the next. */
+static inline int gather_is_sound(const gather_t *g) {
+  int full = 0;
+  for (int i = 0; i < GATHER_ROOM; i++) full += g->batches[i].number != 0;
+  return g->made >= 0 && g->open >= -1 && g->open < GATHER_ROOM && (g->open >= 0 || full < GATHER_ROOM);
+}
+static inline int gathers_are_sound(const gather_t *g, int64_t k) {
+  for (int64_t i = 0; i < k; i++) {
+    if (!gather_is_sound(&g[i])) return 0;
+  }
+  return 1;
+}
+
 /* Pulls that the open batch still takes. */
 static inline int64_t gather_left(const gather_t *g) { return g->size - g->filled; }
 

@@ -56,6 +56,14 @@ static inline void inner_finish(inner_t in, draws_t *draws) {
   if (in.spec->policy->finish) in.spec->policy->finish(in.state, draws);
 }
 
+static inline int inner_is_sound(inner_t in, inner_t fresh) {
+  const policy_t *policy = in.spec->policy;
+  for (int i = 0; i < in.spec->k; i++) {
+    if (in.counts[i] < 0) return 0;
+  }
+  return !policy->sound || policy->sound(in.state, fresh.state);
+}
+
 static inline report_t inner_report(inner_t in, int arm) {
   const policy_t *policy = in.spec->policy;
   return policy->report ? policy->report(in.state, arm) : (report_t){0};

@@ -201,9 +201,14 @@ static void grow(void *state, const void *of_old, int k) {
   memcpy(gather_of(s, 0), gather_of(old, 0), sizeof(gather_t) * (size_t)k);
 }
 
+static int sound(const void *state, const void *fresh) {
+  const state_t *s = state, *f = fresh;
+  return SAME(k) && gathers_are_sound(gather_of(s, 0), s->k);
+}
+
 POLICY(lazy_dp_ts, .state_version = 4, .tosses = 1, .tosses_coins = 1, .releases = 1, .batches = GATHER_ROOM,
        .each_once = 1, .commit = commit, .update = update, .skip = skip, .report = report, .finish = finish,
-       .grow = grow);
+       .grow = grow, .sound = sound);
 
 /* ---- lazy Gaussian Thompson sampling --------------------------------------------------- */
 
@@ -220,4 +225,4 @@ static void init_gaussian(void *state, const spec_t *spec) {
 
 POLICY_OF(lazy_gaussian_ts, GAUSSIAN_PARAMS, init_gaussian, choose, .state_version = 5, .tosses = 1,
           .releases = 1, .batches = GATHER_ROOM, .each_once = 1, .commit = commit, .update = update,
-          .skip = skip, .report = report, .finish = finish, .grow = grow);
+          .skip = skip, .report = report, .finish = finish, .grow = grow, .sound = sound);

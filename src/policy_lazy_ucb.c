@@ -171,5 +171,12 @@ static void grow(void *state, const void *of_old, int k) {
   memcpy(gather_of(s, 0), gather_of(old, 0), sizeof(gather_t) * (size_t)k);
 }
 
+static int sound(const void *state, const void *fresh) {
+  const state_t *s = state, *f = fresh;
+  return SAME(k) && gathers_are_sound(gather_of((state_t *)s, 0), s->k) &&
+         tournament_is_sound(tournament_of(s), s->k);
+}
+
 POLICY(lazy_ucb, .state_version = 4, .releases = 1, .batches = GATHER_ROOM, .each_once = 1, .commit = commit,
-       .update = update, .learn = learn, .skip = skip, .report = report, .finish = finish, .grow = grow);
+       .update = update, .learn = learn, .skip = skip, .report = report, .finish = finish, .grow = grow,
+       .sound = sound);

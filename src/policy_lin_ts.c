@@ -47,4 +47,4 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
 }
 
 POLICY(lin_ts, .state_version = 4, .tosses = 1, .releases = 1, .needs_context = 1, .update = linear_update,
-       .finish = linear_finish, .grow = linear_grow);
+       .finish = linear_finish, .grow = linear_grow, .sound = linear_sound);

@@ -262,6 +262,20 @@ void linear_finish(void *state, draws_t *draws) {
 
 /* A round still moves the models of two arms at most, and each as before: a new arm's counters are at their
    first item, and so take fewer. */
+int linear_sound(const void *state, const void *fresh) {
+  const linear_t *s = state, *f = fresh;
+  if (!SAME(dim) || !SAME(models) || !SAME(shared) || !SAME(factor) || !SAME(noisy_a) || !SAME(noisy_b) ||
+      !SAME(mechanism) || !SAME(levels) || !SAME(terms) || !SAME(batches) || !SAME(link) || !SAME(batch) ||
+      !SAME(growth) || !SAME(leaves) || !SAME(stride) || !SAME(counters) || !SAME(pending) ||
+      !SAME(scratch)) {
+    return 0;
+  }
+  for (int i = 0; i < s->models && s->noisy_b; i++) {
+    if (!release_is_sound(s, model_of(s, i))) return 0;
+  }
+  return 1;
+}
+
 void linear_grow(void *state, const void *of_old, int k) {
   linear_t *linear = state;
   const linear_t *old = of_old;

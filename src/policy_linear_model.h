@@ -73,6 +73,9 @@ void linear_update(void *state, const feedback_t *feedback, draws_t *draws);
 /* The batch that is open is released as it is. */
 void linear_finish(void *state, draws_t *draws);
 
+/* For policy_t's sound() */
+int linear_sound(const void *state, const void *fresh);
+
 /* Models of more arms, made by linear_init(): those of new arms begin with nothing. */
 void linear_grow(void *state, const void *old, int k);
 

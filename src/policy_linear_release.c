@@ -201,6 +201,24 @@ void release_init(linear_t *linear, double *model, double epsilon) {
   else init_trees(linear, counters, epsilon);
 }
 
+int release_is_sound(const linear_t *linear, double *model) {
+  const void *counters = model_counters(linear, model);
+  if (linear->mechanism == LINEAR_TOEPLITZ) {
+    const toeplitz_t *t = counters;
+    return t->nodes == toeplitz_nodes(linear->leaves) && t->numbers == linear->terms && t->n >= 0;
+  }
+  if (linear->mechanism == LINEAR_GAMMA) {
+    const gamma_tree_t *t = counters;
+    return t->levels == linear->levels && t->p == linear->terms && t->n >= 0 &&
+           t->n < (int64_t)1 << t->levels;
+  }
+  for (int i = 0; i < linear->terms; i++) {
+    const tree_t *tree = tree_at(counters, linear->levels, (size_t)i);
+    if (tree->levels != linear->levels || !tree_is_sound(tree, linear->levels)) return 0;
+  }
+  return 1;
+}
+
 /* ---- releases ----------------------------------------------------------------------- */
 
 /* What is added to A on account of its Gaussian noise.

@@ -56,6 +56,8 @@ size_t release_size(const linear_t *linear);
 /* How much noise. */
 void release_begin(linear_t *linear, const spec_t *spec);
 void release_init(linear_t *linear, double *model, double epsilon);
+/* May a model's counters be used, if they were read from somewhere? */
+int release_is_sound(const linear_t *linear, double *model);
 /* Give the counters of a model one more item (which is overwritten): `terms` numbers. Returns
    the released sums, of which the last are b. */
 const double *release_item(linear_t *linear, double *model, double *item, double *sums, draws_t *draws);

@@ -187,5 +187,14 @@ static report_t report(const void *state, int arm) {
   return report;
 }
 
+static int sound(const void *state, const void *fresh) {
+  const state_t *s = state, *f = fresh;
+  int all = SAME(k) && SAME(max_levels) && is_in(s->levels, 0, s->max_levels + 1);
+  for (int64_t i = 0; all && i < s->k; i++) {
+    all = tree_is_sound(tree_at(trees(s), s->max_levels, (size_t)i), s->max_levels);
+  }
+  return all;
+}
+
 POLICY(mt_ts, .state_version = 2, .tosses = 1, .tosses_coins = 1, .releases = 1, .needs_horizon = 1,
-       .commit = commit, .update = update, .report = report);
+       .commit = commit, .update = update, .report = report, .sound = sound);

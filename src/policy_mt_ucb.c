@@ -102,5 +102,14 @@ static void grow(void *state, const void *of_old, int k) {
   }
 }
 
+static int sound(const void *state, const void *fresh) {
+  const state_t *s = state, *f = fresh;
+  int all = SAME(k) && SAME(levels);
+  for (int64_t i = 0; all && i < s->k; i++) {
+    all = tree_is_sound(tree_at(trees(s), s->levels, (size_t)i), s->levels);
+  }
+  return all;
+}
+
 POLICY(mt_ucb, .state_version = 1, .releases = 1, .needs_horizon = 1, .update = update, .report = report,
-       .grow = grow);
+       .grow = grow, .sound = sound);

@@ -72,17 +72,22 @@ static inline report_t plain_report(const void *state, int arm) {
 }
 
 /* The other functions of a policy. HIGHEST: does it need a tree for the highest mean? */
-#define PLAIN_POLICY(NAME, HIGHEST)                                                             \
-  static size_t size(const spec_t *spec) { return plain_size(spec->k, HIGHEST); }               \
-  static void init(void *state, const spec_t *spec) { plain_init(state, spec->k, HIGHEST); }    \
-  static void grow(void *state, const void *old, int k) { plain_grow(state, old, k, HIGHEST); } \
-  static void update(void *state, const feedback_t *feedback, draws_t *draws) {                 \
-    (void)draws;                                                                                \
-    add(state, feedback->arm, feedback->reward, 1);                                             \
-  }                                                                                             \
-  static void skip(void *state, player_t *player, draws_t *draws) {                             \
-    leader_skip(state, player, draws, choose, add, sure);                                       \
-  }                                                                                             \
-  POLICY(NAME, .state_version = 3, .update = update, .skip = skip, .report = plain_report, .grow = grow);
+#define PLAIN_POLICY(NAME, HIGHEST)                                                                      \
+  static size_t size(const spec_t *spec) { return plain_size(spec->k, HIGHEST); }                        \
+  static void init(void *state, const spec_t *spec) { plain_init(state, spec->k, HIGHEST); }             \
+  static void grow(void *state, const void *old, int k) { plain_grow(state, old, k, HIGHEST); }          \
+  static int sound(const void *state, const void *fresh) {                                               \
+    const plain_t *s = state, *f = fresh;                                                                \
+    return SAME(k) && tournament_is_sound(plain_tournament(s), s->k);                                    \
+  }                                                                                                      \
+  static void update(void *state, const feedback_t *feedback, draws_t *draws) {                          \
+    (void)draws;                                                                                         \
+    add(state, feedback->arm, feedback->reward, 1);                                                      \
+  }                                                                                                      \
+  static void skip(void *state, player_t *player, draws_t *draws) {                                      \
+    leader_skip(state, player, draws, choose, add, sure);                                                \
+  }                                                                                                      \
+  POLICY(NAME, .state_version = 3, .update = update, .skip = skip, .report = plain_report, .grow = grow, \
+         .sound = sound);
 
 #endif

@@ -110,5 +110,12 @@ static void grow(void *state, const void *of_old, int k) {
   s->inner->policy->grow(inner(s).state, inner(old).state, k);
 }
 
+static int sound(const void *state, const void *fresh) {
+  const state_t *s = state, *f = fresh;
+  int all = SAME(k) && is_in(s->open, -1, s->k);
+  for (int64_t i = 0; all && i < s->k; i++) all = gather_is_sound(&s->arms[i].gather);
+  return all && inner_is_sound(inner_at(f->inner, s->arms + s->k), inner(f));
+}
+
 POLICY(private, .state_version = 1, .tosses = 1, .releases = 1, .batches = GATHER_ROOM, .each_once = 1,
-       .commit = commit, .update = update, .report = report, .finish = finish, .grow = grow);
+       .commit = commit, .update = update, .report = report, .finish = finish, .grow = grow, .sound = sound);

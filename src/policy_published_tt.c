@@ -253,9 +253,17 @@ static verdict_t verdict(const void *state) {
       .stop = stop, .arm = (int)s->verdict, .error = stop && s->threshold == PROVED ? s->error : NAN};
 }
 
+static int sound(const void *state, const void *fresh) {
+  const state_t *s = state, *f = fresh;
+  int all =
+      SAME(k) && is_in(s->leader, -1, s->k) && is_in(s->challenger, -1, s->k) && is_in(s->verdict, -1, s->k);
+  for (int64_t i = 0; all && i < s->k; i++) all = gather_is_sound(&s->arms[i].gather);
+  return all;
+}
+
 #define PUBLISHED(NAME, OWN_PARAMS, OWN_INIT)                                                             \
   POLICY_OF(NAME, OWN_PARAMS, OWN_INIT, choose, .state_version = 2, .tosses = 1, .releases = 1,           \
             .batches = GATHER_ROOM, .each_once = 1, .commit = commit, .update = update, .report = report, \
-            .verdict = verdict, .finish = finish)
+            .verdict = verdict, .finish = finish, .sound = sound)
 PUBLISHED(adap_tt, ADAP_PARAMS, adap_init);
 PUBLISHED(dp_tt, DP_PARAMS, dp_init);

@@ -292,11 +292,11 @@ static int has_places(const state_t *s, const round_t *round) {
   return s->open < 0 ? free_place(s) < ROOM && next_total(s, round) > 0 : belongs(s, s->open, round);
 }
 
-/* The sum of the shares. Nobody may be left in a permuted block, for arms were forced. */
+/* The sum of the shares; NaN if one is. Nobody may be left in a permuted block, for arms were forced. */
 static double shares(const state_t *s, const round_t *round, int *how) {
   double total = 0;
   *how = has_places(s, round) ? BY_PLACES : BY_CHANCES;
-  for (; !(total > 0); *how += !(total > 0)) {
+  for (; total <= 0; *how += total <= 0) {
     FOR_EACH_ARM(i, round) total += share_of(s, round, *how, i);
   }
   return total;
@@ -306,6 +306,7 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
   const state_t *s = state;
   int how, last = -1;
   double u = shares(s, round, &how) * rng_unif(&draws->policy);
+  if (isnan(u)) return -1;
   FOR_EACH_ARM(i, round) {
     const double share = share_of(s, round, how, i);
     if (!(share > 0)) continue;
@@ -465,6 +466,11 @@ static void grow(void *state, const void *of_old, int k) {
 
 static report_t report(const void *state, int arm) { return ((const state_t *)state)->arms[arm].report; }
 
+static int sound(const void *state, const void *fresh) {
+  const state_t *s = state, *f = fresh;
+  return SAME(k) && is_in(s->open, -1, ROOM) && s->made >= 0;
+}
+
 POLICY(randomised, .state_version = 5, .tosses = 1, .releases = 1, .each_once = 1, .by_tosses = 1,
        .commit = commit, .pass = pass, .update = update, .report = report, .probability = probability,
-       .release_next = release_oldest, .finish = finish, .grow = grow);
+       .release_next = release_oldest, .finish = finish, .grow = grow, .sound = sound);

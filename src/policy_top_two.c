@@ -228,6 +228,16 @@ static void grow(void *state, const void *of_old, int k) {
   memcpy(s->arms, old->arms, sizeof *s->arms * (size_t)k);
 }
 
+static int sound(const void *state, const void *fresh) {
+  const state_t *s = state, *f = fresh;
+  int all = SAME(k) && is_in(s->open, -1, s->k) && is_in(s->next, -1, s->k) && is_in(s->leader, -1, s->k) &&
+            is_in(s->verdict, -1, s->k);
+  for (int64_t i = 0; all && i < s->k; i++) {
+    all = gather_is_sound(&s->arms[i].gather) && evidence_is_sound(&s->arms[i].evidence);
+  }
+  return all;
+}
+
 POLICY(top_two, .state_version = 3, .tosses = 1, .releases = 1, .batches = GATHER_ROOM, .each_once = 1,
        .commit = commit, .update = update, .skip = skip, .report = report, .verdict = verdict,
-       .finish = finish, .grow = grow);
+       .finish = finish, .grow = grow, .sound = sound);

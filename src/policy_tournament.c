@@ -37,6 +37,13 @@ void tournament_init(tournament_t *t, int64_t k) {
   }
 }
 
+int tournament_is_sound(const tournament_t *t, int64_t k) {
+  if (!t) return 1;
+  int sound = t->k == k && t->opened >= 0 && t->opened <= k && t->changed >= NOTHING_PLAYED && t->changed < k;
+  for (int64_t i = 1; i < k && sound; i++) sound = t->match[i].winner >= 0 && t->match[i].winner < k;
+  return sound;
+}
+
 void tournament_forget(tournament_t *t, int arm) {
   int played = 1; /* did the arm win all its matches so far? */
   for (int64_t at = (t->k + arm) / 2; at > 0; at /= 2) {

@@ -77,6 +77,8 @@ static inline tournament_t *tournament_at(const void *place, int64_t k) {
 }
 /* Each takes NULL, too. */
 void tournament_init(tournament_t *t, int64_t k);
+/* May it be used, if it was read from somewhere? */
+int tournament_is_sound(const tournament_t *t, int64_t k);
 /* The matches above an arm are to be played again. */
 void tournament_forget(tournament_t *t, int arm);
 /* Something was learned of an arm. Of one arm at a time the next choice sees to all at once. */

@@ -122,5 +122,10 @@ static void skip(void *state, player_t *player, draws_t *draws) {
   thompson_skip(&KIND, s, thompson_of(s), player, draws);
 }
 
+static int sound(const void *state, const void *fresh) {
+  const ts_beta_t *s = state, *f = fresh;
+  return SAME(k);
+}
+
 POLICY(ts_beta, .state_version = 3, .tosses = 1, .tosses_coins = 1, .update = update, .skip = skip,
-       .report = report, .grow = grow);
+       .report = report, .grow = grow, .sound = sound);

@@ -354,5 +354,10 @@ static void skip(void *state, player_t *player, draws_t *draws) {
   }
 }
 
+static int sound(const void *state, const void *fresh) {
+  const ts_gaussian_t *s = state, *f = fresh;
+  return SAME(k) && is_in(s->opened, 0, s->k + 1);
+}
+
 POLICY(ts_gaussian, .state_version = 4, .tosses = 1, .commit = commit, .update = update, .skip = skip,
-       .charged = charged, .grow = grow);
+       .charged = charged, .grow = grow, .sound = sound);

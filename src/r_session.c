@@ -298,7 +298,8 @@ SEXP ffi_session_save(SEXP handle) {
 
 SEXP ffi_session_restore(SEXP handle, SEXP bytes) {
   live_t *live = handle_of(handle);
-  check_status(live, session_restore(&live->session, RAW(bytes), (size_t)Rf_xlength(bytes)));
+  void *room = R_alloc(session_room(&live->session), 1);
+  check_status(live, session_restore(&live->session, RAW(bytes), (size_t)Rf_xlength(bytes), room));
   forget_news(live);
   return R_NilValue;
 }

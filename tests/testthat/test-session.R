@@ -160,6 +160,53 @@ test_that("a session with any byte flipped, or cut anywhere, is refused", {
   }
 })
 
+# Up to three words of a saved session become nonsense, under a checksum that is made anew. It is refused, or plays
+# on, with errors of R.
+nonsense <- function() {
+  switch(sample.int(6, 1), as.raw(sample(0:255, 8, TRUE)), as.raw(c(sample.int(40, 1), rep(0, 7))), as.raw(rep(255, 8)),
+         writeBin(NaN, raw()), writeBin(1e300, raw()), as.raw(c(255, 255, 255, 127, 0, 0, 0, 0)))
+}
+
+play_nonsense <- function(case, k = sample(c(2:5, 60), 1), dim = case$dim %||% 0) {
+  while (!is.null(not_live(policy <- case$make()))) next
+  context <- if (dim) stats::runif(dim)
+  play <- function(handle, rounds) {
+    for (i in seq_len(rounds)) {
+      x <- .Call(C_session_choose, handle, NULL, context)
+      if (i %% 4) .Call(C_session_update, handle, x[2], as.integer(x[1]), x[3], i %% 3 / 2, context, NULL)
+    }
+  }
+  handle <- live_handle(policy, k, 300, dim)
+  play(handle, sample.int(2 * k, 1))
+  bytes <- .Call(C_session_save, handle)
+  for (at in sample(seq(49, length(bytes) - 7, 8), sample.int(3, 1))) bytes[at + 0:7] <- nonsense()
+  again <- live_handle(policy, k, 300, dim)
+  if (restore(again, sealed(bytes)) != "nothing") return("refused")
+  calls <- list(function() play(again, 40), function() .Call(C_session_report, again), function() .Call(C_session_news, again),
+                function() .Call(C_session_verdict, again), function() .Call(C_session_finish, again))
+  for (call in calls) tryCatch(call(), error = function(e) NULL)
+  "played"
+}
+
+survives <- function(times, seed) {
+  job <- parallel::mcparallel({
+    set.seed(seed)
+    unlist(lapply(session_policies(), function(case) replicate(times, play_nonsense(case))))
+  })
+  out <- suppressWarnings(parallel::mccollect(job)[[1]])
+  expect_setequal(out, c("refused", "played"))
+}
+
+test_that("nonsense under a right checksum is refused or an error, and never the end of R", {
+  skip_on_os("windows") # cannot fork
+  survives(4, seed = 1)
+})
+
+test_that("nonsense under a right checksum, at length", {
+  skip_unless_extended()
+  for (seed in 1:20) survives(20, seed)
+})
+
 # ---- whatever comes --------------------------------------------------------------------
 
 # Random calls of one session: random arms on offer, rewards in any order, now and then feedback on
