@@ -39,7 +39,8 @@ choose_body <- function() schema_body(
              description = "a string of at most 100 letters, digits and -_.:"),
   predicted = c(schema_several(or_null(SCHEMA_NUMBER), 1000), description = paste(
     "Of a policy with predictions: the reward that is expected of each person;",
-    "null where nothing is known"))
+    "null where nothing is known")),
+  stratum = c(schema_several(SCHEMA_TEXT), description = "Of an agent with strata: to which a person belongs")
 )
 
 api_choose <- function(agent, given) do.call(agent_choose, c(list(agent), given))
@@ -59,7 +60,8 @@ report_routes <- function() list(
             answer = schema_rows(arm = or_null(SCHEMA_TEXT), t = or_null(SCHEMA_NUMBER),
                                  wrong = SCHEMA_NUMBER, missing = SCHEMA_TEXT)),
   api_route("GET", "/effects", "read", "effects", "Differences of arms, with intervals", api_effects,
-            like = "effects()", query = list(control = SCHEMA_TEXT, level = schema_chance(0.95)),
+            like = "effects()",
+            query = list(control = SCHEMA_TEXT, level = schema_chance(0.95), by = schema_enum("stratum")),
             answer = schema_rows(arm = SCHEMA_TEXT, control = SCHEMA_TEXT,
                                  difference = or_null(SCHEMA_NUMBER), lower = or_null(SCHEMA_NUMBER),
                                  upper = or_null(SCHEMA_NUMBER), p = or_null(SCHEMA_NUMBER))),

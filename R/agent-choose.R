@@ -32,6 +32,8 @@
 #' @param predicted Of a policy with predictions ([policy_randomised()]): one number for each choice in the
 #'   units of the rewards, NA where nothing is known of the person. It is kept until the policy has learned
 #'   the reward, and no longer unless `keep_rewards`.
+#' @param stratum Of an agent with `strata`: to which of them the person belongs, a string for each choice or
+#'   one for all.
 #' @returns `agent_choose()`: a tibble, one row per choice: `ticket` (a string that nobody can guess), `t`
 #'   (the round; NA if the choice is none: beyond `max_per_person`, while a reward of the person is out or in
 #'   the open block, after the end, while all arms but one are paused, or by an agent beyond its budget),
@@ -53,7 +55,7 @@
 #' print(agent_reward(agent, two$ticket, c(0, 1)))
 #' @export
 agent_choose <- function(agent, n = 1, ..., offer = NULL, context = NULL, person = NULL, key = NULL,
-                         predicted = NULL) {
+                         predicted = NULL, stratum = NULL) {
   check_agent(agent)
   check_dots_empty(...)
   n <- check_count(n, 1, 1e6)
@@ -62,10 +64,11 @@ agent_choose <- function(agent, n = 1, ..., offer = NULL, context = NULL, person
   contexts <- check_contexts(context, n, agent)
   if (!is.null(predictions)) contexts <- predictions
   person <- check_person(person, n, agent$terms)
+  stratum <- check_stratum(stratum, n, agent$terms)
   key <- check_key(key)
   chosen <- agent_transact(agent, function(tx) {
     (if (!is.null(key)) asked_before(agent, n, key)) %||%
-      choose_arms(agent, tx, n, offer, contexts, person, key)
+      choose_arms(agent, tx, n, offer, contexts, person, key, stratum)
   })
   tibble::new_tibble(list(
     ticket = chosen$ticket, t = chosen$t,
@@ -84,7 +87,7 @@ asked_before <- function(agent, n, key) {
               class = "dpts_error_key")
 }
 
-choose_arms <- function(agent, tx, n, offer, contexts, person, key) {
+choose_arms <- function(agent, tx, n, offer, contexts, person, key, stratum) {
   if (agent$life$then == "end") abort_ended()
   offer <- taking_part(agent, offer)
   # Another process may have added arms since the context was checked.
@@ -92,7 +95,7 @@ choose_arms <- function(agent, tx, n, offer, contexts, person, key) {
     abort_arg("context", sprintf("a matrix of %s rows, one per arm", words_whole(length(agent$terms$arms))))
   }
   people <- if (!is.null(person) && !agent$life$forgotten) known_people(agent, tx, person)
-  chosen <- play_choices(agent, tx, n, offer, contexts, person, people)
+  chosen <- play_choices(agent, tx, n, offer, contexts, person, people, stratum)
   due <- due_of(agent, tx)
   note_tickets(agent, tx, chosen, due, contexts, key)
   counts <- !is.na(chosen$t)
@@ -110,7 +113,7 @@ choose_arms <- function(agent, tx, n, offer, contexts, person, key) {
 
 # The choices one by one: columns, with `new`: is it a ticket of its own, not one that was given out before?
 # What becomes known of persons is set in `people`.
-play_choices <- function(agent, tx, n, offer, contexts, person, people) {
+play_choices <- function(agent, tx, n, offer, contexts, person, people, stratum) {
   session <- agent$session
   terms <- agent$terms
   playing <- is_playing(agent)
@@ -144,10 +147,10 @@ play_choices <- function(agent, tx, n, offer, contexts, person, people) {
     }
     # Nobody is in a release twice, nor tossed again before the last reward is in.
     if (!is.null(who) && apart) {
-      arm[i] <- session_look(session, offer, contexts$at(i), if (who$out) -1 else who$batch)
+      arm[i] <- session_look(session, offer, contexts$at(i), stratum[i], if (who$out) -1 else who$batch)
       if (arm[i] > 0) next
     }
-    round <- session_play(session, offer, contexts$at(i))
+    round <- session_play(session, offer, contexts$at(i), stratum[i])
     left <- left - 1
     arm[i] <- as.integer(round[1])
     t[i] <- round[2]
@@ -360,6 +363,21 @@ check_person <- function(person, n, terms) {
   person <- trimws(enc2utf8(person), whitespace = "[\\h\\v]")
   if (!all(nzchar(person))) abort_arg("person", "not empty", "")
   hash_person(person, terms$key)
+}
+
+# The numbers of the strata of n choices
+check_stratum <- function(stratum, n, terms) {
+  if (is.null(terms$strata)) {
+    if (!is.null(stratum)) abort_arg("stratum", "left out: the agent was made without `strata`")
+    return(rep(1, n))
+  }
+  must <- sprintf("one of the strata%s: %s", if (n == 1) "" else " for each choice, or one for all",
+                  words_list(paste0("\"", terms$strata, "\""), "or", most = 10))
+  if (is.factor(stratum)) stratum <- as.character(stratum)
+  if (!is.character(stratum) || !length(stratum) %in% c(1, n)) abort_arg("stratum", must, stratum)
+  at <- match(stratum, terms$strata)
+  if (anyNA(at)) abort_arg("stratum", must, stratum[is.na(at)][1])
+  rep_len(at, n)
 }
 
 check_key <- function(key) {

@@ -43,6 +43,7 @@ add_arms <- function(agent, tx, add) {
   if (any(add %in% terms$arms)) {
     abort_arg("add", sprintf("new names; \"%s\" is an arm already", intersect(add, terms$arms)[1]))
   }
+  if (!is.null(terms$strata)) abort_input("add", "An agent with `strata` cannot take on arms.")
   if (agent$life$then != "go") abort_input("add", "The agent has ended: it takes on no more arms.")
   if (!is_true_of(terms$policy, "grows")) {
     abort_input("add", "Policy \"%s\" cannot take on arms: `?agent_arms` says why. Nothing was changed.",
@@ -119,7 +120,7 @@ agent_table <- function(agent) {
               predicted_low = design$predicted_low, predicted_high = design$predicted_high,
               per_person = agent$terms$max_per_person %||% 1)
   release_table(list(), function(run, arm) arm_factor(agent, arm), list(rows), born,
-                c(live_noise(seen$report), law), more)
+                c(live_noise(seen$report), law), more, strata = agent$terms$strata)
 }
 
 # The winner: proved by the policy itself or, where people are tossed, by the verdict of evidence, since the

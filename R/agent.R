@@ -39,6 +39,24 @@
 #' `max_per_person` or the `budget`) do not go by counts here: the policy chooses by the context, and
 #' learns nothing. There are no estimates, evidence or verdict of an arm.
 #'
+#' @section Strata:
+#' A stratum is a part of the people that is known before the toss and public: a country, a site, an age
+#' group, a class of predicted outcome. With `strata` each choice names one ([agent_choose()]), and each
+#' stratum has its own open block and chances, from the same policy. A person belongs to one stratum: a visit
+#' in another one is no round. Privacy is that of the policy, as a reward is in a sum of its own stratum
+#' alone.
+#'
+#' [evidence()] and [verdict()] are then about all people: the evidence of all blocks of all strata
+#' multiplies. [effects()] with `by = "stratum"` gives each stratum's effect, with the error probability
+#' shared among them. Where strata differ in how well people do, comparisons within them need fewer people.
+#' For this, **outcomes of people in different strata must be independent**, given what was published: blocks
+#' of different strata are open at the same time, and an outcome in one must not depend on the tosses in
+#' another (with 20 blocks that depend on each other in the worst way, 57% of claims at 5% were false).
+#' Evidence by means is refused, because strata differ in their means.
+#'
+#' Each stratum learns by itself, and must fill blocks of its own: with many strata of few people the noise of
+#' sums costs more than strata save, of which a warning says how much. Arms cannot be added later.
+#'
 #' @section People who come again:
 #' With [policy_randomised()] no release holds two rewards of a person, so that m of them are mu sqrt(m)-GDP,
 #' or the m-fold composition of Laplace noise: 210 visits at mu = 0.1 are 1.45-GDP, not 21-GDP
@@ -142,6 +160,7 @@
 #' @param retention How long who people were is kept, a difftime: the keys of calls after their choice, and
 #'   hashes of persons after the end. `NULL`: keys a day, and persons the `deadline`, or a day without one.
 #'   See [agent_person()].
+#' @param strata The names of strata of people, such as `c("north", "south")`; `NULL`: none. See Strata.
 #' @returns An agent: an object of class `dpts_agent`. It is a handle: two names for it are one agent.
 #' @family agent
 #' @concept central model of privacy
@@ -167,7 +186,8 @@
 dpts_agent <- function(policy, arms, store = NULL, ..., name = NULL, horizon = NULL,
                        use = c("deadline", "arrival"), deadline = Inf, range = c(0, 1),
                        missing = range[1], max_per_person = NULL, sticky = FALSE,
-                       keep_rewards = FALSE, dim = NULL, budget = NULL, retention = NULL) {
+                       keep_rewards = FALSE, dim = NULL, budget = NULL, retention = NULL,
+                       strata = NULL) {
   check_all_given()
   check_dots_empty(...)
   check_class(policy, "dpts_policy", "a policy")
@@ -191,9 +211,11 @@ dpts_agent <- function(policy, arms, store = NULL, ..., name = NULL, horizon = N
   if (!is.null(dim)) dim <- check_count(dim, 1, .Call(C_max_context))
   if (!is.null(budget)) check_budget(budget)
   if (!is.null(retention)) retention <- check_seconds(retention)
+  strata <- check_strata(strata, policy, horizon)
   terms <- list(policy = policy, arms = arms, name = name, horizon = horizon, use = use, deadline = deadline,
                 range = range, missing = missing, max_per_person = max_per_person, sticky = sticky,
                 keep_rewards = keep_rewards, dim = dim, budget = budget, retention = retention,
+                strata = strata,
                 key = system_bytes(32))
   check_terms(terms)
   opened <- open_store(store, create = TRUE, arg = "store")
@@ -256,7 +278,9 @@ new_agent <- function(store, terms, identity) {
   structure(agent, class = "dpts_agent")
 }
 
-session_of <- function(terms, arms) live_session(terms$policy, length(arms), terms$horizon, terms$dim)
+session_of <- function(terms, arms) {
+  live_session(terms$policy, length(arms), terms$horizon, terms$dim, max(1, length(terms$strata)))
+}
 
 # A store from the user's argument: NULL, a path or a DBI connection
 open_store <- function(store, create, arg = caller_arg(store)) {
@@ -516,18 +540,41 @@ check_arm_labels <- function(arms, arg = caller_arg(arms)) {
   force(arg)
   if (inherits(arms, "dpts_arms")) arms <- names(arms) %||% n_arms(arms)
   if (is.numeric(arms)) return(as.character(seq_len(check_count(arms, 1, 1e6, arg))))
-  if (!is.character(arms) || !length(arms) || anyNA(arms) || !all(nzchar(arms)) ||
-      !all(validEnc(arms))) {
-    abort_arg(arg, "the arms' names, or how many they are", arms)
+  check_names(arms, arg, "the arms' names, or how many they are")
+}
+
+check_names <- function(x, arg, what) {
+  if (!is.character(x) || !length(x) || anyNA(x) || !all(nzchar(x)) || !all(validEnc(x))) {
+    abort_arg(arg, what, x)
   }
   # (Marks that turn the direction of text make a page show another name.)
-  if (any(grepl("[[:cntrl:]\u200e\u200f\u202a-\u202e\u2066-\u2069]", arms) | nchar(arms) > 200)) {
+  if (any(grepl("[[:cntrl:]\u200e\u200f\u202a-\u202e\u2066-\u2069]", x) | nchar(x) > 200)) {
     abort_arg(arg, "names of at most 200 characters, each on one line and without marks of direction")
   }
-  if (anyDuplicated(arms)) {
-    abort_arg(arg, sprintf("distinct names; \"%s\" comes twice", arms[duplicated(arms)][1]))
+  if (anyDuplicated(x)) abort_arg(arg, sprintf("distinct names; \"%s\" comes twice", x[duplicated(x)][1]))
+  x
+}
+
+check_strata <- function(strata, policy, horizon) {
+  if (is.null(strata)) return(NULL)
+  strata <- check_names(strata, "strata", "the names of the strata")
+  why <- if (is_custom(core(policy)) || !is.null(core(policy)$policy)) {
+    "is not written in C, or plays another policy"
+  } else if (life_of(policy) < Inf) "is started anew" else if (is_contextual(policy)) "reads contexts" else
+    if (!gathers(policy)) "does not release each reward in one noisy sum"
+  if (!is.null(why)) {
+    abort_input("strata", "`strata` must be NULL: policy \"%s\" %s.", policy$name, why)
   }
-  arms
+  first <- core(policy)$params$size_1 %||% NA
+  if (length(strata) > 20 || isTRUE(length(strata) * first > (horizon %||% Inf) / 2)) {
+    rlang::warn(sprintf(paste(
+      "With %s strata each has blocks of its own%s: noise is added to the sums of each, and a stratum of few",
+      "people releases nothing until its block is full."), label_count(length(strata)),
+      if (is.na(first)) "" else sprintf(
+        ", at first of %s people, so that %s people are needed before each has released something",
+        label_count(first), label_count(first * length(strata)))), class = "dpts_warning_strata")
+  }
+  strata
 }
 
 # A difftime, in seconds

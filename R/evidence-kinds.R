@@ -14,6 +14,7 @@ EVIDENCE <- list(
   means = list(
     fits = function(design) {
       if (design$residuals) return("releases residuals, and arms have no mean residual")
+      if (design$strata > 1) return("has strata, whose means differ")
       if (isTRUE(design$per_person > 1)) "has several rewards of a person, whose means differ from others'"
     },
     bounds = function(design) TRUE, drifts = FALSE, by_block = FALSE, rates = TRUE
@@ -34,7 +35,7 @@ evidence_kind <- function(design, bounds = FALSE, among = names(EVIDENCE)) {
 release_design <- function(policy, k) {
   tosses <- tosses_people(policy)
   predicted <- predictions_of(policy)
-  list(tosses = tosses, permuted = tosses && core(policy)$params$permuted > 0,
+  list(strata = 1, tosses = tosses, permuted = tosses && core(policy)$params$permuted > 0,
        floor = toss_least(policy, k), correlation = correlation_of(policy),
        residuals = !is.null(predicted),
        predicted_low = predicted[1] %||% NA, predicted_high = predicted[2] %||% NA)
@@ -48,7 +49,7 @@ weigh_releases <- function(k, table, kind, design, margin = 0, threshold = Inf, 
                            rate = NA_real_) {
   .Call(C_evidence, k, table, c(list(kind = kind, margin = margin, threshold = threshold, interval = interval,
                                      risk = risk, rate = rate, running = !EVIDENCE[[kind]]$drifts),
-                                design[c("floor", "permuted", "residuals")]))
+                                design[c("floor", "permuted", "residuals", "strata")]))
 }
 
 # A difference between arms in the sums that a policy releases, over that between their rewards: it is smaller

@@ -173,6 +173,9 @@ rate_inside <- function(record, rate) {
 #' @rdname evidence
 #' @param control An arm, by name or number, against which the others are compared; `NULL`: all pairs.
 #' @param level The probability with which the intervals of all differences hold together, at all looks.
+#' @param by `"stratum"`, or `"site"`: the effects of each stratum or site by itself, in a first column of
+#'   this name. The error probability 1 - `level` is shared equally among them, so that all intervals hold
+#'   together.
 #' @returns `effects()`: a tibble, one row for each problem, policy, run and pair of arms, from all that was
 #'   released:
 #'   * `arm`, `control`: the pair;
@@ -186,9 +189,10 @@ rate_inside <- function(record, rate) {
 #'     below 1 - `level` exactly if the interval excludes 0. By tosses it is the least of all looks, and the
 #'     interval is as of now. With more arms intervals are wider than `p` says, because they hold together.
 #' @export
-effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ...) {
+effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ..., by = NULL) {
   check_dots_empty(...)
   level <- check_number(level, 0, 1, open = TRUE)
+  if (!is.null(by)) return(effects_by(object, control, level, check_choice(by, PLACES)))
   each_record(object, function(record) {
     pairs <- ordered_pairs(record$k)
     against <- control_arm(control, record$labels)
@@ -212,6 +216,24 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ...) {
          upper = scaled$upper,
          p = pmin(1, 4 * to$risk + 2 * exp(-pmax(highest[pairs$column], highest[back]))))
   }, "dpts_effects", bounds = TRUE)
+}
+
+# The effects of each stratum or site
+effects_by <- function(object, control, level, by) {
+  table <- dpts_releases(object)
+  if (is.null(table[[by]])) {
+    abort_input("by", "`by` must be NULL: there is no column `%s` in the releases.", by)
+  }
+  parts <- levels(table[[by]])
+  each <- lapply(parts, function(part) {
+    rows <- begin_rows(table[table[[by]] == part & is.na(table[["event"]] %||% NA), ], table)
+    effects(rows, control, 1 - (1 - level) / length(parts))
+  })
+  of <- factor(rep(parts, vapply(each, nrow, 0L)), parts)
+  columns <- lapply(stats::setNames(nm = names(each[[1]])), function(name) {
+    vctrs::vec_c(!!!lapply(each, `[[`, name))
+  })
+  tibble::new_tibble(c(stats::setNames(list(of), by), columns), nrow = length(of), class = "dpts_effects")
 }
 
 #' @rdname evidence
@@ -389,7 +411,8 @@ record_evidence <- function(record, kind, margin = 0, threshold = Inf, interval 
   if (rule$by_block) cut <- table[, "block"] %in% table[cut, "block"]
   table <- table[!cut, , drop = FALSE]
   if (!rule$drifts) inform_means(record)
-  input <- lapply(stats::setNames(nm = c(RELEASE, "block", "weight")), function(name) unname(table[, name]))
+  columns_read <- c(RELEASE, "block", "stratum", "weight")
+  input <- lapply(stats::setNames(nm = columns_read), function(name) unname(table[, name]))
   input$noise <- as.vector(t(table[, LAW]))
   out <- weigh_releases(k, input, kind, record, margin, threshold, interval, risk, rate)
   list(t = unique(input$t), pair = out$pair[, columns, drop = FALSE],

@@ -12,7 +12,7 @@ trim_releases <- function(kept) kept[seq_len(min(length(kept), 1 + length(RELEAS
 KEYS <- c("problem", "policy", "delay", "run")
 
 # The columns that say where a release comes from, within one experiment
-PLACES <- "site"
+PLACES <- c("site", "stratum")
 
 # The columns that every table has, and those that only some need
 TABLE <- c("t", "block", "arm", "n", "sum", "squares", "noise", "scale", "terms", "correlation", "chance",
@@ -49,6 +49,7 @@ EVENTS <- c("begin", "added", "retired", "end")
 #' * `problem`, `policy`, `delay`, `run`: which run the row belongs to, as in the result that the table was
 #'   made of. A table of one experiment has none of them.
 #' * `site`: where several sites take part in one experiment, which of them released the sum.
+#' * `stratum`: of an agent with `strata`, the stratum of the people in the sum.
 #' * `t`: the number of people so far when the sum was released.
 #' * `block`: the number of the release; arms whose sums were released together share it.
 #' * `arm`: the arm, a factor if arms have names, else a number.
@@ -310,14 +311,18 @@ record_id <- function(x) {
 # columns of RELEASE; `k`: how many arms each began with; `law`: the columns of OF_A_RUN and LAW, one element
 # for each run or for all, with numbers for `noise`; `more`: data frames of rows that C does not write: run,
 # t, arm, n, sum, event.
-release_table <- function(keys, arms, rows, k, law, more = NULL, guarantees = NULL) {
+# `strata`: their names; C then has an arm for each of a stratum's k arms
+release_table <- function(keys, arms, rows, k, law, more = NULL, guarantees = NULL, strata = NULL) {
   runs <- length(rows)
   all <- do.call(rbind, rows)
   colnames(all) <- RELEASE
   run <- rep(seq_len(runs), vapply(rows, nrow, 0L))
   law <- lapply(law, rep_len, runs)
   law$noise <- names(LAWS)[match(law$noise * (law$scale > 0), LAWS)]
-  joint <- joint_releases(run, all[, "arm"], all[, "t"])
+  each <- if (is.null(strata)) Inf else k[run]
+  stratum <- (all[, "arm"] - 1) %/% each + 1
+  all[, "arm"] <- all[, "arm"] - (stratum - 1) * if (is.null(strata)) 0 else each
+  joint <- joint_releases(run * max(1, length(strata)) + stratum, all[, "arm"], all[, "t"])
   # Blocks of tosses that were released together at the end may look like one; but then some rewards are out.
   early <- all[, "whole"] == 0
   whole <- !early & !(!is.na(law$floor[run]) & joint %in% joint[early])
@@ -326,10 +331,13 @@ release_table <- function(keys, arms, rows, k, law, more = NULL, guarantees = NU
             chance = replace(all[, "chance"], all[, "chance"] == 0, NA_real_), whole = whole,
             squares = replace(all[, "squares"], is.na(all[, "squares"]), NA_real_), # C's NaN
             event = rep(NA_character_, length(run)))
+  v$stratum <- if (!is.null(strata)) stratum
   more <- vctrs::vec_rbind(!!!more)
   more <- vctrs::vec_rbind(more, first_rows(v, k, more))
   if (nrow(more)) v <- add_rows(v, more)
-  columns <- c(lapply(keys, function(key) by_appearance(key[v$run])), v[setdiff(names(v), c("run", "arm"))],
+  columns <- c(lapply(keys, function(key) by_appearance(key[v$run])),
+               v[setdiff(names(v), c("run", "arm", "stratum"))],
+               if (!is.null(strata)) list(stratum = by_appearance(factor(strata[v$stratum], strata))),
                list(arm = by_appearance(arms(v$run, v$arm))),
                lapply(law, `[`, v$run))
   new_releases(columns, guarantees)
@@ -377,13 +385,28 @@ first_rows <- function(v, k, more) {
   }
 }
 
+# Some rows of a table, after a row for each of its arms
+begin_rows <- function(rows, table) {
+  first <- table[!duplicated(table$arm), ]
+  v <- as.list(first)
+  v[c("t", "n", "sum")] <- lapply(v[c("t", "n", "sum")], function(x) 0 * x)
+  v[c("block", "chance", "squares")] <- rep(list(rep(NA_real_, nrow(first))), 3)
+  v$event <- rep("begin", nrow(first))
+  v$whole <- rep(TRUE, nrow(first))
+  rows <- as.list(rows)
+  rows$event <- rows$event %||% rep(NA_character_, length(rows$n))
+  new_releases(lapply(stats::setNames(nm = names(v)), function(name) vctrs::vec_c(v[[name]], rows[[name]])),
+               attr(table, "guarantees"))
+}
+
 # Arms that begin come before a release of the same round, all other rows after it.
 add_rows <- function(v, more) {
   old <- length(v$run)
   none <- rep(NA_real_, nrow(more))
   last <- tapply(v$block, factor(v$run, seq_len(max(v$run, more$run))), max, default = 0)[more$run]
   open <- is.na(more$event) # each is a block of its own
-  new <- c(more, list(block = ifelse(open, last + stats::ave(none, more$run, FUN = seq_along), NA),
+  new <- c(more, list(stratum = rep(1, nrow(more)),
+                      block = ifelse(open, last + stats::ave(none, more$run, FUN = seq_along), NA),
                       terms = 0 * none %in% NA, chance = none, squares = none, whole = !open))
   v <- lapply(stats::setNames(nm = names(v)), function(name) c(v[[name]], new[[name]]))
   place <- ifelse(v$event %in% "begin", 0, ifelse(seq_along(v$t) > old, 2, 1))
@@ -548,7 +571,8 @@ release_records <- function(x) {
   rows <- cbind(arm = arms$code, t = v$t, size = v$n, sum = v$sum, terms = v$terms, whole = +v$whole,
                 chance = replace(v$chance, is.na(v$chance), 0), block = v$block, noise = LAWS[v$noise],
                 scale = v$scale, grid = v$grid, correlation = v$correlation,
-                squares = replace(v$squares, is.na(v$squares), 0), weight = weight)
+                squares = replace(v$squares, is.na(v$squares), 0), weight = weight,
+                stratum = as.integer(v$stratum %||% rep(1L, nrow(x))))
   name <- if (is.null(v$policy)) rep_len(names(attr(x, "guarantees")) %||% NA, length(first)) else
     as.character(v$policy[first])
   idle <- !is.na(v$event)
@@ -563,11 +587,14 @@ release_records <- function(x) {
       added <- sum(v$event[event] == "added")
       at <- at[!idle[at]]
     }
-    c(list(name = name[i], labels = labels[there], k = length(there), arms = there, ever = length(every),
+    rows <- rows[at, , drop = FALSE]
+    rows[, "stratum"] <- match(rows[, "stratum"], unique(rows[, "stratum"]))
+    c(list(name = name[i], strata = max(rows[, "stratum"], 1), labels = labels[there],
+           k = length(there), arms = there, ever = length(every),
            share = error_shares(there, length(every), added),
            share_of_one = if (added) error_parts(there, length(every) - added) else
              0 * there + 1 / length(every),
-           grid = max(v$grid[at], 0), releases = rows[at, , drop = FALSE]),
+           grid = max(v$grid[at], 0), releases = rows),
       lapply(law, `[`, i))
   })
   there <- lapply(records, `[[`, "arms")

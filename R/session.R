@@ -1,17 +1,19 @@
 # A live session: one policy at work on people, written in C or in R (src/r_session.c).
 
 # An environment:
-#   policy, k, horizon, dim   what it was made for
+#   policy, k, horizon, dim, strata   what it was made for. With strata C has an arm for each of a stratum's
+#                     arms (src/policy_strata.c); all that is asked and said here is of the k arms
 #   by_batch          is a reward needed until the release of its batch, and no longer?
 #   flip              the probability with which each bit was turned (0: rewards, not bits)
 #   sums_are_public   does the policy publish sums?
 #   handle, kernel    the session in C and the policy's kernel; NULL before session_start()
 #   batches, sums     what was released and not yet handed out: c(arm, batch), and rows of the release table
 # Only what session_arms() and session_paid() give is public.
-live_session <- function(policy, k, horizon, dim) {
+live_session <- function(policy, k, horizon, dim, strata = 1) {
   session <- new.env(parent = emptyenv())
   session$policy <- policy
   session$k <- k
+  session$strata <- strata
   session$horizon <- horizon %||% Inf
   session$dim <- dim %||% if (!is.null(predictions_of(policy))) 1L # a prediction is a context of one number
   session$flip <- flip_of(policy)
@@ -26,9 +28,9 @@ live_session <- function(policy, k, horizon, dim) {
 
 # A fresh state
 session_start <- function(session) {
-  session$kernel <- live_kernel(session$policy, session$horizon, session$dim)
-  session$handle <- .Call(C_session_new, session$kernel, session$k, session$horizon,
-                          as.integer(session$dim %||% 0))
+  session$kernel <- stratified(live_kernel(session$policy, session$horizon, session$dim), session$strata)
+  session$handle <- .Call(C_session_new, session$kernel, as.integer(session$k * session$strata),
+                          session$horizon, as.integer(session$dim %||% 0))
 }
 
 # What C is shown of a context; the host of a policy in R is shown any.
@@ -38,24 +40,46 @@ context_for_c <- function(session, context) {
   NULL
 }
 
+# The kernel of a policy in several strata
+stratified <- function(kernel, strata) {
+  if (strata == 1) return(kernel)
+  list(name = "strata", params = list(strata = as.double(strata)), flip = kernel$flip,
+       inner = kernel[setdiff(names(kernel), "flip")], memory = raw(512))
+}
+
+# The arms of a stratum as C numbers them. NULL: all
+arms_in <- function(session, arms, stratum) {
+  if (session$strata == 1) arms else as.integer((stratum - 1) * session$k + (arms %||% seq_len(session$k)))
+}
+
+# The stratum of a batch; of none: any will do
+stratum_of <- function(session, batch) (pmax(batch, 1) - 1) %% session$strata + 1
+
+arm_within <- function(session, arm) (arm - 1) %% session$k + 1
+
 # Choose an arm and commit to it -> c(arm, round, batch, probability). `context`: the same for all arms, or
 # that of each in turn
-session_play <- function(session, offer, context) {
+session_play <- function(session, offer, context, stratum = 1) {
   context <- context_for_c(session, context)
-  with_host(session$kernel, .Call(C_session_choose, session$handle, offer, context))
+  offer <- arms_in(session, offer, stratum)
+  out <- with_host(session$kernel, .Call(C_session_choose, session$handle, offer, context))
+  out[1] <- arm_within(session, out[1])
+  out
 }
 
 # The arm of a choice that is no round, by a policy in C. `held`: see src/r_session.c
-session_look <- function(session, offer, context, held = NA_real_) {
-  .Call(C_session_look, session$handle, offer, context, held)
+session_look <- function(session, offer, context, stratum = 1, held = NA_real_) {
+  arm <- .Call(C_session_look, session$handle, arms_in(session, offer, stratum), context, held)
+  if (arm > 0) as.integer(arm_within(session, arm)) else 0L
 }
 
 # The reward of round t, once -> what was released by it
 session_feed <- function(session, t, arm, batch, reward, context) {
   context <- context_for_c(session, context)
   forced <- getOption("dpts.forced_releases") # of tests
+  at <- arms_in(session, arm, stratum_of(session, batch))
   released <- with_host(session$kernel,
-                        .Call(C_session_update, session$handle, t, arm, batch, reward, context, forced))
+                        .Call(C_session_update, session$handle, t, at, batch, reward, context, forced))
   if (nrow(released)) note_released(session, arm, batch)
   invisible(released)
 }
@@ -63,8 +87,9 @@ session_feed <- function(session, t, arm, batch, reward, context) {
 # The same for many rewards of a policy in C, without contexts
 session_feed_all <- function(session, t, arm, batch, reward) {
   at <- 0L
+  own <- arms_in(session, arm, stratum_of(session, batch))
   repeat {
-    at <- .Call(C_session_update_until, session$handle, t, arm, batch, reward, at + 1L)
+    at <- .Call(C_session_update_until, session$handle, t, own, batch, reward, at + 1L)
     if (at == 0) break
     note_released(session, arm[at], batch[at])
   }
@@ -141,7 +166,7 @@ session_image <- function(session, ...) {
 # The store has these pages.
 session_known <- function(session, bytes) .Call(C_session_known, session$handle, bytes)
 
-session_pulls <- function(session) .Call(C_session_pulls, session$handle)
+session_pulls <- function(session) rowSums(matrix(.Call(C_session_pulls, session$handle), session$k))
 
 # What is public of each arm: `pulls`; `report` (the numbers of [REPORT], NULL where the policy publishes no
 # sums), and from it how many `rewards` and `releases` are in the arm's sum; and `flip`
@@ -151,6 +176,12 @@ session_arms <- function(session) {
   out <- list(pulls = session_pulls(session), rewards = none, releases = none, flip = session$flip)
   if (!session$sums_are_public) return(out)
   report <- with_host(session$kernel, .Call(C_session_report, session$handle))
+  if (session$strata > 1) {
+    all <- array(report, c(nrow(report), session$k, session$strata))
+    report <- all[, , 1]
+    added <- match(c("rewards", "sum", "terms", "looks", "squares"), REPORT)
+    report[added, ] <- rowSums(all[added, , , drop = FALSE], dims = 2)
+  }
   out$report <- stats::setNames(asplit(report, 1), REPORT)
   out$rewards <- report[1, ]
   out$releases <- if (session$flip > 0) out$rewards else

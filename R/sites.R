@@ -58,10 +58,11 @@ check_alike <- function(tables) {
     changed <- (table[["event"]] %||% NA) %in% c("added", "retired")
     sort(paste(table$event, table$arm)[changed])
   })
+  strata <- lapply(tables, function(table) sort(unique(as.character(table$stratum))))
   said <- c(list("the same arms" = arms, "the same range of rewards" = Map(c, one("low"), one("high")),
                  "noise of the same distribution and scale" = lapply(tables, law),
                  "the same floor of chances, or no tosses at all" = one("floor"),
-                 "as many rewards of a person" = one("per_person"),
+                 "the same strata" = strata, "as many rewards of a person" = one("per_person"),
                  "predictions in the same range" = Map(c, one("predicted_low"), one("predicted_high")),
                  "tosses of the same kind" = one("permuted"), "rewards of the same kind" = one("flip"),
                  "the same arms added and retired" = came))
@@ -114,6 +115,12 @@ join_sites <- function(tables, ended) {
   v$whole[idle] <- TRUE
   block <- vctrs::vec_group_id(vctrs::new_data_frame(as.list(rows[!idle, c("site", "round", "t")])))
   number <- replace(rep(NA_real_, nrow(rows)), !idle, as.double(block))
+  strata <- unique(unlist(lapply(tables, function(table) as.character(table[["stratum"]]))))
+  if (length(strata)) {
+    tables <- lapply(tables, as.list)
+    for (i in seq_along(tables)) tables[[i]]$stratum <- as.character(tables[[i]]$stratum)
+    v$stratum <- factor(site_column(tables, rows, "stratum"), strata)
+  }
   v <- c(v, list(t = rows$t, event = rows$event, block = number,
                  arm = if (is.factor(arm)) factor(labels[rows$arm], labels) else labels[rows$arm],
                  site = factor(names(tables)[rows$site], names(tables))))

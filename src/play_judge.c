@@ -2,12 +2,12 @@
 
 size_t judge_size(const survey_t *survey) {
   const int k = survey->design.k;
-  return survey->rule->size(k) + (size_t)k * (sizeof(release_mark_t) + sizeof(release_t));
+  return survey->rule->size(&survey->design) + (size_t)k * (sizeof(release_mark_t) + sizeof(release_t));
 }
 
 void judge_begin(judge_t *judge, const survey_t *survey, void *memory) {
   const int k = survey->design.k;
-  release_mark_t *known = (release_mark_t *)((char *)memory + survey->rule->size(k));
+  release_mark_t *known = (release_mark_t *)((char *)memory + survey->rule->size(&survey->design));
   *judge = (judge_t){.state = memory, .known = known, .rows = (release_t *)(known + k)};
   for (int i = 0; i < k; i++) known[i] = (release_mark_t){0};
   survey->rule->begin(memory, &survey->design);

@@ -144,9 +144,9 @@ static int is_distribution(const double *p, const round_t *round, int k) {
 
 session_status_t session_probability(const session_t *session, const round_t *round, double *p) {
   const policy_t *policy = session->spec->policy;
-  const int k = session->spec->k;
-  for (int i = 0; i < k; i++) p[i] = policy->probability ? 0 : NAN;
-  if (!policy->probability) return SESSION_OK;
+  const int k = session->spec->k, says = spec_says_chances(session->spec);
+  for (int i = 0; i < k; i++) p[i] = says ? 0 : NAN;
+  if (!says) return SESSION_OK;
   round_t space;
   const int viewed = session_is_viewed(session);
   policy->probability(session->state, viewed ? view_round(session, round, &space) : round, p);

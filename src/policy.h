@@ -74,7 +74,7 @@ struct policy_t {
   /* A person comes again whose last reward is in batch `held`. If that is the batch that takes pulls now, or
      for -1 in any case, this visit is in no batch: returns 1, and so many of such visits end the batch, too.
      NULL: it does not keep the rewards of a person in different batches. */
-  int (*pass)(void *state, int64_t held);
+  int (*pass)(void *state, const round_t *round, int64_t held);
   /* A reward. NULL: nothing to learn. */
   void (*update)(void *state, const feedback_t *feedback, draws_t *draws);
   /* commit() and update() in one, for a reward that comes at once: the state is the same after it.
@@ -129,6 +129,8 @@ struct policy_t {
 #define SAME(FIELD) (s->FIELD == f->FIELD)
 static inline int is_in(int64_t x, int64_t low, int64_t high) { return x >= low && x < high; }
 
+extern const policy_t policy_strata; /* around another one, in no list: kernels alone name it */
+
 const policy_t *policy_find(const char *name); /* NULL if there is none */
 const policy_t *policy_at(size_t i);           /* the i-th, from 0; NULL: there are no more */
 
@@ -138,6 +140,12 @@ static inline int releases_batches(const policy_t *policy) { return policy->each
 /* Are there sums to conclude from: of batches, or of bits that are random already? */
 static inline int spec_concludes(const spec_t *spec) {
   return spec->every == 0 && (spec->flip > 0 || releases_batches(spec->policy));
+}
+
+/* Can it say with which chance an arm is chosen? */
+static inline int spec_says_chances(const spec_t *spec) {
+  const spec_t *own = spec->policy == &policy_strata ? spec->inner : spec;
+  return own->policy->probability != NULL;
 }
 
 #endif

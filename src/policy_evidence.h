@@ -13,6 +13,7 @@
 /* A row of the release table (R/releases.R): what was released of an arm. */
 typedef struct {
   int arm, block;   /* arms that were released as one block have the same number */
+  int stratum;      /* from 0 */
   double size, sum; /* rewards, and the noisy sum of them */
   double terms;     /* independent variables of noise in the sum */
   double chance;    /* of each person of the block to get the arm; 0: not randomised */
@@ -43,13 +44,14 @@ typedef struct {
   double risk;              /* error probability given to correlated noise, for each arm and sign */
   double floor;             /* no chance of an arm, given that it is one of a pair, is ever below it */
   int residuals;            /* are these sums of rewards less predictions? */
+  int strata;               /* how many, 1 at least */
   int permuted;             /* are people assigned in fixed numbers? */
   double rate;              /* that each arm is compared with, in place of the other arms; NAN: none */
 } design_t;
 
 typedef struct {
   const char *name;
-  size_t (*size)(int k); /* bytes of its state */
+  size_t (*size)(const design_t *design); /* bytes of its state */
   void (*begin)(void *state, const design_t *design);
   /* Before the sums of releases that come together are known: fix what must be a function of earlier
      releases alone. May be NULL. */

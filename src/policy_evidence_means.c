@@ -517,7 +517,9 @@ typedef struct {
   evidence_t arm[];
 } means_t;
 
-static size_t size(int k) { return sizeof(means_t) + (size_t)k * sizeof(evidence_t); }
+static size_t size(const design_t *design) {
+  return sizeof(means_t) + (size_t)design->k * sizeof(evidence_t);
+}
 
 static void begin(void *state, const design_t *design) {
   means_t *s = state;

@@ -138,12 +138,13 @@ double bet_lower(const bet_t *bet, const stakes_t *stakes, double threshold) {
 typedef struct {
   design_t design;
   stakes_t stakes; /* from the first block on */
-  tossed_t *block;
+  tossed_t *block; /* of each stratum */
   bet_t bets[]; /* of a against b at a k + b; with a rate, of a at 2 a: above it, and at 2 a + 1: below it */
 } tosses_t;
 
-static size_t size(int k) {
-  return sizeof(tosses_t) + (size_t)k * ((size_t)(k + 1) * sizeof(bet_t) + sizeof(tossed_t));
+static size_t size(const design_t *design) {
+  const size_t k = (size_t)design->k;
+  return sizeof(tosses_t) + k * ((k + 1) * sizeof(bet_t) + (size_t)design->strata * sizeof(tossed_t));
 }
 
 static void begin(void *state, const design_t *design) {
@@ -152,7 +153,7 @@ static void begin(void *state, const design_t *design) {
   *s = (tosses_t){
       .design = *design, .stakes = {.n = BETS, .linear = 1}, .block = (tossed_t *)(s->bets + k * (k + 1))};
   for (int i = 0; i < k * (k + 1); i++) s->bets[i] = (bet_t){0};
-  for (int i = 0; i < k; i++) s->block[i] = (tossed_t){0};
+  for (int i = 0; i < k * design->strata; i++) s->block[i] = (tossed_t){0};
 }
 
 /* Those that every law of the first block admits. There are squares if all its rows have them. */
@@ -179,9 +180,10 @@ static void release(void *state, const release_t *rows, int n) {
     bet_add_rate(own + 1, &s->stakes, &rows[i], s->design.rate, -1);
   }
   if (!isnan(s->design.rate)) return;
-  for (int i = 0; i < k; i++) s->block[i].now.chance = 0;
-  for (int i = 0; i < n; i++) s->block[rows[i].arm].now = rows[i];
-  bets_add(s->bets, k, &s->stakes, s->block, s->design.permuted);
+  tossed_t *block = s->block + rows[0].stratum * k;
+  for (int i = 0; i < k; i++) block[i].now.chance = 0;
+  for (int i = 0; i < n; i++) block[rows[i].arm].now = rows[i];
+  bets_add(s->bets, k, &s->stakes, block, s->design.permuted);
 }
 
 static const bet_t *bet_of(const tosses_t *s, int a, int b) { return &s->bets[a * s->design.k + b]; }

@@ -408,7 +408,8 @@ static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws
   return number;
 }
 
-static int pass(void *state, int64_t held) {
+static int pass(void *state, const round_t *round, int64_t held) {
+  (void)round;
   state_t *s = state;
   block_t *block = s->open < 0 ? NULL : &s->blocks[s->open];
   if (held >= 0 && !(block && block->number == held)) return 0;

@@ -20,6 +20,7 @@ design_t read_design(SEXP ask, int k) {
                     .risk = list_number(ask, "risk"),
                     .floor = list_number(ask, "floor"),
                     .residuals = list_number(ask, "residuals") == 1,
+                    .strata = (int)fmax(1, list_number(ask, "strata")),
                     .permuted = list_number(ask, "permuted") != 0,
                     .rate = list_number(ask, "rate")};
 }
@@ -59,10 +60,10 @@ static double best_bound(const martingale_t *rule, const void *state, int a, int
   return low;
 }
 
-/* `table`: columns arm (from 1), t, block, size, sum, terms, chance, squares and weight (0: no squares) of
-   the release table, in order, and noise, c(kind, scale, step, correlation) of each row in turn. `ask`: the
-   kind of evidence and its design; interval, the threshold of the lower bounds, and running, do bounds of
-   earlier looks still hold?
+/* `table`: columns arm (from 1), t, block, stratum (from 1), size, sum, terms, chance, squares and weight
+   (0: no squares) of the release table, in order, and noise, c(kind, scale, step, correlation) of each row
+   in turn. `ask`: the kind of evidence and its design; interval, the threshold of the lower bounds, and
+   running, do bounds of earlier looks still hold?
    -> list(pair, lower, estimate): ln W after the releases of each t, a row for each t, arm a against b in
    column a + k b (from 0); at the end bounds and estimates of the differences, a in rows and b in columns.
    With a rate: of pair ln E that the mean is above it in column a, and below it in column k + a */
@@ -74,7 +75,8 @@ SEXP ffi_evidence(SEXP arms, SEXP table, SEXP ask) {
                *block = REAL(list_get(table, "block")), *size = REAL(list_get(table, "size")),
                *sum = REAL(list_get(table, "sum")), *terms = REAL(list_get(table, "terms")),
                *chance = REAL(list_get(table, "chance")), *noise = REAL(list_get(table, "noise")),
-               *squares = REAL(list_get(table, "squares")), *weight = REAL(list_get(table, "weight"));
+               *stratum = REAL(list_get(table, "stratum")), *squares = REAL(list_get(table, "squares")),
+               *weight = REAL(list_get(table, "weight"));
   const int n = Rf_length(list_get(table, "arm"));
   release_t *rows = (release_t *)R_alloc((size_t)n, sizeof *rows);
   double *scale = (double *)R_alloc((size_t)k, sizeof *scale); /* of each arm's last noise */
@@ -84,6 +86,7 @@ SEXP ffi_evidence(SEXP arms, SEXP table, SEXP ask) {
     const double *law = noise + 4 * (size_t)i;
     rows[i] = (release_t){(int)arm[i] - 1,
                           (int)block[i],
+                          (int)stratum[i] - 1,
                           size[i],
                           sum[i],
                           terms[i],
@@ -104,7 +107,7 @@ SEXP ffi_evidence(SEXP arms, SEXP table, SEXP ask) {
   const double interval = list_number(ask, "interval");
   const int running = list_number(ask, "running") != 0 && interval < INFINITY;
   for (int at = 0; at < k * k && running; at++) lower[at] = -1;
-  void *state = R_alloc(rule->size(k), 1);
+  void *state = R_alloc(rule->size(&design), 1);
   int *heard = (int *)R_alloc((size_t)k, sizeof *heard); /* after how many looks */
   for (int a = 0; a < k; a++) heard[a] = 0;
   rule->begin(state, &design);

@@ -26,9 +26,11 @@ void read_policy(SEXP value, int k, int dim, double horizon, spec_t *spec) {
   SEXP params = list_get(value, "params");
   SEXP host = list_get(value, "host");
   memset(spec, 0, sizeof *spec);
+  const double strata = optional_number(params, "strata", 0);
   SEXP library = list_get(value, "library");
   spec->policy = host != R_NilValue      ? &policy_custom
                  : library != R_NilValue ? compiled_find(text_of(library), name)
+                 : strata > 0            ? &policy_strata
                                          : policy_find(name);
   if (!spec->policy) Rf_error("no policy called '%s'", name);
   spec->k = k;
@@ -42,7 +44,8 @@ void read_policy(SEXP value, int k, int dim, double horizon, spec_t *spec) {
     SEXP memory = list_get(value, "memory");
     if ((size_t)Rf_xlength(memory) < sizeof(spec_t)) Rf_error("no memory for a policy inside another");
     spec_t *own = (spec_t *)RAW(memory);
-    read_policy(inner, k, dim, floor(horizon / optional_number(params, "batch", 1)), own);
+    const int arms = strata > 0 ? k / (int)strata : k;
+    read_policy(inner, arms, dim, floor(horizon / optional_number(params, "batch", 1)), own);
     spec->inner = own;
   }
   for (int i = 0; spec->policy->params[i].name; i++) {

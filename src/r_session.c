@@ -98,7 +98,7 @@ SEXP ffi_session_choose(SEXP handle, SEXP offer, SEXP context) {
   double chance = NA_REAL;
   begin_draws(live);
   session_status_t status = session_choose(&live->session, &round, &arm);
-  if (status == SESSION_OK && live->spec.policy->probability) {
+  if (status == SESSION_OK && spec_says_chances(&live->spec)) {
     double *p = (double *)R_alloc((size_t)live->spec.k, sizeof(double));
     status = session_probability(&live->session, &round, p);
     chance = or_na(p[arm]);
@@ -125,7 +125,7 @@ SEXP ffi_session_look(SEXP handle, SEXP offer, SEXP context, SEXP held) {
   const double batch = Rf_asReal(held);
   if (isnan(batch)) return Rf_ScalarInteger(arm + 1);
   live->touched.n = -1;
-  return Rf_ScalarInteger(live->spec.policy->pass(live->session.state, (int64_t)batch) ? arm + 1 : 0);
+  return Rf_ScalarInteger(live->spec.policy->pass(live->session.state, &round, (int64_t)batch) ? arm + 1 : 0);
 }
 
 /* May one stop, and with which arm -> c(stop, arm or NA, error or NA) */

@@ -21,8 +21,8 @@ export class Agent {
     Object.assign(this, { token, timeout, tries });
   }
 
-  // A list of {ticket, t, arm, probability}. options: offer, context, person, key, predicted. A choice that is sent again
-  // has the same key, and so is made once. With `otherwise`, an arm, there is always an answer: if there is no service,
+  // A list of {ticket, t, arm, probability}. options: offer, context, person, key, predicted, stratum. A choice that is sent
+  // again has the same key, and so is made once. With `otherwise`, an arm, there is always an answer: if there is no service,
   // that arm without a ticket; if the experiment has ended, its winner.
   async choose({ n = 1, otherwise = null, ...options } = {}) {
     try {

@@ -31,7 +31,8 @@ class Agent:
         self.token, self.timeout, self.tries = token, timeout, tries
 
     def choose(self, n=1, default=None, **options):
-        """A list of dicts: ticket, t, arm, probability. `options`: offer, context, person, key, predicted.
+        """A list of dicts: ticket, t, arm, probability. `options`: offer, context, person, key, predicted,
+        stratum.
 
         A choice that is sent again has the same key, and so is made once. With `default`, an arm, there is always an
         answer: if there is no service, that arm without a ticket; if the experiment has ended, its winner.

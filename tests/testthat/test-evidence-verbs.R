@@ -361,10 +361,10 @@ test_that("of means that do not change the intervals of all looks hold, so p-val
   # The best of all looks is found: the bounds of each look alone, by the rule's own bisection
   record <- release_records(table)$records[[1]]
   ask <- list(kind = "means", margin = 0, threshold = Inf, interval = log(2 / 0.05), risk = 0, rate = NA_real_, running = FALSE,
-              floor = 0, permuted = FALSE)
+              floor = 0, permuted = FALSE, strata = 1)
   alone <- vapply(unique(table$t), function(t) {
     rows <- record$releases[record$releases[, "t"] <= t, , drop = FALSE]
-    input <- c(as.list(as.data.frame(rows[, c(RELEASE, "block", "weight"), drop = FALSE])), list(noise = as.vector(t(rows[, LAW]))))
+    input <- c(as.list(as.data.frame(rows[, c(RELEASE, "block", "stratum", "weight"), drop = FALSE])), list(noise = as.vector(t(rows[, LAW]))))
     .Call(C_evidence, 2L, input, ask)$lower[c(2, 3)]
   }, numeric(2))
   expect_equal(rbind(early$lower, -early$upper), t(apply(alone, 1, cummax)), tolerance = 1e-6, ignore_attr = TRUE)

@@ -71,7 +71,7 @@ test_that("the pair of a pure policy's noise is that of its releases", {
   seen <- 0
   for (case in session_policies()) {
     policy <- withr::with_seed(1, case$make())
-    if (promises_nothing(policy$guarantee) || !is_true_of(policy, "each_once") || carry_of(policy) > 0) next
+    if (promises_nothing(policy$guarantee) || !is_true_of(policy, "each_once") || correlation_of(policy) > 0) next
     own <- guarantee_of_release(policy, "x")
     if (own$kind != "laplace") next
     session <- live_session(policy, 3, 1000, NULL)

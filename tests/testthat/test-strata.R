@@ -1,0 +1,154 @@
+# Strata: each has blocks and chances of its own, and evidence multiplies over all of them.
+
+skip_on_cran()
+skip_if_not_installed("RSQLite")
+
+new_strata <- function(policy = policy_randomised(mu = 1, block = 10), strata = c("north", "south"), ..., arms = c("x", "y")) {
+  dpts_agent(policy, arms, use = "arrival", strata = strata, ...)
+}
+
+visit <- function(agent, stratum, rewards = stats::runif(length(stratum)), ...) {
+  choice <- agent_choose(agent, n = length(stratum), stratum = stratum, ...)
+  agent_reward(agent, choice$ticket, rewards)
+  invisible(choice)
+}
+
+test_that("each stratum's sums are of its own people, in blocks of its own", {
+  withr::local_seed(1)
+  agent <- new_strata(policy_randomised(mu = 1e6, rule = "neyman", block = c(10, 15)), strata = c("n", "s", "w"),
+                      arms = 3, keep_rewards = TRUE)
+  people <- sample(c("n", "s", "w"), 300, replace = TRUE, prob = c(3, 2, 1))
+  rewards <- round(stats::runif(300), 3)
+  choice <- visit(agent, people, rewards)
+  table <- dpts_releases(agent)
+  expect_identical(levels(table$stratum), unique(as.character(table$stratum)))
+  kept <- agent$store$tickets(choice$ticket)
+  batch <- kept$batch[match(choice$ticket, kept$ticket)]
+  for (s in c("n", "s", "w")) {
+    own <- table[table$stratum == s, ]
+    mine <- people == s
+    # its blocks, in the order of its people: the first of 10, then of 15
+    block <- match(batch[mine], unique(batch[mine]))
+    expect_true(all(diff(block) >= 0))
+    expect_identical(as.vector(table(block))[seq_len(max(block) - 1)], c(10L, rep(15L, max(block) - 2)))
+    for (i in seq_along(unique(own$block))) {
+      rows <- own[own$block == unique(own$block)[i], ]
+      at <- which(mine)[block == i]
+      sums <- tapply(rewards[at], factor(choice$arm[at], levels(choice$arm)), sum, default = 0)
+      expect_equal(rows$sum, as.vector(sums), tolerance = 1e-4)
+      expect_equal(rows$n, as.vector(table(choice$arm[at])))
+      expect_equal(sum(rows$chance), 1)
+    }
+    expect_equal(unique(own$chance[own$block == own$block[1]]), 1 / 3)
+  }
+  expect_equal(sum(pulls(agent)$pulls), 300)
+  expect_equal(sum(estimates(agent)$rewards), sum(table$n))
+})
+
+test_that("evidence multiplies over strata, each with its own centre", {
+  law <- c(2, 1, 0, 0)
+  kappa <- kappas_of(law, 0.3)[1:5]
+  p <- c(0.5, 0.4)
+  tossed <- list(c(60, 40, 55, 45), c(30, 70, 52, 48))
+  sums <- list(c(12.5, 3, 11, 6), c(27, 52, 47.5, 36))
+  f <- lapply(1:2, function(s) tosses_by_hand(p, matrix(tossed[[s]]), matrix(sums[[s]]), law, kappa)[1, ])
+  # In turn: block 1 of both, then block 2 of both
+  order <- c(1, 2, 5, 6, 3, 4, 7, 8)
+  stratum <- rep(1:2, each = 4)[order]
+  out <- weigh("tosses", 2, rep(1:2, 4), rep(1:4, each = 2), unlist(tossed)[order], unlist(sums)[order], law,
+               chance = c(rep(c(0.5, 0.5), 2), rep(c(0.4, 0.6), 2)), floor = 0.3, stratum = stratum)
+  expect_equal(out$pair[4, 3], log(mean(exp(f[[1]] + f[[2]]))))
+  # One stratum is the special case; pooled centres are others.
+  one <- weigh("tosses", 2, rep(1:2, 4), rep(1:4, each = 2), unlist(tossed)[order], unlist(sums)[order], law,
+               chance = c(rep(c(0.5, 0.5), 2), rep(c(0.4, 0.6), 2)), floor = 0.3)
+  expect_gt(abs(one$pair[4, 3] - out$pair[4, 3]), 1e-3)
+})
+
+test_that("effects by stratum are those of its rows, with the error shared", {
+  withr::local_seed(2)
+  agent <- new_strata()
+  visit(agent, rep(c("north", "south"), 200), rep(c(0.2, 0.8), 200))
+  by <- effects(agent, by = "stratum", level = 0.9)
+  expect_identical(by$stratum, factor(c("north", "south")))
+  table <- dpts_releases(agent)
+  for (s in 1:2) {
+    own <- effects(table[table$stratum == by$stratum[s], ], level = 0.95)
+    expect_equal(by[s, -1], own, ignore_attr = TRUE)
+  }
+  expect_error(effects(agent, by = "region"), "`by`", class = "dpts_error_input")
+  expect_error(effects(dpts_releases(agent)[c("t", "block", "arm", "n", "sum", "squares", "noise", "scale", "terms",
+    "correlation", "chance", "floor", "whole", "low", "high", "grid")], by = "stratum"), "no column", class = "dpts_error_input")
+  expect_error(evidence(agent, "means"), "has strata", class = "dpts_error_verdict")
+  # Through a file, and as sites
+  file <- withr::local_tempfile(fileext = ".csv")
+  utils::write.csv(table, file)
+  read <- as_releases(utils::read.csv(file))
+  expect_identical(evidence(read), evidence(agent))
+  expect_identical(effects(read, by = "stratum")$lower, effects(agent, by = "stratum")$lower)
+  both <- dpts_releases(list(a = agent, b = read))
+  expect_identical(as.vector(table(both$site, both$stratum)[, "north"] > 10), c(TRUE, TRUE))
+  expect_identical(nrow(effects(list(a = agent, b = read), by = "site")), 2L)
+})
+
+test_that("a person is in one stratum, and a store opened anew goes on", {
+  skip_if_not_installed("openssl")
+  file <- withr::local_tempfile(fileext = ".sqlite")
+  agent <- new_strata(store = file, max_per_person = 4, policy = policy_randomised(mu = 1, block = 5))
+  visit(agent, "north", person = "p")
+  expect_true(is.na(visit(agent, "south", person = "p")$t)) # another stratum
+  expect_true(is.na(visit(agent, "north", person = "p")$t)) # the open block
+  visit(agent, rep("north", 4), person = letters[1:4])
+  agent_close(agent)
+  agent <- agent_open(file)
+  expect_identical(nrow(dpts_releases(agent)), 2L)
+  expect_true(is.na(visit(agent, "south", person = "p")$t))
+  expect_false(is.na(visit(agent, "north", person = "p")$t))
+  expect_match(format(agent)[2], "2-GDP for people with up to 4 rewards in different releases")
+  expect_equal(min(dpts_privacy(agent, delta = 1e-6)$epsilon[1]), gdp_epsilon(1, 1e-6))
+  agent_close(agent)
+})
+
+test_that("bad strata are refused by name, and many small ones are warned of", {
+  bad <- function(...) expect_error(..., class = "dpts_error_input")
+  agent <- new_strata()
+  bad(agent_choose(agent), "`stratum`")
+  bad(agent_choose(agent, stratum = "east"), "\"north\" or \"south\"")
+  bad(agent_choose(agent, n = 3, stratum = c("north", "south")), "`stratum`")
+  bad(agent_choose(dpts_agent(policy_randomised(mu = 1), 2, use = "arrival"), stratum = "a"), "without `strata`")
+  bad(agent_arms(agent, add = "z"), "`strata`")
+  bad(new_strata(strata = c("a", "a")), "comes twice")
+  bad(new_strata(strata = 3), "`strata`")
+  bad(new_strata(policy_ts_gaussian(), horizon = 100), "`strata` must be NULL")
+  bad(new_strata(policy_restart(policy_randomised(mu = 1), 100)), "started anew")
+  expect_warning(new_strata(strata = paste("s", 1:200)), "200 strata.* 10 people, so that 2,000 people",
+                 class = "dpts_warning_strata")
+  expect_warning(new_strata(policy_randomised(mu = 1), horizon = 700), "so that 400 people", class = "dpts_warning_strata")
+  # A stratum of nobody: it has no releases, and the others say what they prove.
+  visit(agent, rep("north", 100))
+  expect_identical(unique(as.character(dpts_releases(agent)$stratum)), "north")
+  expect_identical(nrow(effects(agent, by = "stratum")), 1L)
+  expect_s3_class(verdict(agent), "dpts_verdict")
+})
+
+test_that("other policies have strata too, and the service takes them", {
+  for (policy in list(policy_top_two(mu = 1), policy_local(policy_randomised(mu = 1, block = 10), 1),
+                      policy_randomised(epsilon = 1, block = 10, permuted = TRUE))) {
+    agent <- new_strata(policy)
+    visit(agent, rep(c("north", "south"), 60), 1)
+    expect_equal(sum(pulls(agent)$pulls), 120)
+    agent_finish(agent)
+    expect_setequal(as.character(dpts_releases(agent)$stratum), c("north", "south"))
+  }
+  skip_if_not_installed("plumber")
+  skip_if_not_installed("openssl")
+  # A route takes what it reads from a request, and gives that to the verb.
+  route <- Filter(function(r) r$path == "/choose", api_routes())[[1]]
+  body <- read_body(list(bodyRaw = charToRaw('{"n": 2, "stratum": ["north", "south"]}')), route$body)
+  agent <- new_strata()
+  expect_false(anyNA(route$work(agent, body)$t))
+  expect_error(route$work(agent, list(stratum = "east")), "`stratum`", class = "dpts_error_input")
+  route <- Filter(function(r) r$path == "/effects", api_routes())[[1]]
+  agent <- new_strata()
+  visit(agent, rep(c("north", "south"), 20))
+  expect_identical(nrow(route$work(agent, list(by = "stratum"))), 2L)
+})
