@@ -29,9 +29,10 @@
 #' **Blocks.** `NULL` begins with 200 people. Each next block is 0.3 times all people so far, up to 200 /
 #' `mu`^2 (400 / `epsilon`^2) people for each arm, but 200 in all at least: the larger a block is, the less
 #' its noise counts; the smaller, the earlier an experiment can stop. Where outcomes are continuous later
-#' blocks have at least min(k sqrt(1000 s^2 / v), 2 max(n, 500 k)) people, with n all people so far, s^2 the
-#' variance of the noise in a sum, and v the variance of rewards as the releases have it: what is proved of
-#' small spreads needs few people, among whom noise counts for more.
+#' blocks have at least min(k sqrt(1000 s^2 / v), 2 max(n, 500 k)) people, with n all people so far and s^2
+#' the variance of the noise in a sum: what is proved of small spreads needs few people, among whom noise
+#' counts for more. Here v is the variance of rewards within arms, as the noisy sums have it, but at least s
+#' sqrt(j) over the number of rewards released, for j sums.
 #'
 #' **Tosses are independent** unless `permuted`: then the numbers of people are fixed for a block (its
 #' chances times its size) and only their order is random. Permuted blocks are more even; but the next

@@ -23,11 +23,18 @@ randomised_setting <- function() {
 }
 
 # The size of the next block, after `people` in the `blocks` blocks before it
-block_size <- function(s, blocks, people) {
+block_size <- function(s, blocks, people, known) {
   block <- s$block
   if (is.null(block)) {
+    n <- sum(known$n)
+    least <- if (s$outcome == "continuous" && n > 0) {
+      x <- ifelse(known$n > 0, known$sum / pmax(1, known$n), 0.5)
+      s2 <- noise_variance(s$budget)
+      v <- max(sum(known$squares - known$n * (x - 0.5)^2), sqrt(s2 * known$sums)) / n
+      ceiling(min(s$k * sqrt(1000 * s2 / v), 2 * max(people, 500 * s$k)))
+    }
     each <- if (!is.null(s$budget$mu)) 200 / s$budget$mu^2 else if (!is.null(s$budget$epsilon)) 400 / s$budget$epsilon^2 else 0
-    return(max(200, min(ceiling((1.3 - 1) * people), ceiling(s$k * each))))
+    return(max(200, min(ceiling((1.3 - 1) * people), ceiling(s$k * each)), if (!identical(least, NaN)) least))
   }
   if (length(block) == 1 && block < 5) return(if (people < 200) 200 else max(200, ceiling((block - 1) * people)))
   block[min(blocks + 1, length(block))]
@@ -81,13 +88,14 @@ randomised_policy <- function(s) {
 }
 
 # What the page says of a history, person by person. `learned`: the round after which each reward is known; `released`: the
-# noisy sums, a row for each block.
+# noisy sums, and `squared` those of squares, a row for each block.
 # -> the block of each person (0: none), the chances of blocks and of those in none, the rounds after which blocks are
 # released, and what is released by the end
-referee_blocks <- function(s, arm, learned, released) {
+referee_blocks <- function(s, arm, learned, released, squared) {
   k <- s$k
   horizon <- length(arm)
-  n <- sum <- noise <- numeric(k)
+  n <- sum <- noise <- squares <- numeric(k)
+  sums <- 0
   variance <- noise_variance(s$budget)
   of <- numeric(horizon)
   planned <- people <- missing <- numeric()    # of each block: its size, how many are in it, how many rewards are out
@@ -102,7 +110,7 @@ referee_blocks <- function(s, arm, learned, released) {
       now_chances <- block_chances(s, equal, n, sum, noise)
       if (now - length(times) < MOST_WAITING) {
         now <- now + 1
-        planned[now] <- block_size(s, now - 1, base::sum(planned))
+        planned[now] <- block_size(s, now - 1, base::sum(planned), list(n = n, sum = sum, squares = squares, sums = sums))
         people[now] <- missing[now] <- 0
         chances[[now]] <- now_chances
         of[t] <- now
@@ -124,6 +132,8 @@ referee_blocks <- function(s, arm, learned, released) {
         here <- if (first <= nrow(released)) released[first, ] else rep(NA, k)
         sum <- sum + ifelse(is.na(here), 0, here)
         noise <- noise + ifelse(is.na(here), 0, variance)
+        sums <- sums + base::sum(!is.na(here))
+        if (first <= nrow(squared)) squares <- squares + ifelse(is.na(squared[first, ]), 0, squared[first, ])
         equal <- now < s$burn_in
       }
     }
@@ -179,10 +189,12 @@ referee_model("randomised", randomised_setting, function(s) {
   table <- dpts_releases(sim)
   if (!is.null(table$event)) table <- table[is.na(table$event), ]
   released <- matrix(NA, max(0, table$block), s$k) # an arm of chance 0 has no row
+  squared <- released
   released[cbind(table$block, as.integer(table$arm))] <- table$sum
+  squared[cbind(table$block, as.integer(table$arm))] <- table$squares
   group <- min(s$batch, s$horizon)
   learned <- ceiling((seq_len(s$horizon) + delays) / group) * group
-  want <- referee_blocks(s, arm, learned, released)
+  want <- referee_blocks(s, arm, learned, released, squared)
   out <- check_blocks(s, want, arm, h$probability)
   if (length(out)) return(out)
 
