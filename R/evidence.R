@@ -117,6 +117,8 @@
 #' @concept e-value
 #' @concept e-process
 #' @concept confidence sequence
+#' @concept non-inferiority
+#' @concept equivalence
 #' @concept anytime-valid inference
 #' @concept always-valid p-value
 #' @concept sequential test
@@ -127,6 +129,7 @@
 #' evidence(sim, "tosses")
 #' evidence(sim, against = 0.55)
 #' effects(sim)
+#' effects(sim, at = "end")
 #' verdict(sim)
 #' @export
 evidence <- function(x, kind = c("means", "tosses"), ..., against = NULL, error = 0.05) {
@@ -172,7 +175,14 @@ rate_inside <- function(record, rate) {
 
 #' @rdname evidence
 #' @param control An arm, by name or number, against which the others are compared; `NULL`: all pairs.
-#' @param level The probability with which the intervals of all differences hold together, at all looks.
+#' @param level The probability with which the intervals of all differences hold together, at all looks (with
+#'   `at = "end"`, at this look).
+#' @param at `"any"`: what is said holds at all looks together. `"end"`: the one analysis of a randomised
+#'   experiment at the number of people that was planned, by the test of [dpts_plan()], which has more
+#'   power. It is valid once, and not if when to analyse was chosen by what was released; a message says so.
+#'   An arm is claimed to be better than its control, as in the plan, if its `difference` is above 0 and `p`
+#'   / 2 is below `error` over the number of claims. Intervals and `p` are approximations by the normal
+#'   distribution, or its sum with Laplace noise; see [dpts_plan()], Claims.
 #' @param by `"stratum"`, or `"site"`: the effects of each stratum or site by itself, in a first column of
 #'   this name. The error probability 1 - `level` is shared equally among them, so that all intervals hold
 #'   together.
@@ -188,15 +198,22 @@ rate_inside <- function(record, rate) {
 #'   * `p`: a p-value for this pair alone, against "no difference", at any look. By means `p` of two arms is
 #'     below 1 - `level` exactly if the interval excludes 0. By tosses it is the least of all looks, and the
 #'     interval is as of now. With more arms intervals are wider than `p` says, because they hold together.
+#'     With a `margin` it is one-sided, against "worse than the control by `margin` or more": a small `p`
+#'     shows **non-inferiority**. Two arms are **equivalent** within `margin` if the interval lies between
+#'     -`margin` and `margin`.
 #' @export
-effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ..., by = NULL) {
+effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ..., at = c("any", "end"),
+                                    by = NULL, margin = 0) {
   check_dots_empty(...)
   level <- check_number(level, 0, 1, open = TRUE)
-  if (!is.null(by)) return(effects_by(object, control, level, check_choice(by, PLACES)))
+  at <- check_choice(at, c("any", "end"))
+  margin <- check_number(margin, 0, 1, open = c(FALSE, TRUE))
+  if (!is.null(by)) return(effects_by(object, control, level, at, check_choice(by, PLACES), margin))
   each_record(object, function(record) {
     pairs <- ordered_pairs(record$k)
     against <- control_arm(control, record$labels)
     pairs <- pairs_at(pairs, if (is.null(against)) pairs$arm > pairs$rival else pairs$rival == against)
+    if (at == "end") return(final_effects(record, pairs, level, margin))
     back <- pairs$rival + record$k * (pairs$arm - 1)
     to <- noise_share(record$correlation, record$ever, 1 - level, signs = 2)
     among <- if (is.null(against)) choose(record$ever, 2) else record$ever - 1
@@ -212,14 +229,51 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ..., b
     scaled <- lapply(list(difference = estimate, lower = lower, upper = upper), function(d) {
       pmin(pmax(d * record$width, -record$most), record$most)
     })
+    p <- if (margin == 0) 4 * to$risk + 2 * exp(-pmax(highest[pairs$column], highest[back])) else {
+      short <- record_evidence(record, record$kind, margin / record$width, risk = to$risk)$pair
+      2 * to$risk + exp(-apply(short, 2, max, 0, na.rm = TRUE)[pairs$column])
+    }
     list(arm = pairs$arm, control = pairs$rival, difference = scaled$difference, lower = scaled$lower,
-         upper = scaled$upper,
-         p = pmin(1, 4 * to$risk + 2 * exp(-pmax(highest[pairs$column], highest[back]))))
-  }, "dpts_effects", bounds = TRUE)
+         upper = scaled$upper, p = pmin(1, p))
+  }, "dpts_effects", kinds = if (at == "end") "tosses" else names(EVIDENCE), bounds = at == "any")
+}
+
+# Effects by the one test at the planned end, as dpts_plan() has it (src/policy_final_test.h): a p-value is
+# the larger one of the average difference over its standard error, and of the sum of strata.
+final_effects <- function(record, pairs, level, margin) {
+  input <- released_whole(record, by_block = TRUE)
+  inform_end(record, max(input$t, 0))
+  found <- .Call(C_final_test, record$ever, input)
+  own <- record$arms
+  at <- function(i) found[cbind(own[pairs$arm] + record$ever * (own[pairs$rival] - 1), i)] # a matrix by pairs
+  difference <- at(1)
+  se <- at(2)
+  tails <- Map(noisy_tail, at(4), at(5))
+  tail <- function(x) vapply(seq_along(x), function(i) {
+    if (is.na(x[i])) NA_real_ else if (x[i] < 0) 1 - tails[[i]](-x[i]) else tails[[i]](x[i])
+  }, 0)
+  # A margin moves the sum by at least as much as Z, by Hölder's inequality.
+  shift <- margin / record$width / se
+  above <- pmax(tail(difference / se + shift), tail(at(3) + shift))
+  below <- pmax(tail(-difference / se), tail(-at(3)))
+  half <- noisy_quantile(1 - (1 - level) / (2 * length(pairs$arm)), at(4), at(5)) * se
+  scaled <- lapply(list(difference, difference - half, difference + half), function(d) {
+    pmin(pmax(d * record$width, -record$most), record$most)
+  })
+  list(arm = pairs$arm, control = pairs$rival, difference = scaled[[1]], lower = scaled[[2]],
+       upper = scaled[[3]], p = if (margin > 0) above else pmin(1, 2 * pmin(above, below)))
+}
+
+inform_end <- function(record, people) {
+  inform_once("end", class = "dpts_message_end", message = c(
+    sprintf("%s is analysed as of %s people: this is valid once, at the number of people that was planned.",
+            sub("^p", "P", words_source(record)), label_count(people)),
+    i = "Chosen by what was released, or asked again, it claims too much; `at = \"any\"` holds at all looks."
+  ))
 }
 
 # The effects of each stratum or site
-effects_by <- function(object, control, level, by) {
+effects_by <- function(object, control, level, at, by, margin) {
   table <- dpts_releases(object)
   if (is.null(table[[by]])) {
     abort_input("by", "`by` must be NULL: there is no column `%s` in the releases.", by)
@@ -227,7 +281,7 @@ effects_by <- function(object, control, level, by) {
   parts <- levels(table[[by]])
   each <- lapply(parts, function(part) {
     rows <- begin_rows(table[table[[by]] == part & is.na(table[["event"]] %||% NA), ], table)
-    effects(rows, control, 1 - (1 - level) / length(parts))
+    effects(rows, control, 1 - (1 - level) / length(parts), at = at, margin = margin)
   })
   of <- factor(rep(parts, vapply(each, nrow, 0L)), parts)
   columns <- lapply(stats::setNames(nm = names(each[[1]])), function(name) {
@@ -405,19 +459,25 @@ record_evidence <- function(record, kind, margin = 0, threshold = Inf, interval 
   k <- record$ever
   own <- record$arms
   columns <- if (is.na(rate)) as.vector(outer(own, k * (own - 1), "+")) else c(rbind(own, k + own))
-  table <- record$releases
   rule <- EVIDENCE[[kind]]
-  cut <- table[, "whole"] == 0
-  if (rule$by_block) cut <- table[, "block"] %in% table[cut, "block"]
-  table <- table[!cut, , drop = FALSE]
   if (!rule$drifts) inform_means(record)
-  columns_read <- c(RELEASE, "block", "stratum", "weight")
-  input <- lapply(stats::setNames(nm = columns_read), function(name) unname(table[, name]))
-  input$noise <- as.vector(t(table[, LAW]))
+  input <- released_whole(record, rule$by_block)
   out <- weigh_releases(k, input, kind, record, margin, threshold, interval, risk, rate)
   list(t = unique(input$t), pair = out$pair[, columns, drop = FALSE],
        difference = out$lower[own, own, drop = FALSE],
        estimate = function(a, b) out$estimate[cbind(own[a], own[b])])
+}
+
+# The releases of a record that prove something, as r_evidence.c reads them. `by_block`: is a block that is
+# cut in one arm left out in all?
+released_whole <- function(record, by_block) {
+  table <- record$releases
+  cut <- table[, "whole"] == 0
+  if (by_block) cut <- table[, "block"] %in% table[cut, "block"]
+  table <- table[!cut, , drop = FALSE]
+  columns <- c(RELEASE, "block", "stratum", "weight")
+  input <- lapply(stats::setNames(nm = columns), function(name) unname(table[, name]))
+  c(input, list(noise = as.vector(t(table[, LAW]))))
 }
 
 inform_means <- function(record) {

@@ -74,11 +74,22 @@ wilson <- function(p, n, level) {
   list(lower = pmax(0, centre - half), upper = pmin(1, centre + half))
 }
 
-# The quantile of a sum of mean 0 and variance 1: a normal part, and noise with Laplace tails, which has the
-# share `share` of the variance and the excess kurtosis 3 / `terms`: so many equal variables, if they are
-# equal. The sum is normal given a variance of 1 - share + share G / terms, G of a gamma distribution of shape
-# `terms`, since a Laplace variable is normal with an exponential variance. `share` and `terms` are rounded to
-# the safe side, so that there are few to compute.
+# The tail above x > 0 of a sum of mean 0 and variance 1: a normal part, and noise with Laplace tails, which
+# has the share `share` of the variance and the excess kurtosis 3 / `terms`: so many equal variables, if
+# they are equal. The sum is normal given a variance of 1 - share + share G / terms, G of a gamma
+# distribution of shape `terms`, since a Laplace variable is normal with an exponential variance.
+# Returns the tail as a function of x.
+noisy_tail <- function(share, terms) {
+  if (!(share > 0)) return(function(x) stats::pnorm(x, lower.tail = FALSE))
+  y <- seq(-30, 30, length.out = 1201) / sqrt(min(terms, 1)) / max(1, sqrt(terms) / 4)
+  weight <- exp(terms * y - terms * expm1(y))
+  spread <- sqrt(1 - share + share * exp(y))
+  weight <- weight / sum(weight)
+  function(x) sum(weight * stats::pnorm(x / spread, lower.tail = FALSE))
+}
+
+# The quantile of such sums. `share` and `terms` are rounded to the safe side, so that there are few to
+# compute.
 # `p`: above 1/2; `share`, `terms`: matrices of one size
 noisy_quantile <- function(p, share, terms) {
   heavy <- which(share > 0)
@@ -89,15 +100,9 @@ noisy_quantile <- function(p, share, terms) {
   digit <- 10^floor(log10(terms[heavy]) - 1)
   terms <- floor(terms[heavy] / digit) * digit
   own <- unique(cbind(share, terms))
-  y <- seq(-30, 30, length.out = 1201)
   found <- vapply(seq_len(nrow(own)), function(i) {
-    shape <- own[i, 2]
-    y <- y / sqrt(min(shape, 1)) / max(1, sqrt(shape) / 4)
-    weight <- exp(shape * y - shape * expm1(y))
-    spread <- sqrt(1 - own[i, 1] + own[i, 1] * exp(y))
-    weight <- weight / sum(weight)
-    stats::uniroot(function(x) sum(weight * stats::pnorm(x / spread, lower.tail = FALSE)) - (1 - p),
-                   c(0, 1e3), tol = 1e-6)$root
+    tail <- noisy_tail(own[i, 1], own[i, 2])
+    stats::uniroot(function(x) tail(x) - (1 - p), c(0, 1e3), tol = 1e-6)$root
   }, 0)
   out[heavy] <- found[match(paste(share, terms), paste(own[, 1], own[, 2]))]
   out

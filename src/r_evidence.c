@@ -1,6 +1,7 @@
 /* Evidence as R sees it: from the releases of one run. */
 
 #include "r_read.h"
+#include "policy_final_test.h"
 
 noise_law_t read_noise(SEXP noise) {
   const double *law = REAL(noise);
@@ -62,26 +63,14 @@ static double best_bound(const martingale_t *rule, const void *state, int a, int
 
 /* `table`: columns arm (from 1), t, block, stratum (from 1), size, sum, terms, chance, squares and weight
    (0: no squares) of the release table, in order, and noise, c(kind, scale, step, correlation) of each row
-   in turn. `ask`: the kind of evidence and its design; interval, the threshold of the lower bounds, and
-   running, do bounds of earlier looks still hold?
-   -> list(pair, lower, estimate): ln W after the releases of each t, a row for each t, arm a against b in
-   column a + k b (from 0); at the end bounds and estimates of the differences, a in rows and b in columns.
-   With a rate: of pair ln E that the mean is above it in column a, and below it in column k + a */
-SEXP ffi_evidence(SEXP arms, SEXP table, SEXP ask) {
-  const int k = Rf_asInteger(arms);
-  const martingale_t *rule = read_rule(ask);
-  const design_t design = read_design(ask, k);
-  const double *arm = REAL(list_get(table, "arm")), *t = REAL(list_get(table, "t")),
-               *block = REAL(list_get(table, "block")), *size = REAL(list_get(table, "size")),
-               *sum = REAL(list_get(table, "sum")), *terms = REAL(list_get(table, "terms")),
-               *chance = REAL(list_get(table, "chance")), *noise = REAL(list_get(table, "noise")),
-               *stratum = REAL(list_get(table, "stratum")), *squares = REAL(list_get(table, "squares")),
-               *weight = REAL(list_get(table, "weight"));
-  const int n = Rf_length(list_get(table, "arm"));
+   in turn */
+static const release_t *read_releases(SEXP table, int n) {
+  const double *arm = REAL(list_get(table, "arm")), *block = REAL(list_get(table, "block")),
+               *size = REAL(list_get(table, "size")), *sum = REAL(list_get(table, "sum")),
+               *terms = REAL(list_get(table, "terms")), *chance = REAL(list_get(table, "chance")),
+               *noise = REAL(list_get(table, "noise")), *stratum = REAL(list_get(table, "stratum")),
+               *squares = REAL(list_get(table, "squares")), *weight = REAL(list_get(table, "weight"));
   release_t *rows = (release_t *)R_alloc((size_t)n, sizeof *rows);
-  double *scale = (double *)R_alloc((size_t)k, sizeof *scale); /* of each arm's last noise */
-  for (int a = 0; a < k; a++) scale[a] = -1;
-  int looks = 0;
   for (int i = 0; i < n; i++) {
     const double *law = noise + 4 * (size_t)i;
     rows[i] = (release_t){(int)arm[i] - 1,
@@ -94,10 +83,32 @@ SEXP ffi_evidence(SEXP arms, SEXP table, SEXP ask) {
                           {(enum noise_kind)law[0], law[1], law[2], law[3]},
                           squares[i],
                           weight[i]};
+  }
+  return rows;
+}
+
+/* `table`: as read_releases() takes it. `ask`: the kind of evidence and its design; interval, the
+   threshold of the lower bounds, and running, do bounds of earlier looks still hold? -> list(pair, lower,
+   estimate): ln W after the releases of each t, a row for each t, arm a against b in column a + k b (from
+   0); at the end bounds and estimates of the differences, a in rows and b in columns. With a rate: of pair
+   ln E that the mean is above it in column a, and below it in column k + a */
+SEXP ffi_evidence(SEXP arms, SEXP table, SEXP ask) {
+  const int k = Rf_asInteger(arms);
+  const martingale_t *rule = read_rule(ask);
+  const design_t design = read_design(ask, k);
+  const double *t = REAL(list_get(table, "t"));
+  const int n = Rf_length(list_get(table, "arm"));
+  const release_t *rows = read_releases(table, n);
+  double *scale = (double *)R_alloc((size_t)k, sizeof *scale); /* of each arm's last noise */
+  for (int a = 0; a < k; a++) scale[a] = -1;
+  int looks = 0;
+  for (int i = 0; i < n; i++) {
+    const noise_law_t *law = &rows[i].noise;
     looks += i == 0 || t[i] != t[i - 1];
     const double was = scale[rows[i].arm];
-    if (law[3] > 0 && was >= 0 && was != law[1]) Rf_error("correlated noise of an arm must have one law");
-    scale[rows[i].arm] = law[1];
+    if (law->correlation > 0 && was >= 0 && was != law->scale)
+      Rf_error("correlated noise of an arm must have one law");
+    scale[rows[i].arm] = law->scale;
   }
   const int known = !isnan(design.rate);
   if (known && !rule->against) Rf_error("no evidence against a rate");
@@ -136,6 +147,30 @@ SEXP ffi_evidence(SEXP arms, SEXP table, SEXP ask) {
       if (!running) lower[at] = or_na(rule->lower(state, a, b, interval));
       estimate[at] = or_na(rule->estimate(state, a, b));
     }
+  }
+  UNPROTECT(1);
+  return out;
+}
+
+/* The test at the planned end (policy_final_test.h), arm a against b in row a + k b (from 0) of a matrix
+   with columns difference, error, z, share, terms. `table`: as read_releases() takes it */
+SEXP ffi_final_test(SEXP arms, SEXP table) {
+  const int k = Rf_asInteger(arms);
+  const double *block = REAL(list_get(table, "block"));
+  const int n = Rf_length(list_get(table, "arm"));
+  const release_t *rows = read_releases(table, n);
+  final_test_t test;
+  final_test_begin(&test, k, R_alloc(final_test_size(k), 1));
+  for (int i = 0, j; i < n; i = j) {
+    for (j = i + 1; j < n && block[j] == block[i];) j++;
+    final_test_add(&test, rows + i, j - i);
+  }
+  final_test_close(&test);
+  SEXP out = PROTECT(Rf_allocMatrix(REALSXP, k * k, 5));
+  for (int at = 0; at < k * k; at++) {
+    const final_result_t of = final_test_of(&test, at % k, at / k);
+    const double column[] = {or_na(of.difference), or_na(of.error), or_na(of.z), of.share, of.terms};
+    for (int i = 0; i < 5; i++) REAL(out)[at + (R_xlen_t)k * k * i] = column[i];
   }
   UNPROTECT(1);
   return out;

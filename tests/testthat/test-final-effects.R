@@ -1,0 +1,75 @@
+# effects(at = "end"): the analysis that dpts_plan() planned.
+
+skip_on_cran() # takes seconds
+
+quiet <- function(expr) withr::with_options(list(rlib_message_verbosity = "quiet"), expr)
+
+test_that("what a plan says of its runs is what their analysis says, run by run", {
+  scenario <- arms_bernoulli(c(0.3, 0.36, 0.45))
+  designs <- list(fixed = policy_randomised(mu = 0.5, block = 1e9), laplace = policy_randomised(epsilon = 0.2, block = 300),
+                  adaptive = policy_randomised(mu = 1, rule = "thompson", block = 150, burn_in = 2),
+                  spread = policy_randomised(mu = 1, outcome = "continuous", block = 300))
+  people <- 900
+  runs <- 60
+  for (control in list(NULL, 1)) {
+    plan <- dpts_plan(designs, list(hope = scenario), people, control = control, runs = runs, seed = 3)
+    for (name in names(designs)) {
+      sim <- dpts_simulate(scenario, designs[name], people, runs = runs, seed = 3, history = TRUE, finish = TRUE)
+      found <- quiet(effects(sim, control = control, at = "end"))
+      row <- plan[plan$design == name, ]
+      # all claims of a run: above its control, or above all others
+      share <- 0.05 / if (is.null(control)) 3 else 2
+      better <- found$difference > 0 & found$p / 2 < share
+      worse <- found$difference < 0 & found$p / 2 < share
+      claimed <- if (is.null(control)) {
+        vapply(split(seq_len(nrow(found)), found$run), function(at) {
+          sum((found$arm == 3 & better)[at]) + sum((found$control == 3 & worse)[at]) == 2
+        }, NA)
+      } else better[found$arm == 3]
+      expect_equal(mean(claimed), row$power, label = paste(name, length(control)))
+      truth <- c(0.3, 0.36, 0.45)
+      held <- found$lower - 1e-9 <= truth[found$arm] - truth[found$control] &
+        truth[found$arm] - truth[found$control] <= found$upper + 1e-9
+      expect_equal(mean(tapply(held, found$run, all)), row$coverage, label = paste(name, length(control)))
+      expect_equal(mean(found$upper - found$lower), row$width, label = paste(name, length(control)))
+    }
+  }
+})
+
+test_that("of one block the test is the z-test of two means with their noise", {
+  n <- c(400, 500)
+  sum <- c(180.5, 262.25)
+  table <- as_releases(data.frame(t = 900, block = 1, arm = 1:2, n = n, sum = sum, chance = c(4, 5) / 9, floor = 4 / 9), "gaussian", 3)
+  found <- quiet(effects(table, at = "end", margin = 0.01))
+  mean <- sum / n
+  # the variance of 0 or 1 in a sample, shrunk by five people of both arms' together, and the noise
+  pooled <- (sum(sum) + 1) / (sum(n) + 2)
+  v <- (n * ((0.25 - (mean - 0.5)^2) * n + 9 / n) / (n - 1) + 5 * (0.25 - (pooled - 0.5)^2)) / (n + 5)
+  se <- sqrt(sum(v / n + 9 / n^2))
+  expect_equal(found$difference, mean[2] - mean[1])
+  expect_equal(found$upper - found$difference, qnorm(0.975) * se)
+  expect_equal(found$p, pnorm(-(found$difference + 0.01) / se))
+  expect_equal(quiet(effects(table, at = "end"))$p, 2 * pnorm(-abs(found$difference) / se))
+})
+
+test_that("a margin at any look is that of verdicts, and non-inferiority is seldom shown where it is not", {
+  sim <- dpts_simulate(arms_bernoulli(c(0.5, 0.45)), policy_randomised(mu = 1, block = 400), 2000, runs = 100, seed = 5,
+                       history = TRUE)
+  any_time <- effects(sim, control = 1, margin = 0.05)
+  end <- quiet(effects(sim, control = 1, at = "end", margin = 0.05))
+  # Arm 2 is worse by just the margin.
+  for (p in list(any_time$p, end$p)) expect_lte(mean(p < 0.05), 0.05 + 3 * sqrt(0.05 * 0.95 / 100))
+  far <- quiet(effects(sim, control = 1, at = "end", margin = 0.2))
+  expect_gt(mean(far$p < 0.05), 0.95)
+  expect_true(all(effects(sim, control = 1, margin = 0.2)$p <= any_time$p + 1e-12))
+})
+
+test_that("it says that it is valid once, and for people who were tossed", {
+  sim <- dpts_simulate(arms_bernoulli(c(0.5, 0.45)), policy_randomised(mu = 1), 500, runs = 1, seed = 1, history = TRUE)
+  expect_message(withr::with_options(list(rlib_message_verbosity = "verbose"), effects(sim, at = "end")),
+                 "valid once", class = "dpts_message_end")
+  top <- dpts_simulate(arms_bernoulli(c(0.5, 0.45)), policy_top_two(mu = 1), 500, runs = 1, seed = 1, history = TRUE)
+  expect_error(effects(top, at = "end"), "does not toss", class = "dpts_error_input")
+  expect_error(effects(sim, at = "now"), "`at`", class = "dpts_error_input")
+  expect_error(effects(sim, margin = 1), "`margin`", class = "dpts_error_input")
+})
