@@ -27,8 +27,8 @@
 #' With [policy_local()] the randomised bits are used like rewards without noise, if the policy inside is not
 #' private itself. They are taken in the policy's own batches or blocks. If it has none, they are taken in
 #' groups that grow by a tenth, in the order in which they come; the delay of a bit must then not depend on
-#' the reward. Differences and margins are in units of the rewards: those of the bits, divided by 1 - 2 / (1
-#' + e^`epsilon`).
+#' the reward. Differences and margins are in units of the rewards: those of the bits, divided by
+#' 1 - 2 / (1 + e^`epsilon`).
 #'
 #' @section By tosses:
 #' `kind = "tosses"` is for [policy_randomised()] and **holds under any drift**. In each block the known
@@ -62,7 +62,7 @@
 #' statements is ever proved wrongly is at most `error`. The rate is known, so it takes fewer people than the
 #' comparison of two arms.
 #'
-#' @section Lines:
+#' @section Thresholds:
 #' Of k arms, an arm is proved to be the best when its evidence against each other arm is at least
 #' ln((k - 1) / `error`). This verdict is wrong with probability at most `error`. By tosses this assumes that
 #' one arm is the best at all times. Under arbitrary drift, ln(k (k - 1) / `error`) is the threshold for "no
@@ -106,8 +106,8 @@
 #'   * `t`: the round after which something was released;
 #'   * `arm`, `rival`: the pair, factors if arms have names, else numbers; with `against` there are `against`
 #'     and `side`, `"above"` or `"below"`, in place of `rival`;
-#'   * `evidence`: the natural logarithm of the e-process: `arm` is proved to be better than `rival` when it
-#'     is at least
+#'   * `evidence`: the natural logarithm of the e-process. `arm` is proved to be better than `rival`, or to be
+#'     on this side of the rate, when it is at least `line`;
 #'   * `line`: the threshold ln((k - 1) / `error`), with `against` ln(2 k / `error`), or as said for agents
 #'     whose arms come and go;
 #'   * `p`: an anytime-valid p-value, e^-(the highest evidence so far), 1 at most.

@@ -109,6 +109,12 @@ read_page <- function(file) {
        sections = gsub("^.section.|..$", "", grep("^.section[{]", lines, value = TRUE)), lines = lines)
 }
 
+test_that("no line of a help page's text begins with a plus, which would be an item of a list", {
+  for (file in list.files(source_file("R"), "\\.R$", full.names = TRUE)) {
+    expect_identical(grep("^#' *[+] ", readLines(file), value = TRUE), character(), info = basename(file))
+  }
+})
+
 test_that("every help page begins with a sentence for newcomers, has an example, and its sections in one order", {
   last <- c("Errors", "Privacy", "What is published", "Assignments", "For operators")
   hard <- "posterior|prior\\b|divergence|hockey|transcript|convex|supremum|pseudo|martingale|zCDP|GDP|<=|="
