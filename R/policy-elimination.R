@@ -7,8 +7,8 @@
 #' @section The algorithm:
 #' With S all arms and e = 1, 2, ...:
 #'
-#' 1. D = 2^-e and R = max(32 ln(8 |S| e^2 / beta) / D^2, 8 ln(4 |S| e^2 / beta) / (`epsilon` D))
-#'    + 1, |S| counted at the start of the epoch.
+#' 1. D = 2^-e and R = 1 + max(32 ln(8 |S| e^2 / beta) / D^2, 8 ln(4 |S| e^2 / beta) / (`epsilon` D)), |S|
+#'    counted at the start of the epoch.
 #' 2. Pull the arms of S in turn, r = ceil(R) times each. Older rewards are forgotten.
 #' 3. Private mean of each arm = mean of its r rewards + Lap(1 / (`epsilon` r)), with
 #'    independent noise for each arm.

@@ -192,7 +192,7 @@ test_that("a replay concludes as a simulation does, and as the live session's ro
   expect_equal(rows[, "chance"], rep(0.5, 4))
   session_restore(session, session_save(session))
   expect_identical(nrow(take_sums(session)), 0L)
-  expect_equal(live_noise(report), list(noise = 2, scale = 1, grid = 2^-20), tolerance = 1e-3)
+  expect_equal(live_noise(report), list(noise = 2, scale = 1, weight = 0, grid = 2^-20), tolerance = 1e-3)
 })
 
 test_that("of an arm without releases no difference is told, and its interval is what the others allow", {
