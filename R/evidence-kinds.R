@@ -37,7 +37,7 @@ release_design <- function(policy, k) {
   predicted <- predictions_of(policy)
   list(strata = 1, tosses = tosses, permuted = tosses && core(policy)$params$permuted > 0,
        floor = toss_least(policy, k), correlation = correlation_of(policy),
-       residuals = !is.null(predicted),
+       residuals = !is.null(predicted), centre = right_residual(predicted[1] %||% NA, predicted[2] %||% NA),
        predicted_low = predicted[1] %||% NA, predicted_high = predicted[2] %||% NA)
 }
 
@@ -49,7 +49,7 @@ weigh_releases <- function(k, table, kind, design, margin = 0, threshold = Inf, 
                            rate = NA_real_) {
   .Call(C_evidence, k, table, c(list(kind = kind, margin = margin, threshold = threshold, interval = interval,
                                      risk = risk, rate = rate, running = !EVIDENCE[[kind]]$drifts),
-                                design[c("floor", "permuted", "residuals", "strata")]))
+                                design[c("floor", "permuted", "centre", "strata")]))
 }
 
 # A difference between arms in the sums that a policy releases, over that between their rewards: it is smaller

@@ -47,7 +47,8 @@
 #' / q^2)), divided by the expectation of the same of its noise, with psi = (-ln(1 - kappa B) - kappa B) /
 #' B^2 and B = max(c / p, (1 - c) / q) (Fan, Grama and Liu 2015). All that is said by tosses holds for it.
 #' The rest of the capital is on the bets above, which are exact for rewards of 0 or 1. Permuted blocks use
-#' these alone. Residuals (`predicted` of [policy_randomised()]) are never 0 or 1, and none of it is.
+#' these alone. Residuals (`predicted` of [policy_randomised()]) are never 0 or 1, and none of it is; the
+#' first centre is then that of right predictions.
 #'
 #' By means a batch of L rewards multiplies the evidence that the mean is above theta by e^(l (y - c L) - psi
 #' (Q + (1 - 2 c) y + L (c^2 - 1/4))) / (1 + l (theta - c))^L, divided by the same expectation, with psi =

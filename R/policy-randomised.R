@@ -32,7 +32,8 @@
 #' blocks have at least min(k sqrt(1000 s^2 / v), 2 max(n, 500 k)) people, with n all people so far and s^2
 #' the variance of the noise in a sum: what is proved of small spreads needs few people, among whom noise
 #' counts for more. Here v is the variance of rewards within arms, as the noisy sums have it, but at least s
-#' sqrt(j) over the number of rewards released, for j sums.
+#' sqrt(j) over the number of rewards released, for j sums. With predictions the first block is as large, too,
+#' with v = 0.01.
 #'
 #' **Tosses are independent** unless `permuted`: then the numbers of people are fixed for a block (its
 #' chances times its size) and only their order is random. Permuted blocks are more even; but the next
@@ -159,6 +160,10 @@ predictions_of <- function(policy) {
   p <- core(policy)$params
   if (!is_custom(core(policy)) && !is.null(p$predicted_high)) c(p$predicted_low, p$predicted_high)
 }
+
+# By how much residuals are wider than rewards, and what a right prediction leaves on their scale
+residual_width <- function(low, high) 1 + high - low
+right_residual <- function(low, high) high / residual_width(low, high)
 
 # A policy whose predictions are protected, as somebody sees it who moves reward and prediction together such
 # that the residual is any number of [0, 1]

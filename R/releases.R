@@ -560,12 +560,13 @@ release_records <- function(x) {
   of_run <- function(name) if (is.null(v[[name]])) FALSE else v[[name]][first]
   range <- of_run("high") - of_run("low")
   floor <- of_run("floor")
-  high <- if (is.null(v$predicted_high)) NA_real_ else of_run("predicted_high")
-  residuals <- rep_len(!is.na(high), length(first))
-  wider <- ifelse(residuals, 1 + high - (of_run("predicted_low")), 1)
+  end <- function(name) if (is.null(v[[name]])) rep(NA_real_, length(first)) else of_run(name)
+  from <- end("predicted_low")
+  to <- end("predicted_high")
+  wider <- ifelse(is.na(to), 1, residual_width(from, to))
   law <- list(low = of_run("low"), high = of_run("high"), flip = of_run("flip"),
-              width = range * wider / (1 - 2 * of_run("flip")), most = range, residuals = residuals,
-              tosses = !is.na(floor),
+              width = range * wider / (1 - 2 * of_run("flip")), most = range, residuals = !is.na(to),
+              centre = right_residual(from, to), tosses = !is.na(floor),
               permuted = of_run("permuted") & !is.na(floor), floor = replace(floor, is.na(floor), 0),
               correlation = of_run("correlation"), per_person = of_run("per_person"))
   rows <- cbind(arm = arms$code, t = v$t, size = v$n, sum = v$sum, terms = v$terms, whole = +v$whole,

@@ -43,7 +43,7 @@ typedef struct {
   double threshold, margin; /* of a verdict; a threshold of Inf: there is to be none */
   double risk;              /* error probability given to correlated noise, for each arm and sign */
   double floor;             /* no chance of an arm, given that it is one of a pair, is ever below it */
-  int residuals;            /* are these sums of rewards less predictions? */
+  double centre;            /* of residuals: what a right prediction leaves; NAN: these are rewards */
   int strata;               /* how many, 1 at least */
   int permuted;             /* are people assigned in fixed numbers? */
   double rate;              /* that each arm is compared with, in place of the other arms; NAN: none */

@@ -14,7 +14,8 @@ static void geometric(double most, double kappa[BETS]) {
 /* With u = kappa / floor, every coefficient of the noise in a sum is at most -ln(1 - u), and in squares at
    most that less u: both times the scale must be below 1 where the noise is bounded. */
 stakes_t bet_stakes(const noise_law_t *noise, double weight, double floor) {
-  stakes_t stakes = {.n = weight > 0 ? ALL_BETS : BETS, .linear = weight > 0 ? LINEAR_PART : 1};
+  stakes_t stakes = {
+      .n = weight > 0 ? ALL_BETS : BETS, .linear = weight > 0 ? LINEAR_PART : 1, .centre = 0.5};
   double most = INFINITY;
   if (noise_is_bounded(noise)) most = -WITHIN * floor * expm1(-1 / noise->scale);
   geometric(fmin(LARGEST, most), stakes.kappa);
@@ -25,8 +26,10 @@ stakes_t bet_stakes(const noise_law_t *noise, double weight, double floor) {
   return stakes;
 }
 
-/* A mean from earlier blocks, drawn to 1/2 */
-static double guess(const tossed_t *a) { return clip01((a->sum_before + 5) / (a->n_before + 10)); }
+/* A mean from earlier blocks, drawn to the first one */
+static double guess(const tossed_t *a, double first) {
+  return clip01((a->sum_before + 10 * first) / (a->n_before + 10));
+}
 
 /* What an arm of chance p adds to a bet with squares; `sign` -1: to one against it */
 static double square_term(const release_t *a, double p, double c, double kappa, double psi, int sign) {
@@ -41,7 +44,8 @@ static double square_term(const release_t *a, double p, double c, double kappa, 
 static void bet_add(bet_t *bet, const stakes_t *stakes, const tossed_t *first, const tossed_t *second) {
   const release_t *a = &first->now, *b = &second->now;
   const double p = a->chance / (a->chance + b->chance), q = b->chance / (a->chance + b->chance);
-  const double centre = q * guess(first) + p * guess(second); /* of the least variance */
+  const double of_first = guess(first, stakes->centre), of_second = guess(second, stakes->centre);
+  const double centre = q * of_first + p * of_second; /* of the least variance */
   for (int i = 0; i < stakes->n; i++) {
     const double k = stakes->kappa[i];
     const double c = clip01(fmin(fmax(centre, 1 - WITHIN * q / k), WITHIN * p / k));
@@ -150,8 +154,9 @@ static size_t size(const design_t *design) {
 static void begin(void *state, const design_t *design) {
   tosses_t *s = state;
   const int k = design->k;
-  *s = (tosses_t){
-      .design = *design, .stakes = {.n = BETS, .linear = 1}, .block = (tossed_t *)(s->bets + k * (k + 1))};
+  *s = (tosses_t){.design = *design,
+                  .stakes = {.n = BETS, .linear = 1, .centre = 0.5},
+                  .block = (tossed_t *)(s->bets + k * (k + 1))};
   for (int i = 0; i < k * (k + 1); i++) s->bets[i] = (bet_t){0};
   for (int i = 0; i < k * design->strata; i++) s->block[i] = (tossed_t){0};
 }
@@ -167,7 +172,9 @@ static void fix_stakes(tosses_t *s, const release_t *rows, int n) {
     weight = fmin(weight, rows[i].weight);
   }
   s->stakes = bet_stakes(widest, weight, isnan(s->design.rate) ? s->design.floor : 1);
-  if (s->design.residuals && weight > 0) s->stakes.linear = 0; /* a residual is never a coin */
+  if (isnan(s->design.centre)) return;
+  s->stakes.centre = s->design.centre;
+  if (weight > 0) s->stakes.linear = 0; /* a residual is never a coin */
 }
 
 static void release(void *state, const release_t *rows, int n) {

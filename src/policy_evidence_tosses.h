@@ -58,6 +58,7 @@ enum { BETS = 5, ALL_BETS = 2 * BETS };
 typedef struct {
   int n;
   double linear; /* the part of the capital on the first BETS */
+  double centre; /* of the first block */
   double kappa[ALL_BETS];
 } stakes_t;
 

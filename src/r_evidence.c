@@ -20,7 +20,7 @@ design_t read_design(SEXP ask, int k) {
                     .margin = list_number(ask, "margin"),
                     .risk = list_number(ask, "risk"),
                     .floor = list_number(ask, "floor"),
-                    .residuals = list_number(ask, "residuals") == 1,
+                    .centre = list_number(ask, "centre"),
                     .strata = (int)fmax(1, list_number(ask, "strata")),
                     .permuted = list_number(ask, "permuted") != 0,
                     .rate = list_number(ask, "rate")};

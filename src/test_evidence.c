@@ -75,7 +75,7 @@ SEXP ffi_test_tosses(SEXP p, SEXP tossed, SEXP sum, SEXP squares, SEXP noise, SE
                      SEXP permuted) {
   const int n = Rf_nrows(p), records = Rf_ncols(sum), fixed = Rf_asLogical(permuted);
   const release_t row = {.noise = read_noise(noise), .weight = Rf_asReal(weight)};
-  stakes_t stakes = {.n = Rf_length(kappa)};
+  stakes_t stakes = {.n = Rf_length(kappa), .centre = 0.5};
   for (int g = 0; g < stakes.n; g++) stakes.kappa[g] = REAL(kappa)[g];
   SEXP out = PROTECT(Rf_allocMatrix(REALSXP, stakes.n, records));
   for (int i = 0; i < records; i++) {

@@ -35,6 +35,13 @@ test_that("a block sums residuals and their squares, whatever the delay, with th
       expect_gte(out$scale[1] * budget, most)
     }
   }
+  # Default blocks: the first one is as large as noise asks for, to 2 * 1000 people
+  for (case in list(list(0.5, ceiling(2 * sqrt(1000 * 4 / 0.01))), list(0.1, 2000), list(10, 200))) {
+    policy <- policy_randomised(case[[1]], outcome = "continuous", predicted = c(0.3, 0.6))
+    out <- run_script(policy, 2, rep(NA, 2000), rep(0.5, 2000))
+    expect_identical(which(out$released > 0)[1] + 0, case[[2]])
+  }
+  policy <- policy_randomised(epsilon = 2, block = 10, outcome = "continuous", predicted = c(0.3, 0.6))
   # Without a prediction the middle counts.
   same <- run_script(policy, 2, rep(NA, steps), rewards, contexts = rbind(rep(NaN, steps)))
   middle <- run_script(policy, 2, rep(NA, steps), rewards, contexts = rbind(rep(0.45, steps)))
@@ -48,6 +55,7 @@ test_that("random scripts of residuals are those of plain R", {
   for (i in 1:10) {
     script <- randomised_script()
     script$args <- script$args[setdiff(names(script$args), c("permuted", "rule"))]
+    script$args$block <- script$args$block %||% 40
     m <- stats::runif(script$steps)
     script$rewards <- stats::runif(script$steps)
     policy <- do.call(policy_randomised, c(script$args, list(outcome = "continuous", predicted = c(0.2, 0.9))))
@@ -106,6 +114,14 @@ test_that("a table of residuals concludes on the scale of rewards, and refuses w
   expect_identical(as.character(verdict(sim)$arm), "new")
   refused <- function(expr, what) expect_error(expr, what, class = "dpts_error_verdict")
   refused(estimates(sim), "less predictions")
+  # Predictions that are right in the mean are worth as much wherever they lie.
+  wrong <- vapply(list(c(0.3, 0.7), c(0, 0.4)), function(bounds) {
+    scores <- arms_predicted(mean(bounds) + c(0, 0.06), 0.12, 0.5)
+    away <- policy_randomised(1, block = 300, outcome = "continuous", predicted = bounds)
+    away <- dpts_releases(dpts_simulate(scores, away, 300, runs = 1, seed = 3, history = TRUE))
+    evidence(away)$evidence[2]
+  }, 0)
+  expect_gt(min(wrong), 0.5 * max(wrong))
   refused(evidence(sim, "means"), "`kind` must be \"tosses\"")
   refused(evidence(sim, "tosses", against = 20), "less predictions")
   expect_silent(evidence(sim))
