@@ -126,7 +126,7 @@ agent_estimates <- function(x, level = 0.95) {
   policy <- x$terms$policy
   if (gathers(policy) && is.null(no_evidence(policy))) {
     of <- release_records(dpts_releases(x))
-    return(estimates_of(of$records, of$keys, of$arms, level))
+    return(estimates_of(of$records, of$keys, of$ever, level))
   }
   seen <- agent_look(x, function(tx) session_arms(x$session))
   none <- rep(NA_real_, length(x$terms$arms))
@@ -162,10 +162,14 @@ dpts_privacy.dpts_agent <- function(policies, ..., delta = 10^-(1:12)) {
   agent <- check_agent(policies)
   check_dots_empty(...)
   delta <- check_numbers(delta, 0, 1)
+  # Where each reward is in one release and all else is made of releases, nothing is spent before the first. A
+  # policy that was started anew shows those of its present life alone.
+  policy <- agent$terms$policy
+  by_release <- gathers(policy) && flip_of(policy) == 0 && life_of(policy) == Inf
   now <- agent_look(agent, function(tx) {
     arms <- session_arms(agent$session)
     list(rounds = sum(arms$pulls), restored = tx$restored, paid = session_paid(agent$session),
-         released = if (agent$releases) any(arms$releases > 0) else sum(arms$pulls) > 0)
+         released = if (by_release) any(arms$releases > 0) else sum(arms$pulls) > 0)
   })
   people <- c(reward = 1, person = agent$terms$max_per_person)
   parts <- lapply(names(people), function(unit) {

@@ -369,8 +369,8 @@ number_in_run <- function(number, run) number - number[match(run, run)] + 1
 # first.
 first_rows <- function(v, k, more) {
   first <- match(seq_along(k), v$run)
-  # An arm that was added before the first release would come first.
-  early <- more$run[more$event %in% "added" & more$t < v$t[first[more$run]]]
+  # An arm that was added or retired before the first release would come first.
+  early <- more$run[!is.na(more$event) & more$t < v$t[first[more$run]]]
   named <- vapply(seq_along(k), function(i) {
     at <- first[i] + seq_len(k[i]) - 1
     !is.na(first[i]) && !i %in% early &&
@@ -535,7 +535,8 @@ check_together <- function(v, run, at, arg) {
 
 # Turns `x` into a release table, and that into list(keys, arms, records):
 #   keys      a named list of columns with an element for each run
-#   arms      a function of runs and of numbers of arms (vectors of one length): the arms as a column
+#   arms      a function of runs and of numbers (vectors of one length) of arms that are not retired: the arms
+#             as a column; `ever`: the same for numbers of all arms that there have been
 #   records   for each run a list:
 #     name      the policy's, for messages; NULL if it is not known
 #     ever      how many arms there have been; `arms`: which of them are not retired; `k`, `labels`: of these
@@ -602,7 +603,7 @@ release_records <- function(x) {
   before <- c(0, cumsum(lengths(there)))
   there <- unlist(there, use.names = FALSE)
   list(keys = lapply(v[intersect(KEYS, names(v))], `[`, first), records = records,
-       arms = function(i, arm) arms$column(i, there[before[i] + arm]))
+       arms = function(i, arm) arms$column(i, there[before[i] + arm]), ever = arms$column)
 }
 
 # The arms of each run, in their order: those of which the rows of its problem speak. `code`, the number of

@@ -70,7 +70,7 @@ estimates.dpts_releases <- function(x, level = 0.95, ...) {
   check_dots_empty(...)
   of <- release_records(x)
   if (all(vapply(of$records, `[[`, NA, "residuals"))) abort_residuals()
-  estimates_of(of$records, of$keys, of$arms, level)
+  estimates_of(of$records, of$keys, of$ever, level)
 }
 
 #' @rdname estimates

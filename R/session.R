@@ -149,8 +149,9 @@ session_save <- function(session) {
 
 session_restore <- function(session, kept) {
   if (is.null(session$handle)) session_start(session)
-  .Call(C_session_restore, session$handle, kept$bytes)
+  # First the state of a policy in R: reading the session may call its functions.
   if (!is.null(session$kernel$host)) assign("state", kept$state, session$kernel$host$env)
+  with_host(session$kernel, .Call(C_session_restore, session$handle, kept$bytes))
   session$batches <- session$sums <- list()
 }
 

@@ -301,6 +301,7 @@ SEXP ffi_session_restore(SEXP handle, SEXP bytes) {
   void *room = R_alloc(session_room(&live->session), 1);
   check_status(live, session_restore(&live->session, RAW(bytes), (size_t)Rf_xlength(bytes), room));
   forget_news(live);
+  custom_resume(&live->spec); /* which asks for reports */
   return R_NilValue;
 }
 

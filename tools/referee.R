@@ -9,6 +9,12 @@ setting <- function(name, default) {
 folder <- "tests/referee"
 source(file.path(folder, "referee.R"))
 for (file in list.files(folder, "^model-.*\\.R$", full.names = TRUE)) source(file)
+# Agents live in PostgreSQL, too, where a server can be started.
+if (requireNamespace("withr", quietly = TRUE)) {
+  Sys.setenv(NOT_CRAN = "true")
+  source("tests/testthat/helper-agent.R")
+  if (postgres_available()) life_postgres <- postgres_connection
+}
 names <- strsplit(setting("MODEL", paste(names(models), collapse = ",")), ",")[[1]]
 if (!all(names %in% names(models))) stop("MODEL: one of ", paste(names(models), collapse = ", "), call. = FALSE)
 found <- referee_play(names, as.numeric(setting("SEED", "1")), 60 * as.numeric(setting("MINUTES", "30")),

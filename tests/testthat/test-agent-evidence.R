@@ -110,6 +110,24 @@ test_that("blocks of different arms that are released at one time stay apart", {
   expect_identical(unique(apart()), 0)
 })
 
+test_that("an arm that went before the first release is where it was in every look", {
+  agent <- dpts_agent(policy_randomised(mu = 1e6, block = 10), c("a", "b", "c"), use = "arrival")
+  choice <- agent_choose(agent, 5)
+  agent_arms(agent, retire = "b")
+  more <- agent_choose(agent, 35)
+  agent_reward(agent, choice$ticket, 0.5)
+  agent_reward(agent, more$ticket, ifelse(more$arm == "a", 0.25, 0.75))
+  found <- estimates(agent)
+  expect_identical(as.character(found$arm), c("a", "b", "c"))
+  expect_identical(levels(dpts_releases(agent)$arm), c("a", "b", "c"))
+  all <- rbind(choice, more)
+  value <- c(rep(0.5, 5), ifelse(more$arm == "a", 0.25, 0.75))
+  want <- tapply(value, factor(all$arm, c("a", "b", "c")), mean)
+  some <- found$rewards == pulls(agent)$pulls & found$rewards > 0 # the others have people in no block
+  expect_gt(sum(some), 0)
+  expect_equal(found$mean[some], as.numeric(want)[some], tolerance = 1e-4)
+})
+
 test_that("arms that come share the chance of a wrong verdict, and those that go are left out", {
   agent <- dpts_agent(policy_randomised(mu = 5, block = 40), c("a", "b"), use = "arrival")
   play <- function(n) {

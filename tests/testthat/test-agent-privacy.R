@@ -21,6 +21,20 @@ test_that("the ledger follows the guarantee: rewards, persons, restored copies",
   expect_equal(dpts_privacy(pure, delta = 1e-6)$epsilon, c(1, 3))
 })
 
+test_that("nothing is spent before the first release, all of it after, with every policy of releases", {
+  policies <- list(policy_randomised(mu = 1, block = 5), policy_gaussian_imed(mu = 1, first = 5), policy_top_two(mu = 20),
+                   policy_dp_imed(1, first = 5), policy_lazy_ucb(1), policy_halving(1, people = 20))
+  for (policy in policies) {
+    agent <- dpts_agent(policy, 2, use = "arrival", horizon = 1000)
+    spent <- function() dpts_privacy(agent, delta = 1e-3)[c("epsilon", "spent")]
+    choice <- agent_choose(agent, 60)
+    expect_identical(spent()$spent, 0 * spent()$epsilon, info = policy$name)
+    agent_reward(agent, choice$ticket, 1)
+    expect_gt(sum(estimates(agent)$releases), 0)
+    expect_equal(spent()$spent, spent()$epsilon, info = policy$name)
+  }
+})
+
 test_that("Gaussian Thompson sampling spends by rounds, all of them, and claims nothing below rounding", {
   agent <- dpts_agent(policy_ts_gaussian(20, 10), 3, horizon = 1000, use = "arrival")
   delta <- c(1e-3, 1e-5, 1e-13)

@@ -578,6 +578,46 @@ test_that("a handle that is behind is no worse: its rewards and reports are thos
   })
 })
 
+test_that("a policy in R that reports is the same for every process of its store", {
+  skip_if_not_installed("RSQLite")
+  policy <- policy_custom(
+    "sums", start = function(k, horizon) list(n = numeric(k), sum = numeric(k)),
+    choose = function(state, round) round$offer[1],
+    update = function(state, feedback) {
+      state$n[feedback$arm] <- state$n[feedback$arm] + 1
+      state$sum[feedback$arm] <- state$sum[feedback$arm] + feedback$reward
+      state
+    },
+    report = function(state, arm) {
+      if (state$n[arm] > 0) list(rewards = state$n[arm], sum = state$sum[arm], kind = "Laplace", scale = 1, terms = 1)
+    },
+    guarantee = privacy_pure(1)
+  )
+  path <- withr::local_tempfile(fileext = ".sqlite")
+  one <- dpts_agent(policy, 2, path, use = "arrival")
+  two <- agent_open(path) # before there is a state
+  first <- agent_choose(one, 2)
+  agent_reward(two, first$ticket, c(1, 0.5))
+  agent_reward(two, agent_choose(one, offer = 2)$ticket, 0.25)
+  for (agent in list(one, two)) {
+    expect_equal(estimates(agent)$rewards, c(2, 1))
+    expect_equal(estimates(agent)$mean, c(0.75, 0.25))
+  }
+  agent_close(one)
+  agent_close(two)
+
+  # An error of report() while a state is read does not stay for the next call.
+  policy$report <- function(state, arm) if (isTRUE(getOption("dpts.test_broken"))) stop("no report") else NULL
+  path <- withr::local_tempfile(fileext = ".sqlite")
+  one <- dpts_agent(policy, 2, path, use = "arrival")
+  two <- agent_open(path)
+  agent_choose(one, 2)
+  withr::with_options(list(dpts.test_broken = TRUE), expect_error(pulls(two), class = "dpts_error_callback"))
+  expect_equal(sum(pulls(two)$pulls), 2)
+  agent_close(one)
+  agent_close(two)
+})
+
 test_that("a policy in R runs, and its mistakes are told", {
   agent <- dpts_agent(greedy_policy(), 3, use = "arrival")
   play_rounds(agent, 200, c(0.1, 0.5, 0.9))

@@ -1,7 +1,7 @@
 # The models of tests/referee play the package for about a minute; `make referee MINUTES=30 SEED=1` plays longer. Here
 # each has a fixed number of games, so that every machine plays the same.
 GAMES <- c(randomised = 150, accountants = 200, groups = 40, gaussian = 200, transcripts = 60, tosses = 12, means = 6,
-           plan_claims = 30, ope_intervals = 12, replay_intervals = 12, summary_bands = 10, audits = 4, squares_tosses = 25,
+           life = 30, plan_claims = 30, ope_intervals = 12, replay_intervals = 12, summary_bands = 10, audits = 4, squares_tosses = 25,
            squares_means = 30)
 
 compiler::enableJIT(3) # the models are loops in R; this file has a process of its own
@@ -10,6 +10,7 @@ folder <- testthat::test_path("../referee")
 for (file in c(file.path(folder, "referee.R"), list.files(folder, "^model-.*\\.R$", full.names = TRUE))) {
   if (file.exists(file)) sys.source(file, referee)
 }
+if (postgres_available()) referee$life_postgres <- postgres_connection
 if (length(referee$models)) lapply(names(referee$models), function(name) {
   test_that(sprintf("the referee's model %s finds nothing", name), {
     skip_on_cran()
