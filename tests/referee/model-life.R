@@ -112,6 +112,10 @@ life_next <- function(m, offer, person) {
     return(list(arms = c(intersect(last, allowed), allowed[pulls == max(pulls) | before == max(before)]), round = FALSE))
   }
   if (length(on) == 1 && any(m$status == "paused")) return(list(arms = allowed, round = FALSE))
+  if (m$s$policy == "randomised" && length(rounds)) { # no release holds two rewards of a person
+    if (m$state[max(rounds)] == "open") return(list(arms = allowed, round = FALSE))
+    return(list(arms = allowed, round = NA)) # no round in the open block; which that is, is not followed here
+  }
   arms <- allowed
   if (m$s$policy == "ledger") arms <- sort(allowed)[which.min(life_pulls(m)[sort(allowed)])]
   list(arms = arms, round = TRUE)
@@ -166,6 +170,8 @@ life_choose <- function(m, agent) {
     life_horizon(m)
     want <- life_next(m, offer, if (is.null(person)) "" else person[i])
     arm <- as.integer(got$arm[i])
+    if (is.na(want$round)) want$round <- !is.na(got$t[i])
+    if (m$s$policy == "randomised" && !want$round) m$changed <- TRUE
     if (!arm %in% want$arms) {
       out <- c(out, sprintf("choice %d of %d: arm %d, and not %s", i, n, arm, paste(want$arms, collapse = " or ")))
     }
