@@ -1,27 +1,5 @@
 skip_on_cran() # takes seconds
 
-TOKEN <- "0123456789-secret"
-
-# A request as httpuv hands it over, without a socket
-call_api <- function(router, method, path, body = "", token = TOKEN, query = "") {
-  bytes <- if (is.raw(body)) body else charToRaw(body)
-  request <- new.env(parent = emptyenv())
-  values <- list(REQUEST_METHOD = method, PATH_INFO = path, QUERY_STRING = query,
-                 SERVER_NAME = "localhost", SERVER_PORT = "80", HTTP_HOST = "localhost",
-                 rook.url_scheme = "http",
-                 rook.input = list(read = function(...) bytes, rewind = function() NULL,
-                                   read_lines = function(...) rawToChar(bytes)))
-  if (!is.null(token)) values$HTTP_AUTHORIZATION <- paste("Bearer", token)
-  list2env(values, request)
-  answer <- router$call(request)
-  text <- answer$body
-  if (is.raw(text)) text <- rawToChar(text)
-  said <- list2env(list(status = answer$status, text = text, headers = answer$headers))
-  delayedAssign("json", tryCatch(jsonlite::parse_json(text, simplifyVector = TRUE), error = function(e) NULL),
-                assign.env = said) # where it is asked for
-  said
-}
-
 new_api <- function(..., token = TOKEN) {
   skip_if_not_installed("plumber")
   skip_if_not_installed("openssl")

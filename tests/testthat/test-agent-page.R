@@ -1,0 +1,240 @@
+skip_on_cran() # takes seconds
+
+# Every parameter of every route: the answer is that of the function in R with the same argument, and not that
+# without it.
+test_that("each parameter of each route reaches the function that answers", {
+  skip_if_not_installed("plumber")
+  skip_if_not_installed("openssl")
+  agent <- dpts_agent(policy_randomised(mu = 3, block = 60), c("a", "b", "c"), use = "arrival")
+  withr::with_seed(1, play_rounds(agent, 900, c(0.2, 0.5, 0.9), at_a_time = 30))
+  router <- agent_api(agent, TOKEN, log = NULL)
+  rows <- function(x) {
+    x <- as.data.frame(x)
+    x[] <- lapply(x, function(column) if (is.factor(column)) as.character(column) else column)
+    jsonlite::parse_json(dpts:::api_json(x), simplifyVector = TRUE)
+  }
+  functions <- list(
+    "/verdict" = function(...) verdict(agent, ...), "/effects" = function(...) effects(agent, ...),
+    "/evidence" = function(...) evidence(agent, ...), "/estimates" = function(...) estimates(agent, ...),
+    "/privacy" = function(...) dpts_privacy(agent, ...),
+    "/statement" = function(...) as.list(unclass(privacy_statement(agent, ...)))
+  )
+  values <- list(error = c(0.5, 1e-5), margin = c(0, 0.6), level = c(0.5, 0.99), control = c("a", "c"), delta = c(1e-3, 1e-9),
+                 kind = c("means", "tosses"), against = c(0.2, 0.7))
+  asked <- character()
+  for (route in dpts:::api_routes()) {
+    for (name in names(route$query)) {
+      asked <- c(asked, route$path)
+      answers <- lapply(values[[name]], function(value) {
+        said <- call_api(router, route$method, route$path, query = sprintf("?%s=%s", name, value))
+        expect_equal(said$status, 200, info = paste(route$path, name))
+        want <- suppressMessages(do.call(functions[[route$path]], stats::setNames(list(value), name)))
+        if (is.data.frame(want)) expect_equal(said$json[names(rows(want))], rows(want), info = paste(route$path, name)) else
+          expect_equal(unlist(said$json), unlist(want), info = paste(route$path, name))
+        said$text
+      })
+      expect_false(answers[[1]] == answers[[2]], info = paste(route$path, name))
+      # Once, and of a value that fits
+      query <- sprintf("?%s=%s&%1$s=%s", name, values[[name]][1], values[[name]][2])
+      expect_equal(call_api(router, route$method, route$path, query = query)$status, 400, info = paste(route$path, name))
+      expect_equal(call_api(router, route$method, route$path, query = sprintf("?%s=no-such", name))$status, 400)
+    }
+    if (route$method == "GET" && nzchar(route$role)) {
+      expect_equal(call_api(router, "GET", route$path, query = "?dleta=0.2")$status, 400, info = route$path)
+    }
+  }
+  expect_setequal(asked, names(functions))
+  # What is sent in a body
+  ticket <- call_api(router, "POST", "/choose", '{"n": 3, "offer": ["c"], "key": "k"}')$json$ticket
+  expect_identical(call_api(router, "POST", "/choose", '{"n": 3, "key": "k"}')$json$ticket, ticket)
+  expect_equal(call_api(router, "POST", "/arms", '{"pause": "a"}')$json$status, c("paused", "active", "active"))
+  expect_equal(call_api(router, "POST", "/arms", '{"resume": "a", "add": ["d"]}')$json$status, rep("active", 4))
+  expect_equal(call_api(router, "POST", "/arms", '{"retire": ["d", "b"]}')$json$status, c("active", "retired", "active", "retired"))
+  expect_equal(call_api(router, "POST", "/arms", '{"paused": "a"}')$status, 400)
+  many <- function(n) sprintf('{"ticket": [%s], "reward": 1}', paste(rep(sprintf('"%s"', ticket[1]), n), collapse = ","))
+  expect_equal(call_api(router, "POST", "/reward", many(1001))$status, 400)
+  expect_equal(call_api(router, "POST", "/reward", many(1000))$json$status, rep(c("used", "known"), c(1, 999)))
+  # No body: the default
+  expect_equal(call_api(router, "POST", "/finish", "{}")$json$then, "end")
+  expect_equal(call_api(router, "POST", "/choose")$status, 410)
+  expect_equal(call_api(router, "POST", "/finish", '{"then": "verdict"}')$json$then, "verdict")
+  expect_true(is.na(agent_choose(agent)$t))
+})
+
+test_that("no answer is to be kept", {
+  skip_if_not_installed("plumber")
+  skip_if_not_installed("openssl")
+  router <- agent_api(dpts_agent(batch_policy(), 2, use = "arrival"), TOKEN, log = NULL)
+  for (route in dpts:::api_routes()) {
+    for (token in list(TOKEN, "0123456789-another")) {
+      answer <- call_api(router, route$method, route$path, token = token)
+      expect_identical(answer$headers[["Cache-Control"]], "no-store", info = route$path)
+    }
+  }
+})
+
+test_that("a token's rate fills again, for who was refused, too", {
+  now <- 100
+  local_function("seconds_now", function(old) function() now)
+  may <- dpts:::rate_keeper(10)
+  expect_equal(sum(replicate(12, may("a"))), 10)
+  expect_false(may("a"))
+  now <- now + 0.55
+  expect_equal(sum(replicate(12, may("a"))), 5)
+  for (i in 1:20) { # one that asks twice as often as it may gets in each second time
+    now <- now + 0.05
+    may("a")
+  }
+  now <- now + 0.2
+  expect_equal(sum(replicate(12, may("a"))), 2)
+  now <- now + 1e6
+  expect_equal(sum(replicate(50, may("a"))), 10)
+  expect_equal(sum(replicate(50, may("b"))), 10)
+})
+
+test_that("counters count twice, sums are sums, and names may have quotes", {
+  service <- list(metrics = dpts:::new_metrics(), agents = list(at_hand = function() character()),
+                  log = function(...) NULL)
+  lines <- function(service) strsplit(dpts:::metrics_text(service), "\n")[[1]]
+  for (i in 1:3) service$metrics$add("store_errors", "")
+  for (i in 1:2) service$metrics$add("requests", c("/x", "GET", 200))
+  for (took in c(0.25, 1.5, 30)) service$metrics$time("/x", took)
+  service <- list2env(service)
+  found <- lines(service)
+  expect_true(all(c('dpts_request_seconds_sum{path="/x"} 31.75', 'dpts_request_seconds_count{path="/x"} 3',
+                    'dpts_request_seconds_bucket{path="/x",le="0.25"} 1', 'dpts_request_seconds_bucket{path="/x",le="2.5"} 2',
+                    'dpts_request_seconds_bucket{path="/x",le="+Inf"} 3', "dpts_store_errors_total 3",
+                    'dpts_requests_total{path="/x",method="GET",status="200"} 2') %in% found))
+  skip_if_not_installed("plumber")
+  skip_if_not_installed("openssl")
+  agent <- dpts_agent(batch_policy(), 2, use = "arrival")
+  agent_reward(agent, agent_choose(agent, 7)$ticket[1:3], 1)
+  router <- agent_api(stats::setNames(list(agent), 'a"b\\c'), TOKEN, log = NULL)
+  for (i in 1:30) call_api(router, "GET", paste0("/junk", i))
+  text <- strsplit(call_api(router, "GET", "/metrics")$text, "\n")[[1]]
+  expect_true('dpts_choices_total{experiment="a\\"b\\\\c"} 7' %in% text)
+  expect_true('dpts_tickets_out{experiment="a\\"b\\\\c"} 4' %in% text)
+  expect_length(grep("^dpts_requests_total", text), 1)
+  expect_true('dpts_requests_total{path="other",method="GET",status="404"} 30' %in% text)
+})
+
+test_that("lines of the log have the time of all, who asked, and an end", {
+  withr::local_timezone("Asia/Tokyo")
+  file <- withr::local_tempfile()
+  log <- file(file, "w")
+  dpts:::write_log(log, event = "x", message = strrep("long ", 5000))
+  close(log)
+  line <- readLines(file)
+  expect_lte(nchar(line, "bytes"), 4096)
+  time <- as.POSIXct(jsonlite::parse_json(line)$time, "UTC", "%Y-%m-%dT%H:%M:%OSZ")
+  expect_lt(abs(as.numeric(Sys.time() - time, units = "secs")), 60)
+})
+
+test_that("while a service ends it refuses, but says that it is there; and readiness is asked again", {
+  skip_if_not_installed("plumber")
+  skip_if_not_installed("openssl")
+  agent <- dpts_agent(batch_policy(), 2, use = "arrival")
+  seen <- list()
+  service <- dpts:::new_service(agent, TOKEN, rate = 0.001, log = NULL)
+  service$log <- function(...) seen[[length(seen) + 1]] <<- list(...)
+  expect_equal(call_api(service$router, "GET", "/status")$status, 200)
+  expect_equal(call_api(service$router, "GET", "/status")$status, 429)
+  expect_equal(replicate(5, call_api(service$router, "GET", "/health")$status), rep(200, 5))
+  expect_equal(replicate(5, call_api(service$router, "GET", "/ready")$status), rep(200, 5))
+  expect_equal(seen[[1]]$path, "/status")
+  # A readiness is remembered for two seconds at most, however long it took.
+  now <- 100
+  local_function("seconds_now", function(old) function() now)
+  slow <- 0
+  compute <- function() {
+    now <<- now + 60
+    slow <<- slow + 1
+  }
+  owner <- new.env()
+  for (i in 1:3) {
+    dpts:::cached(owner, "ready", compute, most = 2)
+    now <- now + 1
+  }
+  expect_equal(slow, 2)
+  asked <- NULL
+  local_function("cached", function(old) function(owner, name, compute, most = Inf) {
+    asked <<- most
+    compute()
+  })
+  dpts:::api_ready(service, list())
+  expect_equal(asked, 2)
+  service$ending <- TRUE
+  expect_equal(call_api(service$router, "GET", "/health")$status, 503)
+})
+
+test_that("each look at the page counts each ticket once, in every store", {
+  turn <- test_clock()
+  each_store(function(store) {
+    agent <- dpts_agent(policy_randomised(mu = 3, rule = "thompson", floor = 0.05, block = 20), c("a", "b", "c"), store,
+                        use = "arrival", deadline = hours(1))
+    withr::local_seed(1)
+    look <- function() {
+      agent$cache <- NULL
+      dpts:::api_overview(agent)
+    }
+    for (i in 1:4) {
+      x <- agent_choose(agent, 31)
+      agent_reward(agent, x$ticket[1:20], stats::rbinom(20, 1, c(0.1, 0.5, 0.9)[as.integer(x$arm[1:20])]))
+      for (again in 1:2) {
+        page <- look()
+        h <- dpts_history(agent)
+        expect_equal(page$arms$choices, pulls(agent)$pulls)
+        expect_equal(sum(page$arms$recent), sum(pulls(agent)$pulls))
+        expect_equal(page$arms$missing, as.vector(table(h$arm[h$status == "missing"])), ignore_attr = TRUE)
+        expect_equal(agent$totals$sums[, 1:3], ignore_attr = TRUE, tolerance = 1e-9, t(vapply(c("a", "b", "c"), function(arm) {
+          p <- h$probability[h$arm == arm]
+          c(length(p), sum(1 / p), sum((1 - p) / p^2))
+        }, numeric(3))))
+      }
+      turn(2 * 3600)
+    }
+    # Of an hour 23 hours ago all is recent, of one 24 hours ago nothing
+    turn(15 * 3600)
+    agent_choose(agent)
+    expect_equal(sum(look()$arms$recent), 125)
+    turn(3600)
+    agent_choose(agent)
+    expect_equal(sum(look()$arms$recent), 126 - 31)
+    agent_close(agent)
+  })
+})
+
+test_that("what the page says of arms: the second is the rival, an open block is open, few are no alarm, and all are needed", {
+  estimates <- data.frame(arm = factor(c("a", "b", "c", "d")), mean = c(0.2, 0.9, 0.1, 0.6))
+  expect_equal(dpts:::leads(estimates), list(arm = "b", rival = "d", by = 0.3))
+  estimates$mean[4] <- NA
+  expect_equal(dpts:::leads(estimates)$rival, "a")
+  agent <- dpts_agent(policy_gaussian_imed(mu = 1, first = 20), c("a", "b"), use = "arrival")
+  x <- agent_choose(agent, 13)
+  agent_reward(agent, x$ticket, 1)
+  page <- dpts:::api_overview(agent)
+  expect_equal(sum(page$arms$counted), 0)
+  expect_equal(sum(page$arms$open), 13)
+  # Chances of .9 and .1
+  sums <- function(n, chance) cbind(n, n / chance, n * (1 - chance) / chance^2)
+  z <- function(n, chance, i) (n[i] / chance[i] - sum(n)) / sqrt(n[i] * (1 - chance[i]) / chance[i]^2)
+  n <- c(880, 120)
+  chance <- c(0.9, 0.1)
+  worst <- max(abs(z(n, chance, 1)), abs(z(n, chance, 2)))
+  expect_equal(dpts:::sample_ratio(sums(n, chance), n), min(1, 4 * stats::pnorm(-worst)))
+  expect_identical(dpts:::sample_ratio(sums(c(1000, 3), c(0.5, 0.5)), c(1000, 3)), NA)
+  expect_identical(dpts:::sample_ratio(sums(c(1000, 990, 19), rep(1 / 3, 3)), c(1000, 990, 19)), NA)
+})
+
+test_that("the chance of a guess grows with each return to an old copy, in the same process", {
+  agent <- dpts_agent(policy_gaussian_imed(mu = 1), 2, use = "arrival", max_per_person = 1)
+  guess <- function() dpts:::api_status(agent)$guess
+  found <- guess()
+  for (i in 1:2) {
+    agent_restored(agent)
+    found <- c(found, guess())
+    expect_equal(dpts:::api_status(agent)$restored, i)
+  }
+  # mu grows as the root of how many copies there are; the best guess is right with chance pnorm(mu / 2).
+  expect_equal(found, stats::pnorm(sqrt(1:3) / 2), tolerance = 1e-3)
+})
