@@ -296,6 +296,32 @@ test_that("arms come, pause and go while rewards are out, in every store", {
   })
 })
 
+test_that("arms go through all states in all orders, before and after the end", {
+  verbs <- c("retire", "pause", "resume")
+  orders <- as.matrix(expand.grid(verbs, verbs, verbs, c(FALSE, TRUE), stringsAsFactors = FALSE))
+  for (i in seq_len(nrow(orders))) {
+    agent <- dpts_agent(policy_uniform(), c("a", "b", "c"), use = "arrival")
+    agent_choose(agent, 9)
+    ended <- orders[i, 4] == "TRUE"
+    if (ended) agent_finish(agent, "verdict")
+    arm <- if (ended) agent$life$arms[agent$life$winner] else "b"
+    status <- "active"
+    for (verb in orders[i, 1:3]) {
+      change <- function() do.call(agent_arms, c(list(agent), stats::setNames(list(arm), verb)))
+      if (status == "retired" && verb == "resume") expect_error(change(), "retired", class = "dpts_error_input") else change()
+      if (status != "retired") status <- c(retire = "retired", pause = "paused", resume = "active")[[verb]]
+      now <- agent_arms(agent)
+      expect_identical(now$status[now$arm == arm], status, info = paste(orders[i, ], collapse = " "))
+      if (ended) {
+        shown <- dpts:::api_status(agent)$winner
+        expect_identical(now$status[now$arm == shown], "active", info = paste(orders[i, ], collapse = " "))
+        expect_identical(as.character(agent_choose(agent)$arm), shown)
+      }
+    }
+    agent_close(agent)
+  }
+})
+
 test_that("mistakes with arms are named, and what cannot be promised is refused", {
   agent <- dpts_agent(batch_policy(), c("a", "b"), use = "arrival")
   for (bad in list(list(add = "a"), list(add = 3), list(add = c("x", "x")), list(retire = "z"), list(pause = 3),

@@ -87,6 +87,22 @@ play_one_by_one <- function(agent, n) {
   agent
 }
 
+test_that("where deadlines decide the journal does not tell who reported, in time or late, in every store", {
+  each_store(function(store) {
+    turn <- test_clock()
+    agent <- dpts_agent(batch_policy(), 2, store, use = "deadline", deadline = hours(1))
+    kinds <- function() vapply(c("choose", "resolved", "used", "missing", "late", "waiting"), agent$store$count, 0)
+    x <- agent_choose(agent, 6)
+    agent_reward(agent, x$ticket[1:2], 1)
+    expect_equal(kinds(), c(choose = 6, resolved = 0, used = 0, missing = 0, late = 0, waiting = 0))
+    turn(4000)
+    for (i in 1:2) expect_equal(unique(agent_reward(agent, x$ticket, 1)$status), "late")
+    pulls(agent)
+    expect_equal(kinds(), c(choose = 6, resolved = 6, used = 0, missing = 0, late = 0, waiting = 0))
+    agent_close(agent)
+  })
+})
+
 test_that("what was spent never falls: not by going back to a copy once or twice, and what is lost may have been all", {
   skip_if_not_installed("RSQLite")
   policies <- list(policy_gaussian_imed(1), policy_ts_gaussian(5, 20, filter = privacy_gdp(1)), policy_ts_gaussian(5, 20))

@@ -336,6 +336,39 @@ test_that("a call with the key of an earlier one gives its tickets again, in eve
   })
 })
 
+test_that("the tickets of a key come in the order of the choices, whatever became of them since, in every store", {
+  each_store(function(store) {
+    agent <- dpts_agent(batch_policy(), c("a", "b", "c"), store, use = "arrival", keep_rewards = TRUE)
+    x <- agent_choose(agent, 7, key = "k")
+    for (i in c(2, 7, 1, 4)) { # a database may move what it updates
+      agent_reward(agent, x$ticket[i], 1)
+      agent_choose(agent, 3, key = paste0("other", i))
+      again <- agent_choose(agent, 7, key = "k")
+      expect_identical(lapply(again, identity), lapply(x, identity))
+    }
+    expect_identical(dpts_history(agent)$t, as.numeric(1:19))
+    expect_identical(dpts_history(agent, n = 4)$t, as.numeric(16:19))
+    agent_close(agent)
+  })
+})
+
+test_that("a deadline is past when it is reached, and not before; an hour back is said, in every store", {
+  each_store(function(store) {
+    turn <- test_clock()
+    agent <- dpts_agent(batch_policy(), 2, store, use = "deadline", deadline = hours(1))
+    one <- agent_choose(agent, 2)
+    turn(3599.5)
+    expect_equal(agent_reward(agent, one$ticket[1], 1)$status, "waiting")
+    expect_equal(sum(pulls(agent)$outstanding), 2)
+    turn(0.5)
+    expect_equal(agent_reward(agent, one$ticket[2], 1)$status, "late")
+    expect_equal(sum(pulls(agent)$outstanding), 0)
+    turn(-3600)
+    expect_warning(agent_choose(agent), class = "dpts_warning_clock")
+    agent_close(agent)
+  })
+})
+
 test_that("rewards in their own units are the same rewards as parts of the range", {
   turn <- test_clock()
   agent <- dpts_agent(policy_gaussian_imed(1e5, first = 4), 1, use = "deadline", deadline = hours(1),

@@ -55,6 +55,35 @@ test_that("the guessing game counts, and nobody wins more often than epsilon all
   })
 })
 
+test_that("what more privacy costs is shown the right way round: noise, errors, and longer attacks", {
+  spread <- function(promise) {
+    out <- NULL
+    shiny::testServer(explore_server, {
+      session$setInputs(promise = log10(promise))
+      set.seed(1)
+      out <<- stats::sd(vapply(1:60, function(i) {
+        session$setInputs(yes = i)
+        riddle <- output$riddle
+        as.numeric(sub(".*noisy sum of all: (-?[0-9.]+)\\. .*", "\\1", riddle)) -
+          as.numeric(sub(".*known to you: ([0-9]+) .*", "\\1", riddle))
+      }, 0))
+    })
+    out
+  }
+  # The sd of Laplace noise of scale 1 / epsilon, and a coin
+  expect_equal(spread(0.1), sqrt(200), tolerance = 0.35)
+  expect_equal(spread(10), sqrt(0.02 + 0.25), tolerance = 0.35)
+  shiny::testServer(explore_server, {
+    session$setInputs(means = c(0.9, 0.2), promise = 0, policies = "Uniform", horizon = 2000, again = 0, tab = "stop")
+    session$elapse(200)
+    wrong <- verdict(made$stop()$x)$wrong
+    expect_lt(wrong, 0.05)
+    expect_match(output$verdict, paste("wrong with chance", dpts:::number_text(wrong, digits = 2)), fixed = TRUE)
+  })
+  calls <- lapply(0:2, function(times) dpts:::explore_calls("attack", c(0.5, 0.4), 1, "DP-IMED", 100, times)[[1]])
+  expect_equal(vapply(calls, function(call) eval(call$runs), 0), c(1000, 2000, 4000))
+})
+
 test_that("a page is an app of two to eight arms", {
   expect_error(dpts_explore(0.5), "two to eight", class = "dpts_error_input")
   expect_s3_class(dpts_explore(), "shiny.appobj")

@@ -41,6 +41,26 @@ test_that("problems without names, or that do not fit, are refused", {
   })
 })
 
+test_that("a checkpoint has what is done before the end, and is not for another engine", {
+  path <- withr::local_tempfile(fileext = ".rds")
+  arms <- arms_bernoulli(c(0.6, 0.5))
+  # A file is worth writing once the work has taken ten times as long: here no writing takes any time.
+  local_function("WORK_PER_WRITING", function(old) 0)
+  seen <- numeric()
+  local_function("simulate_chunk", function(old) function(job, chunk, ...) {
+    seen[length(seen) + 1] <<- if (file.exists(path)) length(readRDS(path)$chunks) else 0
+    if (length(seen) == 3) stop("killed")
+    old(job, chunk, ...)
+  })
+  play <- function(engine, policies = list(a = policy_ucb1(), b = policy_imed(), c = policy_klucb())) {
+    withr::with_options(list(dpts.engine = engine), dpts_simulate(arms, policies, 200, runs = 2, seed = 1, checkpoint = path))
+  }
+  local_function("checkpoint_flush", function(old) function(file) NULL) # a killed process does not flush
+  expect_error(play("plain"), "killed")
+  expect_identical(seen, c(0, 1, 2) + 0)
+  expect_error(play("scan"), "another engine", class = "dpts_error_checkpoint")
+})
+
 test_that("a checkpoint holds several problems, and adds what is missing", {
   path <- withr::local_tempfile(fileext = ".rds")
   a <- arms_bernoulli(c(0.5, 0.6))

@@ -137,6 +137,44 @@ test_that("what a run comes to is what R makes of its releases", {
   expect_true(all(is.nan(seen[3 + 6 + 1, ]))) # the control is not better than itself
 })
 
+test_that("what people got is what the runs of the same seed give, also where means change or differ from run to run", {
+  worlds <- list(stays = arms_bernoulli(c(a = 0.2, b = 0.5, c = 0.4)),
+                 drift = arms_drift(c(a = 0.2, b = 0.8, c = 0.1), c(0.8, 0.2, 0.1), "linear", 400),
+                 walk = arms_walk(c(a = 0.5, b = 0.5, c = 0.5), 0.03))
+  designs <- list(ucb = policy_ucb1(), toss = policy_randomised(mu = 1, rule = "thompson", block = 50), fixed = policy_fixed(2))
+  plan <- dpts_plan(designs, worlds, 400, runs = 40, seed = 3)
+  all <- summary(plan)
+  for (name in names(worlds)) for (design in names(designs)) {
+    sim <- dpts_simulate(worlds[[name]], designs[[design]], 400, runs = 40, seed = 3, history = TRUE)
+    h <- dpts_history(sim)
+    row <- plan[plan$scenario == name & plan$design == design, ]
+    got <- if (name == "stays") worlds[[name]]$mean[as.integer(h$arm)] else h$reward
+    expect_equal(row$failures, 400 - sum(got) / 40, info = paste(name, design))
+    shares <- all$share[all$scenario == name & all$design == design]
+    expect_equal(shares, tabulate(as.integer(h$arm), 3) / 16000, info = paste(name, design))
+    # The arm with the highest estimate is a best one by the means of its own run.
+    if (design == "ucb") {
+      named <- vapply(split(estimates(sim), estimates(sim)$run), function(x) which.max(x$mean), 0L)
+      good <- vapply(1:40, function(run) {
+        truth <- if (name == "stays") worlds[[name]]$mean else colMeans(dpts:::arm_means(worlds[[name]], 400, 3, run))
+        truth[named[run]] >= max(truth) - 1e-12
+      }, NA)
+      expect_equal(row$best, mean(good), info = name)
+    }
+  }
+})
+
+test_that("intervals are joint: as wide as so many need, and not surer than they say", {
+  for (k in 2:4) for (control in list(NULL, 1)) {
+    pairs <- if (is.null(control)) k * (k - 1) / 2 else k - 1
+    plan <- dpts_plan(policy_uniform(), arms_bernoulli(rep(0.5, k)), 300 * k, control = control, runs = 1000, seed = 1)
+    half <- stats::qnorm(1 - 0.05 / (2 * pairs)) * sqrt(2 * 0.25 / 300)
+    expect_equal(plan$width, 2 * half, tolerance = 0.01, info = paste(k, control))
+    expect_gt(plan$coverage, 0.95 - 4 * sqrt(0.05 * 0.95 / 1000))
+    if (k == 2) expect_lt(plan$coverage, 0.95 + 4 * sqrt(0.05 * 0.95 / 1000))
+  }
+})
+
 test_that("a z-test is made only where it holds", {
   test_of <- function(policy) unique(summary(dpts_plan(policy, two(0.4, 0.6), 200, runs = 5, seed = 1))$test)
   expect_equal(test_of(policy_uniform()), "z-test")
