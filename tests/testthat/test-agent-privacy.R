@@ -298,7 +298,7 @@ test_that("what is not on the list of what is published is not shown by any verb
   expect_setequal(exported, handled)
   methods <- attr(utils::methods(class = "dpts_agent"), "info")$generic
   expect_setequal(methods, c("pulls", "dpts_history", "estimates", "dpts_privacy", "summary", "format", "print",
-                             "autoplot", "effects", "privacy_statement", "dpts_releases"))
+                             "autoplot", "effects", "privacy_statement", "dpts_releases", "forecast"))
 })
 
 test_that("an audit of the whole agent finds nothing, and finds a promise that is too good", {
