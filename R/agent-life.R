@@ -3,12 +3,13 @@
 # arms: their names; status: of each of them, as in ARM; since, until: after how many rounds each was added
 # and retired, NA if it was not; then: "go", or once it has ended, what choices are: "verdict" (the winner's
 # arm) or "end" (refused); winner: an arm's number, NA before the end; ended: when that was; finished: was
-# what was open released, and the rewards forgotten?; forgotten: were persons?; clipped: how many predictions
-# were
+# what was open released, and the rewards forgotten?; forgotten: were persons?; moved: does the agent live
+# elsewhere now?; clipped: how many predictions were
 new_life <- function(arms) {
   none <- rep(NA_real_, length(arms))
   list(arms = arms, status = rep(ARM[["active"]], length(arms)), since = none, until = none, then = "go",
-       winner = NA_integer_, ended = NA_real_, finished = FALSE, forgotten = FALSE, clipped = 0)
+       winner = NA_integer_, ended = NA_real_, finished = FALSE, forgotten = FALSE, moved = FALSE,
+       clipped = 0)
 }
 
 ARM <- c(active = 0L, paused = 1L, retired = 2L)

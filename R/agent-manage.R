@@ -100,14 +100,13 @@ agent_finish <- function(agent, then = c("end", "verdict")) {
 #'
 #' Makes a safe copy of all that an agent knows, while it serves people. Writes a SQLite file that is
 #' consistent whatever other calls and processes do meanwhile, readable by its owner alone. It holds what the
-#' store holds, rewards that wait included, and is as confidential. PostgreSQL has its own way:
-#' `pg_dump --schema=...` is consistent, too.
+#' store holds, rewards that wait included, and is as confidential.
 #'
 #' Going back to a copy releases rewards again that were released since it was made: open it by
 #' `agent_open(copy, restored = TRUE)` to go on with it, and the ledger counts twice. To look at a copy needs
-#' no such call.
+#' no such call. To move an agent to another database without that, use [agent_copy()].
 #'
-#' @param agent An agent in SQLite: in a file, in memory or on a connection.
+#' @param agent An agent.
 #' @param path Of the copy: a file that does not exist yet.
 #' @returns The path, invisibly.
 #' @family agent
@@ -127,19 +126,65 @@ agent_backup <- function(agent, path) {
   path <- path.expand(check_string(path))
   if (file.exists(path)) abort_arg("path", "a file that does not exist yet", path)
   if (!dir.exists(dirname(path))) abort_arg("path", "a path in a folder that exists", path)
-  if (is.null(agent$store$backup)) {
-    abort_input("agent", "The agent lives in %s, which `agent_backup()` cannot copy: use `pg_dump`.",
-                agent$store$label)
-  }
-  mask <- Sys.umask("077")
   done <- FALSE
-  on.exit({
-    Sys.umask(mask)
-    if (!done) unlink(path)
-  })
-  agent$store$backup(path)
+  on.exit(if (!done) unlink(path))
+  copy_to(agent, store_sqlite_file(path, create = TRUE, "path"))
   done <- TRUE
   invisible(path)
+}
+
+#' Move an agent to another store
+#'
+#' Takes an agent from SQLite to PostgreSQL, or back, while it serves. All that the store holds is copied at
+#' one moment, read back and compared: journal, tickets, releases and state. From then on the agent lives in
+#' the new store: the old one can be looked at, and whatever would change it is an error of class
+#' `dpts_error_store_moved`, in every process. So no reward is released twice, and nothing is restored.
+#'
+#' Services on the old store answer 503 until they are started on the new one. Tickets, keys and persons are
+#' known there. Should the machine stop between the two, the old store goes on as if nothing had happened:
+#' delete the new one and begin again.
+#'
+#' @param agent An agent.
+#' @param store The path of a SQLite file that does not exist yet, or a connection of RSQLite or RPostgres
+#'   whose database holds no agent.
+#' @returns The agent in its new store. `agent` stays open.
+#' @family agent
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
+#' old <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
+#' agent_choose(old, 10)
+#' agent <- agent_copy(old, tempfile(fileext = ".sqlite"))
+#' pulls(agent)
+#' agent_close(agent)
+#' @export
+agent_copy <- function(agent, store) {
+  check_all_given()
+  check_agent(agent)
+  if (is.null(store)) abort_arg("store", "the path of a SQLite file or a DBI connection", store)
+  place <- open_store(store, create = TRUE, arg = "store")
+  if (place$exists()) {
+    on.exit(place$close())
+    refuse_store(place, agent$terms)
+  }
+  copy_to(agent, place, move = TRUE)
+  agent_open(store)
+}
+
+# All that a store holds at one moment, in another one; move: and no change of the old one from then on
+copy_to <- function(agent, place, move = FALSE) {
+  on.exit(place$close())
+  copied <- FALSE
+  while (!copied) {
+    try_change(agent, function(tx) {
+      if (length(tx$events$kind) || tx$find_next_due) return() # what is due is written first
+      rows <- agent$store$tables()
+      place$create(Filter(function(columns) length(columns[[1]]), rows))
+      if (!identical(place$tables(), rows)) abort_store("what was written to the new store cannot be read")
+      copied <<- TRUE
+      if (!move) return()
+      agent$life$moved <- TRUE
+      note_events(tx, "move")
+    }, "lock", still = TRUE)
+  }
 }
 
 #' Say that the store was restored from an old copy

@@ -37,12 +37,12 @@ store_postgres <- function(con) {
   }
   # Values go beside the text, which the server may log or show to others.
   query <- function(text, values = NULL) DBI::dbGetQuery(con, text, params = values)
-  # -> how many rows were written
+  # Rows, as columns -> how many were written
   insert <- function(table, row) {
     bytes <- vapply(row, is.list, NA)
-    row[bytes] <- lapply(row[bytes], function(x) .Call(C_hex, x[[1]]))
-    whole <- vapply(row, is.double, NA)
-    row[whole] <- lapply(row[whole], function(x) if (is.na(x)) NA_character_ else exactly(x))
+    row[bytes] <- lapply(row[bytes], vapply, function(x) .Call(C_hex, x), "")
+    doubles <- vapply(row, is.double, NA)
+    row[doubles] <- lapply(row[doubles], function(x) ifelse(is.na(x), NA, exactly(x)))
     DBI::dbExecute(con, sprintf("INSERT INTO %s%s (%s) VALUES (%s)", sql$at, table,
                                 paste(names(row), collapse = ", "),
                                 paste(sprintf(ifelse(bytes, "decode($%d, 'hex')", "$%d"), seq_along(row)),

@@ -114,6 +114,15 @@ store_sqlite <- function(con, reader = con, label = "a SQLite connection", own =
     if (locked) try(run("ROLLBACK"), silent = TRUE)
     locked <<- FALSE
   }
+  # The file may be moved, replaced or deleted: what is written would be in no store any more.
+  path <- if (in_file) normalizePath(con@dbname, mustWork = FALSE)
+  identity <- function() .Call(C_file_identity, path)
+  file <- if (in_file) identity()
+  check_file <- function() {
+    if (!in_file || is.na(file) || identical(identity(), file)) return(invisible())
+    abort_dpts(paste("The file of the store was moved, replaced or deleted since it was opened; nothing was",
+                     "changed. Open it again."), c("dpts_error_store_other", "dpts_error_store"))
+  }
   seen <- NULL # the head as last seen or written here
   close <- function() {
     drop()
@@ -144,12 +153,13 @@ store_sqlite <- function(con, reader = con, label = "a SQLite connection", own =
         on.exit(rollback())
         for (text in schema_tables(sql)) run(text)
         for (table in names(rows)) {
-          DBI::dbExecute(con, insert_sql(table, rows[[table]]), params = unname(rows[[table]]))
+          DBI::dbExecute(con, insert_sql(table, rows[[table]]), params = unname(as.list(rows[[table]])))
         }
         unlock()
       })
     },
     begin = function(seq, how) {
+      check_file()
       if (how == "remember" && !is.null(seen) && seen$seq == seq) return(seen)
       with_store_errors({
         if (how == "lock") lock()
@@ -162,10 +172,6 @@ store_sqlite <- function(con, reader = con, label = "a SQLite connection", own =
       head
     },
     rollback = rollback,
-    backup = function(path) {
-      drop()
-      with_store_errors(DBI::dbExecute(reader, "VACUUM INTO ?", params = list(path)))
-    },
     commit = function(changes) {
       with_store_errors({
         # A user's connection may be inside a transaction, whose rollback would take back what was answered,

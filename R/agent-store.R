@@ -14,8 +14,8 @@
 #                    they are durable; FALSE, with nothing written, if another process has written
 #                    since begin()
 #   rollback()       leaves all as it was
-#   create(rows)     makes the tables and these first rows in them
-#   backup(path)     a consistent copy as a SQLite file; a store may lack it
+#   create(rows)     makes the tables and these first rows in them: columns, by table
+#   tables()         all rows, as create() takes them
 #   tickets(ids), asked(key), persons(ids), held(ids), due(now), ahead(now), kept(what), log(n),
 #   has_keys(before), course(from, to, width), releases(), totals(from, to), missing(from, to),
 #   count(kind)      look
@@ -167,6 +167,23 @@ change_row <- function(changes) {
   )
 }
 
+# Tables and columns that make an agent, with the types of R. (Rows of tickets and releases are numbered anew,
+# in their order: in a copy as well a round's row has no lower number than the round.)
+stored <- function() list(
+  dpts_definition = c(id = "integer", definition = "bytes", definition_sum = "text"),
+  dpts_agent = c(id = "integer", version = "integer", identity = "text", seq = "number", clock = "number",
+                 next_due = "number", late = "number", restored = "number", pages = "integer",
+                 state_sum = "text"),
+  dpts_page = c(page = "integer", bytes = "bytes"),
+  dpts_ticket = c(ticket = "text", t = "number", arm = "integer", batch = "number", time = "number",
+                  due = "number", status = "integer", reward = "number", context = "text", asked = "text",
+                  probability = "number"),
+  dpts_event = c(seq = "number", part = "integer", time = "number", kind = "text", ticket = "text",
+                 t = "number", arm = "integer"),
+  dpts_release = stats::setNames(c("integer", rep("number", length(RELEASE) - 1)), RELEASE),
+  dpts_person = c(person = "text", pulls = "integer", arm = "integer", ticket = "text")
+)
+
 # As in src/play_image.h
 IMAGE_PAGE <- 256L
 
@@ -265,6 +282,17 @@ store_looks <- function(sql, query) {
       look("SELECT arm, %s AS n FROM %sdpts_event
             WHERE seq BETWEEN %s AND %s AND kind = 'missing' GROUP BY arm",
            number("count(*)"), sql$at, exactly(from), exactly(to))
+    },
+    tables = function() {
+      stored <- stored()
+      sapply(names(stored), function(name) {
+        kinds <- stored[[name]]
+        rows <- look("SELECT %s FROM %s%s ORDER BY %s", paste(names(kinds), collapse = ", "), sql$at, name,
+                     switch(name, dpts_page = "page", dpts_event = "seq, part", dpts_person = "person", "id"))
+        as <- list(integer = as.integer, number = as.numeric, text = as.character,
+                   bytes = function(x) lapply(unclass(x), as.raw))
+        Map(function(x, kind) as[[kind]](x), as.list(rows), kinds)
+      }, simplify = FALSE)
     },
     count = function(kind) {
       look("SELECT %s AS n FROM %sdpts_event WHERE kind = '%s'", number("count(*)"), sql$at, kind)$n

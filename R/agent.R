@@ -399,7 +399,9 @@ try_change <- function(agent, body, how, restored = FALSE, still = FALSE, clock 
     set_agent_state(agent, head[["state"]], head$state_sum)
   }
   tx <- new.env(parent = emptyenv())
-  tx$now <- clock %||% agent_time(agent, head, still)
+  # What moved away stays as it was, to look at.
+  moved <- agent$life$moved
+  tx$now <- if (moved) head$clock else clock %||% agent_time(agent, head, still)
   tx$seq <- head$seq
   tx$next_due <- head$next_due
   tx$late <- head$late
@@ -415,6 +417,10 @@ try_change <- function(agent, body, how, restored = FALSE, still = FALSE, clock 
   note_releases(agent, tx)
   seq <- head$seq
   if (length(tx$events$kind) || length(tx$resolved$ticket) || tx$late != head$late || forgets) {
+    if (moved) {
+      abort_dpts("The agent moved to another store, by `agent_copy()`; nothing was changed. Open it there.",
+                 c("dpts_error_store_moved", "dpts_error_store"))
+    }
     seq <- seq + 1
     if (!store$commit(all_changes(agent, tx, seq))) return(NULL)
   } else {
@@ -431,8 +437,8 @@ check_same <- function(agent, found) {
              c("dpts_error_store_other", "dpts_error_store"))
 }
 
-# Can the store be read, and is it the agent's? Without its state
-check_there <- function(agent) check_same(agent, read_definition(agent$store))
+# Can the store be read, and is it the agent's?
+check_there <- function(agent) check_same(agent, agent$store$begin(agent$seq, "read"))
 
 # What change number `seq` writes, as a store takes it
 all_changes <- function(agent, tx, seq) {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "math_util.h"
+#include <sys/stat.h>
 #include "r_list.h"
 
 /* A checksum of bytes, as text. It finds damage; it is no signature. */
@@ -85,3 +86,13 @@ SEXP ffi_json_rows(SEXP columns) {
 
 /* Seconds on a clock that nobody sets */
 SEXP ffi_ticks(void) { return Rf_ScalarReal(now()); }
+
+/* Which file a path names now, as text; NA if none */
+SEXP ffi_file_identity(SEXP path) {
+  struct stat about;
+  char text[64];
+  if (stat(R_ExpandFileName(Rf_translateChar(STRING_ELT(path, 0))), &about) != 0)
+    return Rf_ScalarString(NA_STRING);
+  snprintf(text, sizeof text, "%.0f-%.0f", (double)about.st_dev, (double)about.st_ino);
+  return Rf_mkString(text);
+}

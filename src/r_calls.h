@@ -59,6 +59,7 @@ CALL(checksum, 1, SEXP bytes)
 CALL(hex, 1, SEXP bytes)
 CALL(unhex, 1, SEXP text)
 CALL(ticks, 0, void)
+CALL(file_identity, 1, SEXP path)
 CALL(json_rows, 1, SEXP columns)
 /* r_signal.c */
 CALL(watch_end, 1, SEXP on)

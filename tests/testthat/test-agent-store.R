@@ -577,8 +577,62 @@ test_that("a copy of an agent that serves is whole, its owner's alone, and goes 
   copy <- agent_open(agent_backup(agent, withr::local_tempfile(fileext = ".sqlite")))
   expect_equal(pulls(copy), pulls(agent))
   agent_close(copy)
-  if (postgres_available()) {
-    expect_error(agent_backup(dpts_agent(batch_policy(), 2, postgres_connection(), use = "arrival"), tempfile()),
-                 "lives in PostgreSQL", class = "dpts_error_input")
+})
+
+test_that("an agent moves from SQLite to PostgreSQL and back in service, and the old store refuses changes", {
+  skip_if_not_installed("openssl")
+  turn <- test_clock()
+  file <- withr::local_tempfile(fileext = ".sqlite")
+  agent <- dpts_agent(policy_gaussian_imed(1, first = 3), c("a", "b"), file, use = "deadline", deadline = hours(1),
+                      max_per_person = 3)
+  second <- agent_open(file)
+  choose <- function(agent, i) agent_choose(agent, person = paste0("p", i), key = paste0("k", i))$ticket
+  out <- vapply(1:20, function(i) choose(agent, i), "")
+  agent_reward(agent, out[1:12], 0.25)
+  turn(3601)
+  out <- c(out, vapply(21:25, function(i) choose(agent, i), ""))
+  agent_reward(agent, out[21:22], 1)
+  seen <- function(agent) list(pulls(agent), estimates(agent), dpts_history(agent), dpts_releases(agent),
+                               agent_person(agent, paste0("p", 1:30)), agent$store$count("release"))
+  before <- seen(agent)
+  stores <- c(if (postgres_available()) list(postgres_connection()), withr::local_tempfile(fileext = ".sqlite"))
+  for (store in stores) {
+    moved <- agent_copy(agent, store)
+    expect_equal(seen(moved), before)
+    expect_equal(seen(agent), before)
+    for (old in list(agent, if (identical(agent$store$label, second$store$label)) second)) {
+      if (is.null(old)) next
+      expect_error(choose(old, 30), "moved to another store", class = "dpts_error_store_moved")
+      expect_error(agent_reward(old, out[23], 1), class = "dpts_error_store_moved")
+    }
+    expect_error(agent_copy(agent, withr::local_tempfile()), class = "dpts_error_store_moved")
+    agent_close(agent)
+    agent <- moved
+    expect_identical(choose(agent, 25), out[25])
+  }
+  expect_identical(agent_reward(agent, out[23], 1)$status, "waiting")
+  turn(3601)
+  expect_equal(sum(pulls(agent)$outstanding), 0)
+  expect_equal(agent$store$count("resolved"), 25)
+  expect_error(agent_copy(agent, file), "holds this agent already", class = "dpts_error_store")
+  agent_close(agent)
+  agent_close(second)
+})
+
+test_that("a file that was moved, replaced or deleted under an agent is noticed at the next change", {
+  skip_on_os("windows")
+  for (what in c("delete", "replace", "move")) {
+    x <- new_file_agent()
+    y <- new_file_agent()
+    agent_close(y$agent)
+    agent_choose(x$agent)
+    switch(what, delete = unlink(x$file), replace = file.rename(y$file, x$file),
+           move = file.rename(x$file, paste0(x$file, "-moved")))
+    expect_error(agent_choose(x$agent), "moved, replaced or deleted", class = "dpts_error_store_other")
+    expect_error(pulls(x$agent), class = "dpts_error_store_other")
+    expect_error(dpts:::check_there(x$agent), class = "dpts_error_store_other")
+    if (what == "move") file.rename(paste0(x$file, "-moved"), x$file)
+    if (what == "move") expect_equal(agent_choose(x$agent)$t, 12)
+    agent_close(x$agent)
   }
 })
