@@ -55,24 +55,26 @@ metrics_text <- function(service) {
     }))),
     metric("store_errors_total", "counter", "Requests that failed because of a store.",
            line("store_errors_total", "", sum(unlist(counts[of("store_errors")])))),
+    gauge("experiment_up", "gauge", "Can the experiment be read?", "up"),
     gauge("choices_total", "counter", "Rounds so far.", "choices"),
     gauge("tickets_out", "gauge", "Tickets that are not resolved.", "out"),
     gauge("releases", "gauge", "Releases in the sums that are shown.", "releases")
   ), collapse = "\n"), "\n")
 }
 
-# What each agent has done; one that cannot be read now is left out, and counts as an error
+# What each agent has done; one that cannot be read now is not up, and counts as an error
 agent_numbers <- function(service) {
   one <- function(name) tryCatch({
     agent <- service$agents$find(name)
     pulls <- pulls(agent)
-    data.frame(experiment = name, choices = sum(pulls$pulls), out = sum(pulls$outstanding),
+    data.frame(experiment = name, up = 1, choices = sum(pulls$pulls), out = sum(pulls$outstanding),
                releases = sum(session_arms(agent$session)$releases))
   }, error = function(e) {
     service$metrics$add("store_errors", "")
     service$log(event = "error", error = "store", experiment = name, message = conditionMessage(e))
-    NULL
+    data.frame(experiment = name, up = 0, choices = NA, out = NA, releases = NA)
   })
-  none <- data.frame(experiment = character(), choices = numeric(), out = numeric(), releases = numeric())
+  none <- data.frame(experiment = character(), up = numeric(), choices = numeric(), out = numeric(),
+                     releases = numeric())
   do.call(rbind, c(list(none), lapply(service$agents$at_hand(), one)))
 }

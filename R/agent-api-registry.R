@@ -3,11 +3,14 @@
 # `single`: is it one agent, without a name in its paths? `names(wanted)`: of those that are served; where
 # `wanted` is not among them, new ones are looked for. `find(name)`: an agent, which is opened when it is
 # asked for; `most` are kept open. `at_hand()`: names of so many, first of all of those that are open.
+# `titles()`: what the experiments are called, NA: nothing, or not known yet: of those some are read in each
+# call, for a twentieth of a second. `check()`: an error if no agent can be served at all.
 # `close(all)`: those that were opened here, or all.
 agent_registry <- function(x, most = 100) {
   agents <- list()
   look <- function() character()
-  open <- NULL
+  open <- peek <- NULL
+  check <- function() NULL
   single <- FALSE
   if (inherits(x, "dpts_agent")) {
     single <- TRUE
@@ -21,10 +24,15 @@ agent_registry <- function(x, most = 100) {
     agents <- x
   } else if (is.character(x) && length(x) == 1 && !is.na(x) && dir.exists(x)) {
     look <- function() sub("\\.sqlite$", "", list.files(x, "\\.sqlite$"))
-    open <- function(name) agent_open(file.path(x, paste0(name, ".sqlite")))
+    path <- function(name) file.path(x, paste0(name, ".sqlite"))
+    open <- function(name) agent_open(path(name))
+    peek <- function(name) store_sqlite_file(path(name), FALSE, "agent")
+    check <- function() if (file.access(x, 5) != 0) abort_store("the folder cannot be read")
   } else if (inherits(x, "PqConnection")) {
     look <- function() postgres_agents(x)
-    open <- function(name) postgres_open(x, name)
+    open <- function(name) in_schema(x, name, agent_open(x))
+    peek <- function(name) in_schema(x, name, store_postgres(x))
+    check <- function() with_store_errors(DBI::dbGetQuery(x, "SELECT 1"))
   } else if (is.character(x) && length(x) == 1 && !is.na(x) && file.exists(x)) {
     single <- TRUE
     look <- function() sub("\\.[^.]*$", "", basename(x))
@@ -33,12 +41,15 @@ agent_registry <- function(x, most = 100) {
     abort_arg("agent", paste("an agent, a named list of agents, the path of a SQLite file or of a folder, or",
                              "a connection of RPostgres"), x)
   }
+  if (is.null(peek)) check <- function() check_any(agents)
+  titles <- lapply(agents, function(agent) agent$terms$name %||% NA_character_)
   given <- names(agents)
   known <- c(given, look())
   looked <- seconds_now()
   find <- function(name) {
     if (is.null(open) || identical(utils::tail(names(agents), 1), name)) return(agents[[name]])
     agent <- agents[[name]] %||% open(name)
+    titles[[name]] <<- agent$terms$name %||% NA_character_
     # Who was asked for last is last.
     agents <<- c(agents[names(agents) != name], stats::setNames(list(agent), name))
     if (length(agents) > most) {
@@ -47,7 +58,10 @@ agent_registry <- function(x, most = 100) {
     }
     agent
   }
-  if (single) find(known)
+  if (single) {
+    find(known)
+    check <- function() check_any(agents)
+  }
   list(
     single = single, only = if (single) known,
     names = function(wanted = NULL) {
@@ -58,6 +72,21 @@ agent_registry <- function(x, most = 100) {
       known
     },
     find = find,
+    titles = function() {
+      began <- seconds_now()
+      for (name in setdiff(known, names(titles))) {
+        if (seconds_now() - began > 0.05) break
+        # One that cannot be opened now is served to nobody, and listed all the same.
+        titles[[name]] <<- tryCatch({
+          place <- peek(name)
+          title <- read_definition(place)$terms$name
+          place$close()
+          title
+        }, error = function(e) NULL) %||% NA_character_
+      }
+      vapply(known, function(name) titles[[name]] %||% NA_character_, "", USE.NAMES = FALSE)
+    },
+    check = function() check(),
     at_hand = function() utils::head(union(names(agents), known), most),
     close = function(all) for (name in names(agents)) if (all || !name %in% given) agent_close(agents[[name]])
   )
@@ -70,11 +99,27 @@ postgres_agents <- function(con) {
     WHERE c.relname = 'dpts_agent' AND has_schema_privilege(n.oid, 'USAGE') ORDER BY 1")$name)
 }
 
-postgres_open <- function(con, schema) {
+# What an expression finds in a schema of a database
+in_schema <- function(con, schema, expr) {
   with_store_errors({
     before <- DBI::dbGetQuery(con, "SHOW search_path")[[1]]
     on.exit(DBI::dbExecute(con, paste("SET search_path =", before)))
     DBI::dbExecute(con, paste("SET search_path =", DBI::dbQuoteIdentifier(con, schema)))
   })
-  agent_open(con)
+  expr
+}
+
+# An error if none of these agents is there: the first one's
+check_any <- function(agents) {
+  first <- NULL
+  for (name in names(agents)) {
+    error <- tryCatch({
+      check_there(agents[[name]])
+      NULL
+    }, error = identity)
+    if (is.null(error)) return(invisible())
+    error$experiment <- name # for the log
+    first <- first %||% error
+  }
+  if (!is.null(first)) stop(first)
 }

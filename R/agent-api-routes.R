@@ -167,7 +167,7 @@ service_routes <- function() list(
             agent = FALSE, answer = "text/plain"),
   api_route("GET", "/health", "", "health", "Is the process there?", api_health, agent = FALSE,
             answer = schema_object(status = SCHEMA_TEXT, version = SCHEMA_TEXT)),
-  api_route("GET", "/ready", "", "ready", "Can the stores be read (100 at most)? 503 if not", api_ready,
+  api_route("GET", "/ready", "", "ready", "Can the database be read? 503 if not", api_ready,
             agent = FALSE, errors = "503",
             answer = schema_object(status = SCHEMA_TEXT, experiments = SCHEMA_NUMBER)),
   api_route("GET", "/openapi.json", "", "describe", "The description of all this", api_describe,
@@ -179,10 +179,7 @@ service_routes <- function() list(
 
 api_experiments <- function(service, given) {
   names <- service$agents$names()
-  data.frame(experiment = names, name = vapply(names, function(name) {
-    # One that cannot be opened now is not served, but it is listed.
-    tryCatch(service$agents$find(name)$terms$name, dpts_error = function(e) NULL) %||% NA_character_
-  }, ""), row.names = NULL)
+  data.frame(experiment = names, name = service$agents$titles())
 }
 
 api_metrics <- function(service, given) {
@@ -191,14 +188,10 @@ api_metrics <- function(service, given) {
 
 api_health <- function(service, given) list(status = "ok", version = package_version_text())
 
+# The process and its database: one experiment that is damaged stops no other.
 api_ready <- function(service, given) {
   cached(service, "ready", function() {
-    for (name in service$agents$at_hand()) {
-      tryCatch(check_there(service$agents$find(name)), error = function(e) {
-        e$experiment <- name # for the log
-        stop(e)
-      })
-    }
+    service$agents$check()
     list(status = "ready", experiments = length(service$agents$names()))
   }, most = 2)
 }

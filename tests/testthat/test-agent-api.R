@@ -285,7 +285,7 @@ test_that("one service has many agents: a list, a folder, a database", {
   expect_equal(call_api(router, "POST", "/experiments/later/choose")$status, 200)
   expect_equal(call_api(router, "POST", "/experiments/zzz/choose")$status, 503)
   expect_equal(call_api(router, "GET", "/experiments")$json$name, c(NA, "ONE", "TWO WORDS", NA))
-  expect_equal(call_api(router, "GET", "/ready")$status, 503)
+  expect_equal(call_api(router, "GET", "/ready")$status, 200)
   # Two are open at most: the one that was not asked for the longest is closed, and opened again.
   agents <- dpts:::agent_registry(folder, most = 2)
   one <- agents$find("one")
@@ -461,10 +461,41 @@ test_that("an experiment that has ended says which arm to fall back on, or gives
   expect_equal(choose()$json[c("t", "arm")], data.frame(t = NA, arm = "b"))
 })
 
+test_that("one damaged experiment hurts nobody else, and experiments are listed without being opened", {
+  folder <- withr::local_tempdir()
+  for (i in 1:8) {
+    agent_close(dpts_agent(batch_policy(), 2, file.path(folder, paste0("e", i, ".sqlite")), use = "arrival",
+                           name = if (i != 3) paste("Experiment", i)))
+  }
+  writeLines(rep("this is no database", 1000), file.path(folder, "bad.sqlite"))
+  opened <- 0
+  local_function("agent_open", function(open) function(...) {
+    opened <<- opened + 1
+    open(...)
+  })
+  router <- agent_api(folder, TOKEN, log = NULL)
+  for (i in 1:20) listed <- call_api(router, "GET", "/experiments")$json
+  expect_identical(listed$experiment, c("bad", paste0("e", 1:8)))
+  expect_identical(listed$name, c(NA, ifelse(1:8 == 3, NA, paste("Experiment", 1:8))))
+  expect_equal(opened, 0)
+  expect_equal(call_api(router, "GET", "/ready", token = NULL)$status, 200)
+  expect_equal(call_api(router, "GET", "/experiments/bad/status")$status, 503)
+  expect_equal(call_api(router, "POST", "/experiments/e4/choose")$status, 200)
+  said <- call_api(router, "GET", "/metrics")$text
+  expect_match(said, "dpts_experiment_up{experiment=\"bad\"} 0", fixed = TRUE)
+  expect_match(said, "dpts_experiment_up{experiment=\"e4\"} 1", fixed = TRUE)
+  expect_equal(call_api(router, "GET", "/ready", token = NULL)$status, 200)
+  unlink(folder, recursive = TRUE)
+  router <- NULL
+  two <- list(good = dpts_agent(batch_policy(), 2, use = "arrival"), bad = dpts_agent(batch_policy(), 2, use = "arrival"))
+  two$bad$store$begin <- function(...) dpts:::abort_store("server closed the connection")
+  expect_equal(call_api(agent_api(two, TOKEN, log = NULL), "GET", "/ready", token = NULL)$status, 200)
+})
+
 test_that("a store that cannot be read is not ready", {
   api <- new_api()
   expect_equal(call_api(api$router, "GET", "/ready", token = NULL)$status, 200)
-  api$agent$store$definition <- function(...) dpts:::abort_store("server closed the connection")
+  api$agent$store$begin <- function(...) dpts:::abort_store("server closed the connection")
   file <- withr::local_tempfile()
   log <- file(file, "w")
   router <- agent_api(list("first one" = api$agent), TOKEN, log = log)
