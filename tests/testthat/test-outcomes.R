@@ -67,6 +67,79 @@ test_that("beside a moving average the squares are released once, with noise of 
   expect_equal(sum(out$exact[rows][!first]), expected)
 })
 
+test_that("coupled runs of neighbours: both channels of a moved reward cost at most the budget, and a coin costs all of it", {
+  withr::local_seed(6)
+  n <- 200
+  policies <- list(
+    list(budget = 0.5, make = function() policy_gaussian_imed(0.5, first = 5, outcome = "continuous")),
+    list(budget = 0.5, make = function() policy_gaussian_imed(0.5, first = 5, correlation = 0, outcome = "continuous")),
+    list(budget = 2, make = function() policy_top_two(2, error = 0.5, outcome = "continuous")),
+    list(budget = 2, pure = TRUE, make = function() policy_top_two(epsilon = 2, error = 0.5, outcome = "continuous")),
+    list(budget = 1, make = function() policy_randomised(1, block = 20, rule = "thompson", outcome = "continuous")),
+    list(budget = 1, pure = TRUE, make = function() policy_randomised(epsilon = 1, block = 20, outcome = "continuous"))
+  )
+  moves <- list(c(0, 1), c(1, 0), c(0, 0.5), c(0.5, 1), c(0.3, 0.9), c(0.1, 0.2), stats::runif(2))
+  for (case in policies) {
+    pure <- isTRUE(case$pure)
+    weight <- if (pure) 1 else 2
+    cost <- vapply(moves, function(move) {
+      x <- stats::runif(n)
+      x[3] <- move[1]
+      one <- run_script(case$make(), 2, rep(NA, n), x)
+      rows <- seq_len(one$total)
+      two <- run_script(case$make(), 2, rep(NA, n), replace(x, 3, move[2]), forced = one$value[rows])
+      expect_identical(two$arm, one$arm)
+      expect_identical(two$value[rows], one$value[rows])
+      shift <- abs(two$exact[rows] - one$exact[rows]) / one$scale[rows]
+      cost <- if (pure) sum(shift) else sqrt(sum(shift^2))
+      d <- abs(diff(move))
+      square <- d * abs(sum(move) - 1)
+      exact <- case$budget * if (pure) d + square else sqrt(d^2 + (weight * square)^2)
+      # A moving average has spent a little less than all after so many releases.
+      correlated <- any(one$correlation[rows] > 0)
+      if (correlated) expect_lte(cost, exact + 1e-9) else expect_equal(cost, exact)
+      if (correlated) expect_gt(cost, 0.97 * exact)
+      cost
+    }, 0)
+    expect_lte(max(cost), case$budget + 1e-9)
+    expect_gt(cost[1], 0.97 * case$budget)
+  }
+})
+
+test_that("a service is continued from its file, with the squares of rewards on the grid", {
+  skip_if_not_installed("RSQLite")
+  for (policy in list(policy_top_two(mu = 1e6, error = 1e-6, outcome = "continuous"),
+                      policy_randomised(epsilon = 1e6, block = 60, outcome = "continuous"))) {
+    file <- withr::local_tempfile(fileext = ".sqlite")
+    agent <- dpts_agent(policy, c("x", "y"), file, range = c(0, 10), use = "arrival")
+    arm <- reward <- numeric()
+    withr::local_seed(2)
+    for (i in 1:130) {
+      choice <- agent_choose(agent)
+      arm[i] <- as.integer(choice$arm)
+      reward[i] <- stats::runif(1, 3, 5) + (arm[i] == 2)
+      agent_reward(agent, choice$ticket, reward[i])
+      if (i == 70) {
+        agent_close(agent)
+        agent <- agent_open(file)
+      }
+    }
+    table <- dpts_releases(agent)
+    for (a in 1:2) {
+      rows <- table[as.integer(table$arm) == a & table$n > 0, ]
+      held <- cumsum(rows$n)
+      expect_gt(length(held), 1)
+      own <- reward[arm == a] / 10
+      # Noise of a millionth, and rounding by at most a step of the grid for each reward
+      expect_equal(cumsum(rows$sum), vapply(held, function(n) sum(own[seq_len(n)]), 0), tolerance = 1e-4)
+      expect_equal(cumsum(rows$squares), vapply(held, function(n) sum((own[seq_len(n)] - 0.5)^2), 0), tolerance = 1e-3)
+    }
+    expect_identical(suppressMessages(evidence(table)), suppressMessages(evidence(agent)))
+    expect_identical(suppressMessages(effects(table)), suppressMessages(effects(agent)))
+    agent_close(agent)
+  }
+})
+
 test_that("the chances of a randomised experiment follow the spread of the rewards", {
   arms <- arms_custom(function(arm, n) if (arm == 1) rbeta(n, 2, 2) else rbeta(n, 30, 30), c(0.5, 0.5), range = c(0, 1))
   policy <- policy_randomised(rule = "neyman", block = 100, floor = 0.05, outcome = "continuous")
