@@ -176,8 +176,9 @@ note_tickets <- function(agent, tx, chosen, due, contexts, key) {
     asked = rep(key %||% NA_character_, length(kept))
   ))
   if (contexts$given) {
+    numbers <- !is.null(agent$session$dim)
     tx$tickets$context <- vapply(kept, function(i) {
-      if (is.na(chosen$t[i])) NA_character_ else write_context(contexts$of(i, chosen$arm[i]))
+      if (is.na(chosen$t[i])) NA_character_ else write_context(contexts$of(i, chosen$arm[i]), numbers)
     }, "")
   }
   note_events(tx, ifelse(counts, "choose", "beyond"), tx$tickets)

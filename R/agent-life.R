@@ -12,6 +12,40 @@ new_life <- function(arms) {
        clipped = 0)
 }
 
+# The life as bytes, and back: numbers, then text. unserialize() of nonsense may end R.
+write_life <- function(life) {
+  text <- vapply(life, is.character, NA)
+  c(writeBin(as.double(c(length(life$arms), unlist(life[!text], use.names = FALSE))), raw()),
+    unlist(lapply(unlist(life[text]), function(x) c(charToRaw(enc2utf8(x)), raw(1)))))
+}
+
+read_life <- function(bytes) {
+  wrong <- function() abort_store("the life of the agent cannot be read")
+  k <- readBin(bytes, "double", 1)
+  if (!isTRUE(k >= 1 && k <= length(bytes) && k == trunc(k))) wrong()
+  life <- new_life(character(k))
+  text <- vapply(life, is.character, NA)
+  size <- lengths(life)
+  numbers <- readBin(bytes, "double", 1 + sum(size[!text]))[-1]
+  rest <- bytes[-seq_len(8 * (1 + sum(size[!text])))]
+  ends <- which(rest == 0)
+  whole <- length(numbers) == sum(size[!text]) && length(ends) == sum(size[text])
+  if (!whole || ends[length(ends)] != length(rest)) wrong()
+  word <- function(from, to) rawToChar(rest[seq_len(to - from - 1) + from])
+  words <- Map(word, c(0, ends[-length(ends)]), ends)
+  words <- enc2utf8(`Encoding<-`(unlist(words, use.names = FALSE), "UTF-8"))
+  fill <- function(fields, values) {
+    values <- split(values, rep(seq_along(fields), size[fields]))
+    Map(function(x, value) suppressWarnings(as.vector(value, typeof(x))), life[fields], values)
+  }
+  life[!text] <- fill(which(!text), numbers)
+  life[text] <- fill(which(text), words)
+  sound <- all(validUTF8(words)) && !anyDuplicated(life$arms) && all(life$status %in% ARM) &&
+    life$then %in% c("go", "end", "verdict") && life$winner %in% c(NA, seq_len(k)) &&
+    !anyNA(c(life$finished, life$forgotten, life$clipped))
+  if (sound) life else wrong()
+}
+
 ARM <- c(active = 0L, paused = 1L, retired = 2L)
 
 # Are choices rounds of the policy, or all of one arm that is given? With all other arms paused nothing is

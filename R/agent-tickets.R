@@ -67,7 +67,7 @@ feed_rewards <- function(agent, tickets, value) {
     return(session_feed_all(session, tickets$t, tickets$arm, as.double(tickets$batch), value))
   }
   for (i in seq_along(value)) {
-    context <- tryCatch(read_context(tickets$context[i]), error = function(e) NULL)
+    context <- tryCatch(read_context(tickets$context[i], !is.null(session$dim)), error = function(e) NULL)
     if (!is.null(session$dim) && !(is.double(context) && length(context) == session$dim)) {
       abort_store("the context of a ticket cannot be read")
     }
@@ -75,11 +75,19 @@ feed_rewards <- function(agent, tickets, value) {
   }
 }
 
-# A context, any value, as the text that a store keeps
-write_context <- function(context) .Call(C_hex, serialize(context, NULL))
+# A context as the text that a store keeps: numbers by their bytes, since unserialize() of nonsense may end R;
+# any other value, of a policy in R, as R writes it
+write_context <- function(context, numbers = FALSE) {
+  if (!numbers) return(.Call(C_hex, serialize(context, NULL)))
+  paste0("n", .Call(C_hex, writeBin(as.double(context), raw())))
+}
 
-read_context <- function(text) {
-  if (length(text) && !is.na(text)) unserialize(.Call(C_unhex, text))
+# `numbers`: must it be numbers?
+read_context <- function(text, numbers = FALSE) {
+  if (!length(text) || is.na(text)) return(NULL)
+  if (!startsWith(text, "n")) return(if (!numbers) unserialize(.Call(C_unhex, text)))
+  bytes <- .Call(C_unhex, substring(text, 2))
+  readBin(bytes, "double", length(bytes) / 8)
 }
 
 # Tickets as they are in the middle of a change

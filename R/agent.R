@@ -303,7 +303,7 @@ open_store <- function(store, create, arg = caller_arg(store)) {
 agent_image <- function(agent) {
   if (!rlang::is_reference(agent$life, agent$written)) {
     agent$written <- agent$life
-    agent$life_bytes <- serialize(agent$life, NULL, xdr = FALSE)
+    agent$life_bytes <- write_life(agent$life)
   }
   session_image(agent$session, agent$outstanding, agent$life_bytes)
 }
@@ -311,7 +311,7 @@ agent_image <- function(agent) {
 set_agent_state <- function(agent, bytes, sum) {
   parts <- .Call(C_image_parts, bytes)
   if (!identical(parts[[1]], sum)) abort_store("the checksum of the state is wrong")
-  life <- if (identical(parts[[4]], agent$life_bytes)) agent$written else unserialize(parts[[4]])
+  life <- if (identical(parts[[4]], agent$life_bytes)) agent$written else read_life(parts[[4]])
   # Another process may have added arms.
   if (length(life$arms) != length(agent$life$arms)) agent$session <- session_of(agent$terms, life$arms)
   host <- if (length(parts[[5]])) unserialize(parts[[5]])

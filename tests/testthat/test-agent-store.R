@@ -55,16 +55,34 @@ test_that("damage is found by checksums before anything is done", {
   expect_error(agent_open(y$file), "damaged", class = "dpts_error_store_damaged")
 })
 
+test_that("the life of an agent is read as it was written, and nonsense in it is damage", {
+  life <- new_life(c("a b", "\u00e4", "c"))
+  expect_identical(read_life(write_life(life)), life)
+  life$status[2] <- ARM[["retired"]]
+  life[c("then", "winner", "finished", "ended", "clipped")] <- list("verdict", 3L, TRUE, 1.5e9, 7)
+  life$until[2] <- 40
+  expect_identical(read_life(write_life(life)), life)
+  withr::local_seed(1)
+  bytes <- write_life(life)
+  for (i in 1:300) { # unserialize() of such bytes ended R
+    wrong <- bytes
+    wrong[sample.int(length(wrong), 3)] <- as.raw(sample(0:255, 3))
+    if (i %% 5 == 0) wrong <- utils::head(wrong, sample.int(length(wrong), 1))
+    read <- tryCatch(read_life(wrong), dpts_error_store_damaged = function(e) NULL)
+    if (!is.null(read)) expect_identical(lapply(read, typeof), lapply(life, typeof))
+  }
+})
+
 test_that("a store of another version is refused", {
   for (age in c("newer", "older")) {
     class <- paste0("dpts_error_store_", age)
     x <- new_file_agent()
-    version <- c(newer = 99, older = 4)[[age]]
+    version <- c(newer = 99, older = 5)[[age]]
     edit_store(x$file, sprintf("UPDATE dpts_agent SET version = %d", version))
     expect_error(agent_choose(x$agent), paste(age, "version of dpts"), class = class)
     agent_close(x$agent)
     before <- unname(tools::md5sum(x$file))
-    expect_error(agent_open(x$file), sprintf("%s version of dpts: it has format %d, .* reads format 5 only", age, version),
+    expect_error(agent_open(x$file), sprintf("%s version of dpts: it has format %d, .* reads format 6 only", age, version),
                  class = class)
     expect_error(dpts_agent(batch_policy(), 2, x$file, use = "arrival"), class = class)
     expect_identical(unname(tools::md5sum(x$file)), before)
@@ -82,7 +100,7 @@ test_that("the tables have not changed since their version was raised", {
     text <- gsub("[[:space:]]+", " ", dpts:::schema_tables(sql))
     dpts:::checksum(charToRaw(paste(text, collapse = ";")))
   }, "")
-  expect_identical(dpts:::STORE_VERSION, 5)
+  expect_identical(dpts:::STORE_VERSION, 6)
   expect_identical(sums, c(sqlite = "0f837f2074ae2638", postgres = "e795b3b0572a6e90"))
 })
 
