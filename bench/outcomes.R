@@ -21,14 +21,14 @@ cat("# Real outcomes: what the squares buy\n\n`Rscript bench/outcomes.R`: means 
 # ---- effects ---------------------------------------------------------------------------------------
 cat("## Proof of an effect: `policy_randomised()`, two arms, error 0.05\n\nOne look: people of a t-test (of ANCOVA, where the",
     "share R^2 of the variance is predicted) without privacy that looks\nonce and finds the effect with power 0.9, one-sided.",
-    "Best: the best of fixed blocks of 200, 500, 1,000 and 1,500 people.\nPredictions are clipped to [0.2, 0.8].\n\n")
+    "Best: the best of fixed blocks of 200, 300, 500, 1,000 and 1,500\npeople. Predictions are clipped to [0.3, 0.7].\n\n")
 one_look <- function(sd, effect, r2) 2 * stats::power.t.test(delta = effect, sd = sd * sqrt(1 - r2), power = 0.9, alternative = "one.sided")$n
 identify <- function(arms, policies, error = 0.05) {
   summary(dpts_identify(arms, policies, error = error, runs = runs, seed = 1, limit = 3e5))
 }
 # The mean of the default blocks, and the least of the fixed ones
 effect_of <- function(arms, ...) {
-  sizes <- list(NULL, 200, 500, 1000, 1500)
+  sizes <- list(NULL, 200, 300, 500, 1000, 1500)
   policies <- lapply(sizes, function(block) policy_randomised(..., block = block))
   names(policies) <- c("default", paste("blocks of", sizes[-1]))
   s <- identify(arms, policies)
@@ -40,7 +40,7 @@ for (case in list(c(0.1, 0.02, 0), c(0.1, 0.02, 0.5), c(0.2, 0.04, 0), c(0.2, 0.
   arms <- scores(0.5 + case[2] * c(-0.5, 0.5), case[1], case[3])
   for (mu in c(5, 1, 0.5)) {
     predicted <- function(protect) {
-      if (case[3] > 0) effect_of(arms, mu = mu, outcome = "continuous", predicted = c(0.2, 0.8), protect = protect) else ""
+      if (case[3] > 0) effect_of(arms, mu = mu, outcome = "continuous", predicted = c(0.3, 0.7), protect = protect) else ""
     }
     row(toString(case), count(one_look(case[1], case[2], case[3])), mu, people(identify(arms, list(coins = policy_randomised(mu = mu)))),
         effect_of(arms, mu = mu, outcome = "continuous"), predicted("person"), predicted("reward"))
