@@ -308,9 +308,9 @@ experiment_mt_2 <- function(log = NULL, delay = c(0, 100, 1000), epsilon = 2.7, 
   v <- check_number(v, 0)
   policies <- list(
     "LinUCB" = policy_linucb(alpha = alpha),
-    "private LinUCB" = policy_linucb(epsilon, alpha),
+    "private LinUCB" = policy_linucb(epsilon, alpha, mechanism = "tree"),
     "linear TS" = policy_lin_ts(v = v),
-    "private linear TS" = policy_lin_ts(epsilon, v)
+    "private linear TS" = policy_lin_ts(epsilon, v, mechanism = "tree")
   )
   new_experiment(
     "mt-2", "Contextual policies, private and not, replayed on a log with delays", "replay", policies,

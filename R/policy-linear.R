@@ -3,12 +3,11 @@
 #' Policies that see something about each person before they choose, and learn whom which arm suits.
 #' Both regress the reward on the round's context. `policy_linucb()` adds a confidence
 #' width to the prediction; `policy_lin_ts()` draws the regression's coefficients from
-#' their posterior. With a finite `mu` or `epsilon` both are private: the regression's sums are
-#' released with correlated Gaussian noise, or by tree-based aggregation.
+#' their posterior. With a finite `mu` or `epsilon` both are private: they see noisy sums only.
 #'
 #' @details
-#' A model keeps A = `ridge` I + sum z z' and b = sum r z over the contexts z and rewards r it has seen, and
-#' theta = A^-1 b. In each round, for every arm on offer, with its context z:
+#' A model keeps A = `ridge` I + sum z z' and b = sum (r - `centre`) z over the contexts z and rewards r it
+#' has seen, and theta = A^-1 b. In each round, for every arm on offer, with its context z:
 #'
 #' * LinUCB pulls the arm of the largest theta.z + `alpha` sqrt(z' A^-1 z) (Li et al. 2010, Algorithm 1;
 #'   Mishra and Thakurta 2015, Algorithm 3, who print A instead of A^-1);
@@ -19,84 +18,90 @@
 #' "shared"` keeps one for all arms, and so needs contexts that differ between arms:
 #' `theta` given as a vector in [arms_linear()], or `arm_features` in [dpts_replay()].
 #'
+#' **A model has no intercept** unless `intercept = TRUE` puts a 1 in front of each context: without it the
+#' mean reward (less `centre`) of a person whose numbers are all 0 is 0 for every arm. Ask for it unless
+#' the numbers of a context add up to a constant, or one of them is one: three arms with two uniform numbers
+#' and means that are not 0 at 0 cost six times the regret without it.
+#'
 #' Without privacy an observation costs O(d^2): A^-1 is updated by the formula of Sherman and Morrison. With
-#' private contexts every observation costs an eigenvalue decomposition, O(d^3).
+#' private contexts each release costs an eigenvalue decomposition for each model, O(d^3); with public
+#' contexts, for the model that it belongs to.
 #'
-#' @section Gaussian noise:
-#' With `mu`, every model has one counter like [counter_gaussian()] for all of its sums (`mechanism =
-#' "toeplitz"`): a factorisation of running sums, near the square root, with correlated noise. The other
-#' choice, Gaussian trees (`mechanism = "tree"`), is there for comparison: in 100 releases the largest
-#' variance of a sum is 6.5 times as high, in 1e5 releases 12 times.
+#' @section Which privacy, which noise:
+#' | to be protected | by | what is released |
+#' | --- | --- | --- |
+#' | rewards and contexts | `mu` | sums with correlated Gaussian noise (`"toeplitz"`) |
+#' | rewards and contexts | `epsilon` | sums of batches with Laplace noise (`"batches"`) |
+#' | rewards | `epsilon`, `contexts = "public"` | an arm's first rewards as bits, then as above |
+#' | rewards | `mu`, `contexts = "public"` | running sums of each arm's own batches (`"toeplitz"`) |
 #'
-#' Let N be the bound `norm` on a context's Euclidean length, sqrt(d) if there is none. Longer contexts
-#' are shortened to it before a model learns from them. If a round's context and reward are replaced,
-#' z z' and r z move by at most sqrt(2) N^2 in Frobenius norm and sqrt(2) N, in one model or in
-#' those of two arms together (in a shared model by at most d and sqrt(d), too): contexts and rewards are
-#' not negative, so the squares of differences are at most the sums of squares. A gets symmetric noise
-#' whose variance off the diagonal is half of that on it, which measures a move by its Frobenius norm. A
-#' and b each take half of mu^2: what is released is `mu`-GDP, and so is all that is made of it.
-#' Contexts that are known to be short are worth much: the noise in A is in proportion to N^2.
+#' `"tree"` and `"gamma"` with `epsilon` are the published forms of Mishra and Thakurta: see Published forms.
+#' If nobody is to be trusted with rewards, `policy_local(policy_linucb(centre = 0.5), epsilon)` randomises
+#' each before it is seen ([policy_local()]). It promises more than `contexts = "public"`, and costs more
+#' where arms have many rewards.
 #'
-#' The noise's spectrum sets the regularisation. With probability 99% the least eigenvalue of the noise in A
-#' is above -sqrt(v) (sqrt(2 d) + sqrt(2 log(n / 0.01))) in all n releases (of all models) together, where
-#' v is the variance on the diagonal (Davidson and Szarek 2001, Theorem 2.11, and the concentration of
-#' Gaussian measure). `margin` times this bound is added to A's diagonal, so with `margin = 1` the noisy A
-#' stays above `ridge` with probability 99%. The price is that arms that began badly may starve behind a
-#' large regularisation: half of it had less regret in our simulations. Eigenvalues
-#' that are below `ridge` even so are raised to it. All of this is post-processing.
+#' **Say how long contexts are.** `norm` is a bound on their length, the Euclidean one with `mu`, the sum of
+#' the numbers with `epsilon`. The noise in A is in proportion to `norm`^2, and what follows from \[0, 1\]^d
+#' is sqrt(d) and d. A longer context is shortened before a model learns from it, by a factor q, and its
+#' centred reward is shortened with it: the regression gives it the weight q^2, and has no bias.
 #'
-#' `vignette("contextual")` shows regret against `mu` beside trees and policies without privacy.
+#' @section How much noise:
+#' A round's context and reward are replaced, (z, r) by (y, s). Let N be `norm`, or sqrt(1 + `norm`^2) with an
+#' intercept; c the centre, h = max(c, 1 - c), p = r - c and q = s - c.
 #'
-#' @section On people:
-#' In [dpts_agent()] these policies and [policy_logistic_ucb()] release whole numbers with exact noise.
-#' Entries of contexts and rewards are rounded to multiples of 2^-10, and a context that is longer than
-#' `norm` is then shortened on that grid, downwards: let contexts fill \[0, 1\]. Products of two such
-#' numbers are multiples of 2^-20, and sums of them are exact; the products of the logistic model are
-#' rounded to 2^-20. Trees release these sums with exact Laplace or Gaussian noise. The factorisation's
-#' weighted sums are rounded down to 2^-20 before their noise, and the noise is larger by what this
-#' rounding and that of the arithmetic before it can add to a round's move: by 0.2% at most in batches that
-#' grow, up to eight numbers in a context and a `norm` of 1; more where batches are of a few rounds or
-#' `norm` is small. After 2^24 rewards nothing more is learned from batches.
+#' With `mu`, z z' moves by at most sqrt(2) N^2 in Frobenius norm. But the same round does not move A and b by
+#' as much as possible. For N = 1, m = z.y >= 0 and any w, in one model
 #'
-#' Two things cannot be had. `mechanism = "gamma"` is refused, because its noise is a direction in space,
-#' which has no exact form. And a choice itself, whose arithmetic is that of doubles, needs no exactness:
-#' it is made of released sums and of the person's own context.
+#' |z z' - y y'|^2 + w |p z - q y|^2 = |z|^4 + |y|^4 + w (p^2 |z|^2 + q^2 |y|^2) - 2 m^2 - 2 w p q m.
 #'
-#' @section Privacy:
-#' `epsilon` is the whole budget, and pure; `mu` is the whole budget of Gaussian differential privacy (see
-#' [privacy_gdp()]). The next section describes its noise, which is far less than that of the trees.
-#' Neighbouring streams differ in the reward and the context of one round, replaced by any other reward
-#' in \[0, 1\] and any other context in \[0, 1\]^d; pools of arms on offer are public. The arm of a round is
-#' chosen from that round's own context in the clear, and to hide the context from it would force regret that
-#' grows linearly (Shariff and Sheffet 2018). What is protected, therefore, is a round's reward and context
-#' against the arms of *the other rounds*:
+#' If p q >= 0, or if the round moves to another arm and moves the models of both, it is at most 2 + 2 w h^2.
+#' If p q < 0 the last two terms are at most (w p q)^2 / 2, and the whole at most 2 + w (1 - 2 c (1 - c)) + (w
+#' c (1 - c))^2 / 2. Let M^2 be the larger one, with w = 3 / (4 h^2): for c = 1/2, w = 3 and M^2 = 3.78125.
+#' Noise of standard deviation 1.945 N^2 / `mu` on A's diagonal, less by a factor of sqrt(2) off it, and of
+#' 1.123 N / `mu` on b therefore costs `mu` in all, before the factor of the counter. What is released is
+#' `mu`-GDP, and so is all that is made of it. Rewards that are not centred (`centre = 0`) would cost 1.871
+#' and 2.160; the larger gain is that regularisation then shrinks means to the centre and not to 0, so that an
+#' arm does not look good because it was pulled often. Where rewards are rare, a public guess of their rate is
+#' a better `centre`.
 #'
-#' * Rewards, always, and in the plain sense: the whole sequence of arms is `epsilon`-DP for the replacement
-#'   of one reward. With `contexts = "public"` that is all that is promised.
-#' * Contexts too, by `epsilon`-*joint* DP, with `model = "shared"`, or with a `batch`: the arms of all other
-#'   rounds together change their probabilities by at most a factor e^`epsilon`. The reason is that a round is
-#'   an item in the same place of the trees, whichever arm it pulled.
-#' * `model = "disjoint"` without a `batch`, as in Mishra and Thakurta, promises less for contexts: given the
-#'   arms up to and including the round's own, the arms of later rounds change their probabilities by at most
-#'   a factor e^`epsilon`. In words: later arms tell about a round's context at most `epsilon` beyond what its
-#'   own arm tells. Under joint DP the adversary does not see the round's own arm. Another context may move
-#'   the round to another arm; then one arm's trees miss an item and another's have one more, and all later
-#'   items change their places. The paper does not discuss it.
+#' With `epsilon` the scale of Laplace noise is 4 N^2 / `epsilon` on A's diagonal, half of that off it, and 4
+#' h N / `epsilon` on b, N now a bound on sums of numbers, with an intercept 1 + `norm`. The entries of z z'
+#' add up to at most N^2, and those off the diagonal are released once, with half of the scale: the move of A
+#' costs `epsilon` / 2, and that of b, at most 2 h N, as much.
 #'
-#' With `mu` there is always a batch, and joint DP holds, or DP for rewards with public contexts.
+#' With `contexts = "public"` A is exact, and b moves by at most N. An arm is a round's published answer, so
+#' each arm has batches of its own, and an arm that was not pulled releases nothing. Under `epsilon` a reward
+#' is released once: as a bit of mean r that is turned with probability 1 / (1 + e^`epsilon`), or in a sum
+#' with Laplace noise of scale N / `epsilon`. Bits are better for few rewards, sums for many: bits are four
+#' times as many as make up for the noise of one sum.
 #'
-#' With a `batch` of B, every B rounds each model's trees get one leaf, the sum over the batch, be it zero or
-#' not; a last batch that is not full is never released. There are fewer leaves, so levels = 1 +
-#' floor(log2(horizon / B)). With `batch = "growing"` sums are released when the rounds have grown by a tenth,
-#' but at least by 300 / max(1, budget), where the budget is `mu` or `epsilon`: after 300, 600, ..., 3000,
-#' 3300, 3630, ... rounds, 46 times in 1e5 rounds and 311 times in 2^53. A round that moves to another arm
-#' moves the sums of two, so disjoint models with private contexts get twice the noise that `mechanism` says.
-#' At a horizon of 1e5 a sum therefore has about as much noise with a batch of 100 as without, and half of it
-#' with a batch of 1000, for a stronger guarantee.
+#' `margin` is added to A's diagonal on account of the noise. With private contexts its unit is a bound on the
+#' noise's least eigenvalue: with probability 99% it is above -sqrt(v) (sqrt(2 d) + sqrt(2 log(n / 0.01))) in
+#' all n releases (of all models) together, where v is the variance on the diagonal (Davidson and Szarek 2001,
+#' Theorem 2.11, and the concentration of Gaussian measure; for Laplace noise the formula is a rule of thumb).
+#' With public contexts its unit is the standard deviation of the noise in b. Eigenvalues that are below
+#' `ridge` even so are raised to it. All of this is post-processing.
 #'
-#' Under `epsilon` what is released, and only that, are the sums that make up A (each pair i <= j once, so
-#' that A is symmetric) and b. Every term of such a sum is a product of numbers of \[0, 1\], so one round
-#' moves a sum by at most 1; the terms are clipped to make sure. By `mechanism`:
+#' **Defaults.** These are tuned on simulated problems with d = 5 to 20 numbers, 2 to 20 arms and 1e4 and 1e5
+#' rounds, and shown on others in `bench/contextual.md` of the sources:
+#'
+#' * `centre` 0.5; `margin` 0.8, with public contexts 2; `ridge` 1, or, for bits, 2 / (1 - 2 f)^2 - 1, f the
+#'   probability that a bit is turned, and the width is larger by 1 / (1 - 2 f);
+#' * batches with private contexts: the first after 300 / max(1, budget) rounds, then when the rounds have
+#'   grown by a tenth (`mu`) or half (`epsilon`), and never smaller than the first: with `mu = 1` 46 times in
+#'   1e5 rounds and 311 times in 2^53;
+#' * batches with public contexts, in rewards of an arm: of 4 d with `mu`, growing by a tenth; with `epsilon`
+#'   of e rewards after 4 e bits, growing by 0.6 / sqrt(max(1, `epsilon`)); e = 2 N^2 / (`epsilon`^2 x
+#'   min(1/3, N / d)), x = f (1 - f) / (1 - 2 f)^2.
+#'
+#' The sums of a batch are released when it is full, be they zero or not; `finish = TRUE` in [dpts_simulate()]
+#' and [agent_finish()] release what is open at the end.
+#'
+#' @section Published forms:
+#' With `epsilon`, `mechanism = "tree"` and `"gamma"` release sums by tree-based aggregation, after every
+#' reward unless there is a `batch`. They are there for comparison: `bench/contextual.md` shows that they
+#' hardly learn. Rewards are not centred, every term of a sum is a product of numbers of \[0, 1\], so one
+#' round moves a sum by at most 1, and `norm` and `margin` are refused.
 #'
 #' * `"tree"`: each of the d (d + 1) / 2 + d sums has a binary tree of its own with the
 #'   budget epsilon_0 = `epsilon` / (d (d + 1) / 2 + d), and Laplace noise of scale levels
@@ -107,10 +112,52 @@
 #'   vector by at most sqrt(p) in Euclidean norm. For the same `epsilon` its noise has a
 #'   standard deviation smaller by a factor of about sqrt(2).
 #'
-#' With `contexts = "public"` A is exact and the budget is spent on the d sums of b.
+#' With a `batch` of B there are 1 + floor(log2(horizon / B)) levels, horizon / B rounded up, and disjoint
+#' models with private contexts get twice the noise, as a round that moves to another arm moves the sums of
+#' two. With `contexts = "public"` A is exact and the budget is spent on the d sums of b. With `mu`,
+#' `mechanism = "tree"` is Gaussian trees in place of the factorisation of [counter_gaussian()]: in 100
+#' releases the largest variance of a sum is 6.5 times as high, in 1e5 releases 12 times.
 #'
-#' Noise can make A anything but positive definite: its eigenvalues below `ridge`, which without noise is the
-#' least there can be, are raised to `ridge`. That is post-processing of what was released.
+#' @section On people:
+#' In [dpts_agent()] these policies and [policy_logistic_ucb()] release whole numbers with exact noise.
+#' Entries of contexts, the centre and centred rewards are rounded to multiples of 2^-10, and a context that
+#' is longer than `norm` is then shortened on that grid, downwards: let contexts fill \[0, 1\]. Products of
+#' two such numbers are multiples of 2^-20, and sums of them are exact; the products of the logistic model are
+#' rounded to 2^-20. Trees and batches release these sums with exact Laplace or Gaussian noise, and bits are
+#' turned with exact probabilities. The factorisation's weighted sums are rounded down to 2^-20 before their
+#' noise, and the noise is larger by what this rounding and that of the arithmetic before it can add to a
+#' round's move: by 0.2% at most in batches that grow, up to eight numbers in a context and a `norm` of 1;
+#' more where batches are of a few rounds or `norm` is small. After 2^24 rewards nothing more is learned.
+#'
+#' Two things cannot be had. `mechanism = "gamma"` is refused, because its noise is a direction in space,
+#' which has no exact form. And a choice itself, whose arithmetic is that of doubles, needs no exactness:
+#' it is made of released sums and of the person's own context.
+#'
+#' @section What can be concluded:
+#' A policy that minimises regret gives arms to the people whom they seem to suit, and its sums are of no use
+#' for the question for whom an arm works: `effects()` and `evidence()` refuse it. Use a randomised design
+#' with strata ([policy_randomised()]) for that.
+#'
+#' @section Privacy:
+#' `epsilon` is the whole budget, and pure; `mu` is the whole budget of Gaussian differential privacy (see
+#' [privacy_gdp()]).
+#' Neighbouring streams differ in the reward and the context of one round, replaced by any other reward
+#' in \[0, 1\] and any other context in \[0, 1\]^d; pools of arms on offer are public. The arm of a round is
+#' chosen from that round's own context in the clear, and to hide the context from it would force regret that
+#' grows linearly (Shariff and Sheffet 2018). What is protected, therefore, is a round's reward and context
+#' against the arms of *the other rounds*:
+#'
+#' * Rewards, always, and in the plain sense: the whole sequence of arms is `epsilon`-DP for the replacement
+#'   of one reward. With `contexts = "public"` that is all that is promised.
+#' * Contexts too, by `epsilon`- or `mu`-*joint* privacy, in batches: the arms of all other
+#'   rounds together change their probabilities by at most a factor e^`epsilon`. The reason is that a round is
+#'   in the same batch, whichever arm it pulled. So is it in trees with `model = "shared"`.
+#' * Trees with `model = "disjoint"` and without a `batch`, as in Mishra and Thakurta, promise less for
+#'   contexts: given the arms up to and including the round's own, the arms of later rounds change their
+#'   probabilities by at most a factor e^`epsilon`. In words: later arms tell about a round's context at most
+#'   `epsilon` beyond what its own arm tells. Under joint DP the adversary does not see the round's own arm.
+#'   Another context may move the round to another arm; then one arm's trees miss an item and another's have
+#'   one more, and all later items change their places. The paper does not discuss it.
 #'
 #' @param epsilon The whole privacy budget: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no privacy.
 #' @param alpha Factor on the width: a number, at least 0.
@@ -121,15 +168,23 @@
 #' @param model One model an arm (`"disjoint"`) or one for all (`"shared"`).
 #' @param contexts Are contexts to be protected (`"private"`), or only rewards
 #'   (`"public"`)? Does nothing without `epsilon` and `mu`.
-#' @param mechanism With `epsilon`, a tree for each number (`"tree"`) or one for all of them
-#'   (`"gamma"`); with `mu`, a factorisation (`"toeplitz"`) or Gaussian trees (`"tree"`). `NULL` is the first.
-#' @param batch Release sums every so many rounds: a whole number, or `"growing"`. `NULL` is after every
-#'   reward with `epsilon`, and `"growing"` with `mu`. Does nothing without them.
-#' @param norm With `mu`, a bound on the Euclidean length of contexts: a positive number, or `NULL`
-#'   for what follows from \[0, 1\]^d.
-#' @param ridge The regularisation: a positive number.
-#' @param margin With `mu` and private contexts, what is added to the regularisation on account of the noise:
-#'   see Gaussian noise. A number, at least 0.
+#' @param mechanism With `epsilon`, `"batches"`, or the published `"tree"` (for each number) or `"gamma"` (one
+#' for all of
+#'   them); with `mu`, a factorisation (`"toeplitz"`) or Gaussian trees (`"tree"`). `NULL` is the first.
+#' @param batch Release sums every so many rounds (rewards of an arm, with public contexts): a whole number,
+#' or
+#'   `"growing"`, the same as `NULL`; for the published forms `NULL` is after every reward. Does nothing
+#'   without privacy.
+#' @param norm A bound on the length of contexts: their Euclidean length with `mu`, the sum of their numbers
+#'   with `epsilon`. A positive number, or `NULL` for what follows from \[0, 1\]^d. Refused where there is no
+#'   use for it.
+#' @param ridge The regularisation: a positive number, or `NULL` for the default above; 1 without privacy.
+#' @param margin What is added to the regularisation on account of the noise, in units of it: a number, at
+#'   least 0, or `NULL` for the default above. Refused where there is no use for it.
+#' @param centre What rewards are measured from: a number in \[0, 1\], rounded to a multiple of 2^-10, or
+#' `NULL` for 0.5
+#'   with privacy, 0 without and in the published forms. It may not depend on the rewards to be protected.
+#' @param intercept Put a 1 in front of each context? `TRUE` or `FALSE`.
 #' @returns A contextual policy, for [dpts_simulate()] on [arms_linear()], [dpts_replay()] and [dpts_agent()].
 #' @template li
 #' @references Agrawal, S. and Goyal, N. (2013). Thompson Sampling for Contextual Bandits with Linear
@@ -142,36 +197,36 @@
 #' @concept contextual bandit
 #' @examples
 #' policy_linucb()
-#' # The budget of Mishra and Thakurta's experiment with contexts of six numbers
-#' policy_linucb(epsilon = 27 * 0.1)
-#' # Joint privacy
-#' policy_linucb(epsilon = 27 * 0.1, batch = 200)
-#' # The same with less noise; contexts are known to have length 1 at most
+#' # Joint privacy of rewards and contexts, which are known to have length 1 at most
 #' policy_linucb(mu = 1, norm = 1)
-#' policy_lin_ts(epsilon = 0.6, v = 0.5, contexts = "public")
+#' policy_linucb(epsilon = 1, norm = 1)
+#' # Rewards alone
+#' policy_lin_ts(epsilon = 1, v = 0.5, contexts = "public", norm = 1)
+#' # As published, with the budget of Mishra and Thakurta's experiment with contexts of six numbers
+#' policy_linucb(epsilon = 27 * 0.1, mechanism = "tree")
 #' @export
 policy_linucb <- function(epsilon = Inf, alpha = 1, ..., mu = Inf, model = c("disjoint", "shared"),
                           contexts = c("private", "public"), mechanism = NULL, batch = NULL,
-                          norm = NULL, ridge = 1, margin = 0.5) {
+                          norm = NULL, ridge = NULL, margin = NULL, centre = NULL, intercept = FALSE) {
   check_dots_empty(...)
   alpha <- check_number(alpha, 0)
   new_linear_policy("linucb", list(alpha = alpha), epsilon, mu, model, contexts, mechanism,
-                    batch, norm, ridge, margin, "LinUCB")
+                    batch, norm, ridge, margin, centre, intercept, "LinUCB")
 }
 
 #' @rdname policy_linucb
 #' @export
 policy_lin_ts <- function(epsilon = Inf, v = 1, ..., mu = Inf, model = c("disjoint", "shared"),
                           contexts = c("private", "public"), mechanism = NULL, batch = NULL,
-                          norm = NULL, ridge = 1, margin = 0.5) {
+                          norm = NULL, ridge = NULL, margin = NULL, centre = NULL, intercept = FALSE) {
   check_dots_empty(...)
   v <- check_number(v, 0)
   new_linear_policy("lin_ts", list(v = v), epsilon, mu, model, contexts, mechanism, batch, norm,
-                    ridge, margin, "linear Thompson sampling")
+                    ridge, margin, centre, intercept, "linear Thompson sampling")
 }
 
 new_linear_policy <- function(name, width, epsilon, mu, model, contexts, mechanism, batch, norm,
-                              ridge, margin, title) {
+                              ridge, margin, centre, intercept, title) {
   epsilon <- check_budget_number(epsilon)
   mu <- check_budget_number(mu)
   if (epsilon < Inf && mu < Inf) {
@@ -179,31 +234,41 @@ new_linear_policy <- function(name, width, epsilon, mu, model, contexts, mechani
   }
   model <- check_choice(model, c("disjoint", "shared"))
   contexts <- check_choice(contexts, c("private", "public"))
-  known <- if (mu < Inf) c("toeplitz", "tree") else c("tree", "gamma", if (epsilon == Inf) "toeplitz")
+  private <- min(epsilon, mu) < Inf
+  known <- if (mu < Inf) c("toeplitz", "tree") else c("batches", "tree", "gamma")
   mechanism <- check_choice(mechanism %||% known[1], known, arg = "mechanism")
-  if (mu < Inf && is.null(batch)) batch <- "growing"
+  # As published: a tree of Laplace's or Gamma noise, an item a reward, and no bound on contexts
+  published <- mu == Inf && mechanism != "batches"
+  if (is.null(batch) && private && !published) batch <- "growing"
   growing <- identical(batch, "growing")
   if (is.character(batch) && !growing) {
     abort_arg("batch", "a whole number, \"growing\" or NULL", batch)
   }
   if (!is.null(batch) && !growing) batch <- check_count(batch)
+  if (!private || published) {
+    where <- if (private) "with a published `mechanism`" else "without `epsilon` and `mu`"
+    if (!is.null(norm)) abort_arg("norm", paste("NULL", where), norm)
+    if (!is.null(margin)) abort_arg("margin", paste("NULL", where), margin)
+  }
   if (!is.null(norm)) norm <- check_number(norm, 0, open = TRUE)
-  ridge <- check_number(ridge, 0, open = TRUE)
-  margin <- check_number(margin, 0)
-  private <- min(epsilon, mu) < Inf
+  if (!is.null(ridge)) ridge <- check_number(ridge, 0, open = TRUE)
+  if (!is.null(margin)) margin <- check_number(margin, 0)
+  if (!is.null(centre)) centre <- check_number(centre, 0, 1)
+  intercept <- check_flag(intercept)
   # What follows from the kind of budget is no argument: update() may change the budget.
   args <- c(if (mu < Inf) list(mu = mu) else list(epsilon = epsilon), width, list(model = model),
             if (private) list(contexts = contexts, mechanism = if (mechanism != known[1]) mechanism,
-                              batch = if (!growing || mu == Inf) batch),
-            if (mu < Inf) list(norm = norm),
-            list(ridge = ridge),
-            if (mu < Inf && contexts == "private") list(margin = margin))
+                              batch = if (!growing || published) batch),
+            list(norm = norm, ridge = ridge, margin = margin, centre = centre),
+            if (intercept) list(intercept = TRUE))
+  by_rule <- linear_rule(epsilon, mu, private && !published, contexts)
   params <- c(width, list(epsilon = epsilon, mu = mu, shared = as.numeric(model == "shared"),
                           public = as.numeric(contexts == "public"), mechanism = mechanism,
-                          ridge = ridge,
-                          batch = if (growing) least_batch(min(epsilon, mu)) else batch %||% 0,
-                          growth = if (growing) BATCH_GROWTH else 0, norm = norm %||% NA_real_,
-                          margin = margin))
+                          ridge = ridge %||% by_rule$ridge,
+                          batch = if (growing) 0 else batch %||% 0,
+                          growth = if (growing) by_rule$growth else 0,
+                          norm = norm %||% NA_real_, margin = margin %||% by_rule$margin,
+                          centre = centre %||% by_rule$centre, intercept = as.numeric(intercept)))
   new_policy(
     name, params, args = args,
     guarantee = if (private) guarantee_linear(epsilon, mu, model, contexts, batch) else guarantee_none(),
@@ -211,10 +276,16 @@ new_linear_policy <- function(name, width, epsilon, mu, model, contexts, mechani
   )
 }
 
-# Growing batches: by how much the rounds grow until sums are released again, and for how many at least.
-# Sums of fewer rounds are noise, and until the first release arms are pulled at random.
-BATCH_GROWTH <- 1.1
-least_batch <- function(budget) ceiling(300 / max(1, budget))
+# The defaults, by the budget: tuned on problems with d = 5 to 20, k = 2 to 20 and horizons of 1e4 and 1e5, by
+# bench/contextual.R shown on others. What depends on d is release_rule() in C.
+linear_rule <- function(epsilon, mu, centred, contexts) {
+  public <- contexts == "public"
+  if (!centred) return(list(ridge = 1, growth = 1.1, margin = 0, centre = 0))
+  # The variance of a bit in units of 1/4
+  bit <- if (public && epsilon < Inf) 1 / (1 - 2 * stats::plogis(-epsilon))^2 else 1
+  growth <- if (mu < Inf) 1.1 else if (public) 1 + 0.6 / sqrt(max(1, epsilon)) else 1.5
+  list(ridge = 2 * bit - 1, growth = growth, margin = if (public) 2 else 0.8, centre = 0.5)
+}
 
 # Composes and converts as other guarantees do; the neighbours say what is protected
 guarantee_linear <- function(epsilon, mu, model, contexts, batch) {

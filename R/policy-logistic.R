@@ -59,9 +59,11 @@
 #' Noise of standard deviation 0.41 N^2 / `mu` on A's diagonal, less by a factor of sqrt(2) off it, and of
 #' 1.64 N / `mu` on b therefore costs `mu` together, before the factor of the counter. With `contexts =
 #' "public"` A is exact, because its weights are made of releases and contexts; a reward moves b by N at most.
+#' A context that is shortened to q z keeps its weight and has the response of the whole one, times q.
 #'
-#' There is no `epsilon`: trees of Laplace noise leave even linear models little better than chance
-#' (`vignette("contextual")`).
+#' There is no `epsilon`: see [policy_linucb()] for pure privacy. Rewards need no `centre`: at theta = 0, to
+#' which the regularisation shrinks, a mean is 1/2. A model has no intercept either: let a context have a 1
+#' among its numbers.
 #'
 #' @param mu The whole budget of Gaussian differential privacy: from 1e-6 to 1e12, or `Inf` for no privacy.
 #' @param alpha Factor on the width, in standard errors of theta.z: a number, at least 0.
@@ -69,8 +71,7 @@
 #'   nothing without `mu`.
 #' @param contexts Are contexts to be protected (`"private"`), or only rewards (`"public"`)? Does nothing
 #'   without `mu`.
-#' @param margin With `mu` and private contexts, what is added to the regularisation on account of the noise,
-#'   in units of a bound on the noise's least eigenvalue: see [policy_linucb()]. A number, at least 0.
+#' @param ridge The regularisation: a positive number.
 #' @inheritParams policy_linucb
 #' @returns A contextual policy, for [dpts_simulate()] on [arms_linear()], [dpts_replay()] and [dpts_agent()].
 #' @references Filippi, S., Cappe, O., Garivier, A. and Szepesvari, C. (2010). Parametric Bandits: The
@@ -96,11 +97,11 @@
 #' @export
 policy_logistic_ucb <- function(mu = Inf, alpha = 2, ..., model = c("disjoint", "shared"),
                                 contexts = c("private", "public"), batch = NULL, norm = NULL,
-                                ridge = 0.3, margin = 0.5) {
+                                ridge = 0.3, margin = NULL) {
   check_dots_empty(...)
   alpha <- check_number(alpha, 0)
   policy <- new_linear_policy("logistic_ucb", list(alpha = alpha), Inf, mu, model, contexts,
-                              "toeplitz", batch, norm, ridge, margin, "logistic UCB")
+                              NULL, batch, norm, ridge, margin, NULL, FALSE, "logistic UCB")
   # There is one budget and one mechanism.
   policy$args[c("epsilon", "mechanism")] <- NULL
   policy

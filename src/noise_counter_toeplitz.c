@@ -37,8 +37,8 @@ static double column_norm(toeplitz_t *t) {
   return sqrt(square) * (1 + MARGIN);
 }
 
-void toeplitz_init(toeplitz_t *t, double bound, int numbers) {
-  *t = (toeplitz_t){.bound = bound, .nodes = toeplitz_nodes(bound), .numbers = numbers};
+void toeplitz_init(toeplitz_t *t, double bound, int nodes, int numbers) {
+  *t = (toeplitz_t){.bound = bound, .nodes = nodes, .numbers = numbers};
   double *gap = gaps(t), *w = weights(t);
   for (int i = 0; i < t->nodes; i++) {
     const double s = FIRST - STEP * i;
@@ -63,7 +63,8 @@ static void remember(const toeplitz_t *t, const double *gap, double *b, double i
   for (int i = 0; i < t->nodes; i++) b[i] = (1 - gap[i]) * (b[i] + item);
 }
 
-void toeplitz_add(toeplitz_t *t, const double *item, const double *sd, double *sums, draws_t *draws) {
+void toeplitz_add(toeplitz_t *t, const double *item, enum noise_kind kind, const double *scale, double *sums,
+                  draws_t *draws) {
   const double *gap = gaps(t), *w = weights(t);
   const int open = (double)t->n < t->bound;
   if (open) {
@@ -78,7 +79,8 @@ void toeplitz_add(toeplitz_t *t, const double *item, const double *sd, double *s
   for (int i = 0; i < t->numbers; i++) {
     double *exact = buffers(t, i), *seen = exact + t->nodes, *sum = seen + t->nodes;
     if (open) {
-      const double y = release_average(draws, item[i] + past(t, w, exact), sd[i]);
+      const double y = t->nodes == 0 ? release_noisy(draws, kind, item[i], scale[i])
+                                     : release_average(draws, item[i] + past(t, w, exact), scale[i]);
       remember(t, gap, exact, item[i]);
       /* The item as the releases show it, (R^-1 y)_t. */
       const double shown = y - past(t, w, seen);

@@ -37,6 +37,8 @@
    r_k then have a finite sum, and `norm` is that of the whole column, so the guarantee holds at every
    time. The variance is about 1.8 times as large as with the right bound.
 
+   With nodes = 0, R is the identity: each item is released once, with noise of its own, Gaussian or Laplace's.
+
    One counter takes vectors of `numbers` items. It is one flat block, aligned for doubles and without
    pointers. */
 
@@ -47,7 +49,7 @@
 typedef struct {
   int64_t n;     /* items */
   double bound;  /* on the number of items; Inf: no bound */
-  int32_t nodes; /* of the quadrature */
+  int32_t nodes; /* of the quadrature; 0: R is the identity */
   int32_t numbers;
   double norm;     /* an upper bound on the norm of a column of R */
   double variance; /* of the noise in a sum, in units of sd^2: the squared norm of a row of L */
@@ -56,15 +58,16 @@ typedef struct {
 
 int toeplitz_nodes(double bound);
 
-static inline size_t toeplitz_size(double bound, int numbers) {
-  const size_t nodes = (size_t)toeplitz_nodes(bound);
+static inline size_t toeplitz_size(int n_nodes, int numbers) {
+  const size_t nodes = (size_t)n_nodes;
   return sizeof(toeplitz_t) + sizeof(double) * (3 * nodes + (size_t)numbers * (2 * nodes + 1));
 }
 
-void toeplitz_init(toeplitz_t *t, double bound, int numbers);
+void toeplitz_init(toeplitz_t *t, double bound, int nodes, int numbers);
 
-/* Adds a vector of items, with noise of sd[i] on the release of number i, and writes the released sums.
-   Items past the bound are ignored. */
-void toeplitz_add(toeplitz_t *t, const double *item, const double *sd, double *sums, draws_t *draws);
+/* Adds a vector of items, with noise of scale[i] (Gaussian noise's sd) on the release of number i, and writes
+   the released sums. Items past the bound are ignored. Laplace's noise needs nodes = 0. */
+void toeplitz_add(toeplitz_t *t, const double *item, enum noise_kind kind, const double *scale, double *sums,
+                  draws_t *draws);
 
 #endif

@@ -20,10 +20,10 @@ static void init(void *state, const spec_t *spec) { linear_init(state, spec, fac
 static int choose_shared(const linear_t *linear, const round_t *round, draws_t *draws) {
   const int d = linear_dim(linear);
   argmax_t best = ARGMAX;
-  double theta[MAX_CONTEXT];
+  double theta[LINEAR_DIM], own[LINEAR_DIM];
   linear_draw(linear, &draws->policy, theta);
   FOR_EACH_ARM(i, round) {
-    const double *z = round_context(round, i);
+    const double *z = linear_context(linear, round, i, own);
     double score = 0;
     for (int j = 0; j < d; j++) score += theta[j] * z[j];
     argmax_add(&best, i, score);
@@ -46,5 +46,5 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
   return argmax_arm(&best);
 }
 
-POLICY(lin_ts, .state_version = 4, .tosses = 1, .releases = 1, .needs_context = 1, .update = linear_update,
+POLICY(lin_ts, .state_version = 5, .tosses = 1, .releases = 1, .needs_context = 1, .update = linear_update,
        .finish = linear_finish, .grow = linear_grow, .sound = linear_sound);

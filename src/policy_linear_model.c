@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 #include "math_linalg.h"
+#include "noise_counter_toeplitz.h"
 #include "noise_exact_release.h"
 #include "policy_linear_release.h"
 #include "sample.h"
@@ -8,7 +9,7 @@
 
 /* Everything but the models themselves, as a function of the spec. */
 static linear_t plan(const spec_t *spec, int factor) {
-  const int d = spec->dim;
+  const int intercept = spec->par[LINEAR_INTERCEPT] != 0, d = spec->dim + intercept;
   const double epsilon = spec->par[LINEAR_EPSILON];
   linear_t plan = {.dim = d,
                    .shared = spec->par[LINEAR_SHARED] != 0,
@@ -16,6 +17,8 @@ static linear_t plan(const spec_t *spec, int factor) {
                    .mechanism = (int32_t)spec->par[LINEAR_MECHANISM],
                    .width = spec->par[LINEAR_WIDTH],
                    .ridge = spec->par[LINEAR_RIDGE],
+                   .centre = on_grid(spec->par[LINEAR_CENTRE], LINEAR_GRID),
+                   .intercept = intercept,
                    .norm = INFINITY};
   plan.models = plan.shared ? 1 : spec->k;
   plan.noisy_b = epsilon < INFINITY || spec->par[LINEAR_MU] < INFINITY;
@@ -24,16 +27,18 @@ static linear_t plan(const spec_t *spec, int factor) {
     plan.batch = (int64_t)spec->par[LINEAR_BATCH];
     plan.growth = spec->par[LINEAR_GROWTH];
     plan.batches = plan.batch > 0 || plan.growth > 0;
+    plan.laplace = plan.mechanism == LINEAR_BATCHES;
+    release_rule(&plan, spec);
     plan.leaves = release_items(&plan, spec->horizon);
-    if (plan.batches) plan.due = release_end(&plan, 0);
-    if (plan.mechanism != LINEAR_TOEPLITZ) plan.levels = release_levels(&plan);
+    if (plan.mechanism < LINEAR_TOEPLITZ) plan.levels = release_levels(&plan);
+    if (plan.mechanism == LINEAR_TOEPLITZ) plan.nodes = toeplitz_nodes(plan.leaves);
   }
   plan.terms = (plan.noisy_a ? packed(d) : 0) + (plan.noisy_b ? d : 0);
   plan.counters = (uint64_t)(packed(d) + 2 * d + (factor ? d * d : 0));
   plan.stride = plan.counters;
   if (plan.noisy_b) plan.stride += release_size(&plan) / sizeof(double);
   plan.pending = plan.stride;
-  if (plan.batches) plan.stride += (uint64_t)(2 * packed(d) + d);
+  if (plan.batches) plan.stride += (uint64_t)(2 * (packed(d) + d)) + sizeof(batch_clock_t) / sizeof(double);
   plan.scratch = plan.stride * (uint64_t)plan.models;
   return plan;
 }
@@ -63,6 +68,7 @@ void linear_init(void *state, const spec_t *spec, int factor, enum link link) {
       for (int i = 0; i < d; i++) f[i + i * d] = 1 / sqrt(linear->ridge);
     }
     if (linear->noisy_b) release_init(linear, model, spec->par[LINEAR_EPSILON]);
+    if (linear->batches) model_clock(linear, model)->due = release_end(linear, linear->bits);
   }
 }
 
@@ -79,19 +85,31 @@ static void products(int d, const double *restrict z, double *restrict out) {
   }
 }
 
+const double *linear_context(const linear_t *linear, const round_t *round, int arm, double *own) {
+  const double *z = round_context(round, arm);
+  if (!linear->intercept) return z;
+  own[0] = 1;
+  memcpy(own + 1, z, sizeof(double) * (size_t)(linear->dim - 1));
+  return own;
+}
+
+static void look(const linear_t *linear, const round_t *round, int arm, linear_view_t *view) {
+  view->context = linear_context(linear, round, arm, view->own);
+  products(linear->dim, view->context, view->zz);
+}
+
 void linear_look(const linear_t *linear, const round_t *round, linear_view_t *view) {
-  if (round->context_step == 0) products(linear->dim, round->context, view->zz);
+  if (round->context_step == 0) look(linear, round, 0, view);
 }
 
 double linear_score(const linear_t *linear, const round_t *round, int arm, linear_view_t *view,
                     double *width) {
   const int d = linear->dim;
-  const double *z = round_context(round, arm);
   double *model = model_of(linear, arm);
-  if (round->context_step != 0) products(d, z, view->zz);
+  if (round->context_step != 0) look(linear, round, arm, view);
   const double q = dot(packed(d), model, view->zz);
   *width = linear->width * (q > 0 ? sqrt(q) : 0);
-  return dot(d, z, model_theta(linear, model));
+  return dot(d, view->context, model_theta(linear, model));
 }
 
 void linear_draw(const linear_t *linear, rng_t *rng, double *theta) {
@@ -107,16 +125,17 @@ void linear_draw(const linear_t *linear, rng_t *rng, double *theta) {
 
 /* ---- observations ---------------------------------------------------------------- */
 
-/* The regression's row for a context and a reward: with the logistic link, that of one step of Fisher
-   scoring from the present theta, which is made of releases alone. Changes z, returns the response. */
-static double working_row(const linear_t *linear, double *model, double *z, double reward) {
-  if (linear->link == LINK_IDENTITY) return reward;
+/* The regression's row for a reward and its context z, shortened by `q`: with the logistic link, that of one
+   step of Fisher scoring from the present theta, which is made of releases alone. Changes z, returns the
+   response. */
+static double working_row(const linear_t *linear, double *model, double *z, double q, double reward) {
+  if (linear->link == LINK_IDENTITY) return q * (reward - linear->centre);
   const int d = linear->dim;
-  double eta = dot(d, z, model_theta(linear, model));
+  double eta = dot(d, z, model_theta(linear, model)) / q;
   eta = fmax(-LINEAR_REACH, fmin(LINEAR_REACH, eta));
   const double mean = 1 / (1 + exp(-eta)), weight = mean * (1 - mean), root = sqrt(weight);
   for (int i = 0; i < d; i++) z[i] *= root;
-  return (reward - mean + weight * eta) / root;
+  return q * (reward - mean + weight * eta) / root;
 }
 
 /* y = P x for P given by its lower triangle. */
@@ -158,10 +177,11 @@ static double add_context(linear_t *linear, double *model, const double *z, doub
 }
 
 static void update_exact(linear_t *linear, double *model, const double *context, double reward) {
-  const int d = linear->dim;
-  double z[MAX_CONTEXT], g[MAX_CONTEXT];
-  memcpy(z, context, sizeof(double) * (size_t)d);
-  reward = working_row(linear, model, z, reward);
+  const int d = linear->dim, first = linear->intercept;
+  double z[LINEAR_DIM], g[LINEAR_DIM];
+  z[0] = 1;
+  memcpy(z + first, context, sizeof(double) * (size_t)(d - first));
+  reward = working_row(linear, model, z, 1, reward);
   double *b = model_b(linear, model), *theta = model_theta(linear, model);
   const double one = add_context(linear, model, z, g);
   const double miss = (reward - dot(d, z, theta)) / one;
@@ -171,7 +191,7 @@ static void update_exact(linear_t *linear, double *model, const double *context,
   }
 }
 
-/* A = (ridge + margin) I + released sums, symmetric because each pair i <= j is released once; its
+/* A = (ridge + margin) I + sums, symmetric because each pair i <= j is released once; its
    eigenvalues below the ridge, which only noise can cause, are raised to it. */
 static void rebuild(linear_t *linear, double *model, const double *sums, double *scratch) {
   const int d = linear->dim;
@@ -188,38 +208,72 @@ static void rebuild(linear_t *linear, double *model, const double *sums, double 
   if (linear->factor) memcpy(model_factor(linear, model), a, sizeof(double) * (size_t)(d * d));
 }
 
-/* The batch is over: each model's sums over it become a leaf, be they zero or not. */
-static void release_batch(linear_t *linear, double *sums, double *scratch, draws_t *draws) {
+/* A model's sums over the batch become an item of its counters, be they zero or not. */
+static void release_model(linear_t *linear, double *model, double *sums, double *scratch, draws_t *draws) {
   const int d = linear->dim, p = packed(d);
-  for (int m = 0; m < linear->models; m++) {
-    double *model = block(linear) + linear->stride * (uint64_t)m;
-    double *pending = model_pending(linear, model), *exact_a = pending + p + d;
-    double *item = pending;
-    const double *a = sums;
-    if (!linear->noisy_a) {
-      for (int i = 0; i < p; i++) exact_a[i] += pending[i];
-      item = pending + p;
-      a = exact_a;
-    }
-    release_item(linear, model, item, sums, draws);
-    rebuild(linear, model, a, scratch);
-    times(d, model, model_b(linear, model), model_theta(linear, model));
-    memset(pending, 0, sizeof(double) * (size_t)(p + d));
+  double *pending = model_pending(linear, model), *exact = model_exact(linear, model);
+  if (!linear->noisy_a) {
+    for (int i = 0; i < p; i++) exact[i] += pending[i];
   }
+  release_item(linear, model, linear->noisy_a ? pending : pending + p, sums, draws);
+  double *b = model_b(linear, model);
+  for (int i = 0; i < d; i++) b[i] += model_bits(linear, model)[i];
+  rebuild(linear, model, linear->noisy_a ? sums : exact, scratch);
+  times(d, model, b, model_theta(linear, model));
+  memset(pending, 0, sizeof(double) * (size_t)(p + d));
+}
+
+/* Batches end for all models together, where contexts are private. Where they are public, so is which model
+   an observation belongs to, and each model has its own. */
+static void release_batch(linear_t *linear, double *model, draws_t *draws) {
+  double *sums = block(linear) + linear->scratch + packed(linear->dim) + linear->dim;
+  double *scratch = sums + packed(linear->dim) + linear->dim;
+  for (int m = 0; linear->noisy_a && m < linear->models; m++) {
+    release_model(linear, block(linear) + linear->stride * (uint64_t)m, sums, scratch, draws);
+  }
+  if (!linear->noisy_a) release_model(linear, model, sums, scratch, draws);
+  batch_clock_t *clock = model_clock(linear, model);
+  clock->begun = clock->seen;
+  clock->due = release_end(linear, clock->seen);
+}
+
+/* An observation whose reward is released as a random bit. */
+static void update_bit(linear_t *linear, double *model, double *z, double q, double reward, draws_t *draws) {
+  const int d = linear->dim;
+  const double bit = (release_bit(draws, reward, linear->flip) - linear->flip) / (1 - 2 * linear->flip);
+  double g[LINEAR_DIM], *b = model_b(linear, model);
+  const double response = working_row(linear, model, z, q, bit);
+  for (int i = 0; i < d; i++) {
+    b[i] += response * z[i];
+    model_bits(linear, model)[i] += response * z[i];
+  }
+  double *a = model_exact(linear, model);
+  for (int i = 0; i < d; i++) {
+    for (int j = 0; j <= i; j++) *a++ += z[i] * z[j];
+  }
+  add_context(linear, model, z, g);
+  times(d, model, b, model_theta(linear, model));
 }
 
 static void update_noisy(linear_t *linear, double *model, const double *context, double reward,
                          draws_t *draws) {
   const int d = linear->dim, p = packed(d);
-  double *item = block(linear) + linear->scratch, *sums = item + p + d;
-  double *scratch = sums + p + d;
-  if (draws->live && (double)linear->seen >= LINEAR_MOST) return;
-  /* Terms in [0, 1], whatever comes: the guarantee rests on it. */
-  double z[MAX_CONTEXT], *at = item;
-  release_context(linear, context, draws->live, z);
+  double *item = block(linear) + linear->scratch, *sums = item + p + d, *scratch = sums + p + d;
+  if (draws->live && (double)linear->seen++ >= LINEAR_MOST) return;
+  /* Terms in [-1, 1], whatever comes: the guarantee rests on it. */
+  double z[LINEAR_DIM], *at = item;
+  const double q = release_context(linear, context, draws->live, z);
   reward = clip01(reward);
-  if (draws->live) reward = on_grid(reward, LINEAR_GRID);
-  reward = working_row(linear, model, z, reward);
+  if (linear->batches) {
+    batch_clock_t *clock = model_clock(linear, model);
+    if (clock->seen++ < linear->bits) {
+      clock->begun = clock->seen;
+      update_bit(linear, model, z, q, reward, draws);
+      return;
+    }
+  }
+  reward = working_row(linear, model, z, q, reward);
+  if (draws->live && linear->link == LINK_IDENTITY) reward = on_grid(reward, LINEAR_GRID);
   for (int i = 0; i < d; i++) {
     for (int j = 0; j <= i; j++) *at++ = z[i] * z[j];
   }
@@ -231,15 +285,14 @@ static void update_noisy(linear_t *linear, double *model, const double *context,
   if (linear->batches) {
     double *pending = model_pending(linear, model);
     for (int i = 0; i < p + d; i++) pending[i] += item[i];
-    if (++linear->seen < linear->due) return;
-    release_batch(linear, sums, scratch, draws);
-    linear->due = release_end(linear, linear->seen);
+    const batch_clock_t *clock = model_clock(linear, model);
+    if (clock->seen >= clock->due) release_batch(linear, model, draws);
     return;
   }
   if (linear->noisy_a) {
     rebuild(linear, model, release_item(linear, model, item, sums, draws), scratch);
   } else {
-    double g[MAX_CONTEXT];
+    double g[LINEAR_DIM];
     release_item(linear, model, item + p, sums, draws);
     add_context(linear, model, z, g);
   }
@@ -256,18 +309,19 @@ void linear_update(void *state, const feedback_t *feedback, draws_t *draws) {
 
 void linear_finish(void *state, draws_t *draws) {
   linear_t *linear = state;
-  double *sums = block(linear) + linear->scratch;
-  if (linear->batches) release_batch(linear, sums, sums + packed(linear->dim) + linear->dim, draws);
+  for (int m = 0; linear->batches && m < linear->models; m++) {
+    double *model = block(linear) + linear->stride * (uint64_t)m;
+    const batch_clock_t *clock = model_clock(linear, model);
+    if (clock->seen > clock->begun) release_batch(linear, model, draws);
+  }
 }
 
-/* A round still moves the models of two arms at most, and each as before: a new arm's counters are at their
-   first item, and so take fewer. */
 int linear_sound(const void *state, const void *fresh) {
   const linear_t *s = state, *f = fresh;
   if (!SAME(dim) || !SAME(models) || !SAME(shared) || !SAME(factor) || !SAME(noisy_a) || !SAME(noisy_b) ||
       !SAME(mechanism) || !SAME(levels) || !SAME(terms) || !SAME(batches) || !SAME(link) || !SAME(batch) ||
       !SAME(growth) || !SAME(leaves) || !SAME(stride) || !SAME(counters) || !SAME(pending) ||
-      !SAME(scratch)) {
+      !SAME(scratch) || !SAME(nodes) || !SAME(laplace) || !SAME(intercept) || !SAME(bits)) {
     return 0;
   }
   for (int i = 0; i < s->models && s->noisy_b; i++) {
@@ -276,12 +330,14 @@ int linear_sound(const void *state, const void *fresh) {
   return 1;
 }
 
+/* A round still moves the models of two arms at most, and each as before: a new arm's counters are at their
+   first item, and so take fewer. */
 void linear_grow(void *state, const void *of_old, int k) {
   linear_t *linear = state;
   const linear_t *old = of_old;
   (void)k;
   linear->seen = old->seen;
-  linear->due = old->due;
+  linear->clock = old->clock;
   memcpy(block(linear), block(old), sizeof(double) * old->scratch);
 }
 

@@ -32,18 +32,23 @@ enum {
   LINEAR_PUBLIC, /* contexts are public: noise on b alone */
   LINEAR_MECHANISM,
   LINEAR_RIDGE,
-  LINEAR_BATCH,  /* private sums are released every so many rounds; 0: after each */
-  LINEAR_GROWTH, /* and not before the rounds have grown by this factor; 0: then at once */
-  LINEAR_MU,     /* Gaussian noise, mu-GDP; Inf: none of it */
-  LINEAR_NORM,   /* a bound of the contexts' Euclidean norm; NaN: sqrt(d) */
-  LINEAR_MARGIN  /* added to A: so many times the bound of its noise's spectral norm */
+  LINEAR_BATCH,    /* private sums are released every so many rounds; 0: after each */
+  LINEAR_GROWTH,   /* and not before the rounds have grown by this factor; 0: then at once */
+  LINEAR_MU,       /* Gaussian noise, mu-GDP; Inf: none of it */
+  LINEAR_NORM,     /* a bound of the contexts' Euclidean norm; NaN: sqrt(d) */
+  LINEAR_MARGIN,   /* added to A: so many times the bound of its noise's spectral norm */
+  LINEAR_CENTRE,   /* of rewards */
+  LINEAR_INTERCEPT /* a context gets a 1 in front */
 };
-enum { LINEAR_TREE, LINEAR_GAMMA, LINEAR_TOEPLITZ }; /* mechanisms */
+enum { LINEAR_TREE, LINEAR_GAMMA, LINEAR_TOEPLITZ, LINEAR_BATCHES }; /* mechanisms */
 extern const char *const LINEAR_MECHANISMS[];
 #define LINEAR_PARAMETERS(WIDTH)                                                                      \
   PARAMETERS(PARAMS, NEEDS(WIDTH), NEEDS("epsilon"), NEEDS("shared"), NEEDS("public"),                \
              ONE_OF("mechanism", LINEAR_MECHANISMS), NEEDS("ridge"), NEEDS("batch"), NEEDS("growth"), \
-             NEEDS("mu"), TAKES("norm"), NEEDS("margin"))
+             NEEDS("mu"), TAKES("norm"), NEEDS("margin"), NEEDS("centre"), NEEDS("intercept"))
+
+/* The most numbers of a context, with its intercept. */
+#define LINEAR_DIM (MAX_CONTEXT + 1)
 
 enum link { LINK_IDENTITY, LINK_LOGIT };
 #define LINEAR_REACH 3.0 /* beyond it the logistic link continues in a straight line */
@@ -54,11 +59,16 @@ typedef struct linear_t linear_t;
 size_t linear_size(const spec_t *spec, int factor);
 void linear_init(void *state, const spec_t *spec, int factor, enum link link);
 
-/* Looking at a round: scratch for the products of a context's entries. */
+/* Looking at a round: a context with its intercept, and the products of its entries. */
 typedef struct {
-  double zz[MAX_CONTEXT * (MAX_CONTEXT + 1) / 2];
+  const double *context;
+  double own[LINEAR_DIM];
+  double zz[LINEAR_DIM * (LINEAR_DIM + 1) / 2];
 } linear_view_t;
 void linear_look(const linear_t *linear, const round_t *round, linear_view_t *view);
+
+/* An arm's context as the models see it. */
+const double *linear_context(const linear_t *linear, const round_t *round, int arm, double *own);
 
 /* theta . z of an arm, and its width, sqrt(z' A^-1 z) times the policy's first parameter. */
 double linear_score(const linear_t *linear, const round_t *round, int arm, linear_view_t *view,

@@ -7,7 +7,7 @@
 #include "noise_exact_release.h"
 #include "math_util.h"
 
-const char *const LINEAR_MECHANISMS[] = {"tree", "gamma", "toeplitz", NULL};
+const char *const LINEAR_MECHANISMS[] = {"tree", "gamma", "toeplitz", "batches", NULL};
 
 /* A noisy A is positive definite in all releases of a run together, but for this chance. */
 static const double FAILURE = 0.01;
@@ -22,41 +22,74 @@ int64_t release_end(const linear_t *linear, int64_t seen) {
   return grown > least ? grown : least;
 }
 
-/* Batches that end within so many rounds. */
+/* With private contexts a first batch of 300 rounds, or of less where the budget is above 1: sums of fewer
+   rounds are noise, and the noise grows with their number.
+
+   With public contexts each model has its own batches. Under pure privacy its first rewards are released one
+   by one, as bits that are turned with a chance f. A bit, taken as (bit - f) / (1 - 2f), has a variance that
+   is larger by f (1 - f) / (1 - 2f)^2. A release of the sums of r z has a variance of 2 N^2 / epsilon^2 for
+   each number. If squares of a context's entries are min(1/3, N / d) on average, the two are equal after
+   `even` rewards. Four times as many are bits, and no batch is smaller than that. */
+void release_rule(linear_t *linear, const spec_t *spec) {
+  const double epsilon = spec->par[LINEAR_EPSILON], budget = fmin(epsilon, spec->par[LINEAR_MU]);
+  if (spec->par[LINEAR_MU] < INFINITY || linear->laplace) {
+    const double most = linear->laplace ? spec->dim : sqrt(spec->dim), norm = spec->par[LINEAR_NORM];
+    linear->norm = norm < most ? norm : most;
+  }
+  /* The intercept's 1 is a public number of each context, and makes it longer. */
+  if (linear->intercept)
+    linear->norm = linear->laplace ? 1 + linear->norm : sqrt(1 + linear->norm * linear->norm);
+  if (linear->growth == 0) return;
+  if (linear->noisy_a) {
+    linear->batch = (int64_t)ceil(300 / fmax(1, budget));
+  } else if (linear->laplace) {
+    const double flip = 1 / (1 + exp(epsilon)), more = flip * (1 - flip) / ((1 - 2 * flip) * (1 - 2 * flip));
+    const double square = fmin(1. / 3, linear->norm / linear->dim), noise = linear->norm / epsilon;
+    const double even = ceil(2 * noise * noise / (square * more));
+    linear->flip = fmax(1, ceil(flip * (1 + 1e-15) * 0x1p53)) * 0x1p-53;
+    linear->batch = even < LINEAR_MOST ? (int64_t)even : (int64_t)LINEAR_MOST;
+    linear->bits = 4 * linear->batch;
+  } else {
+    linear->batch = 4 * linear->dim;
+  }
+}
+
+/* Batches within so many rounds, the last of which may be open. */
 static double batches_within(const linear_t *linear, double rounds) {
-  if (linear->growth == 0) return floor(rounds / (double)linear->batch);
-  double batches = 0;
+  if (linear->growth == 0) return ceil(rounds / (double)linear->batch);
+  double batches = 1;
   if (!(rounds <= MOST_ROUNDS)) rounds = MOST_ROUNDS;
-  for (int64_t end = release_end(linear, 0); (double)end <= rounds; end = release_end(linear, end)) batches++;
+  for (int64_t end = release_end(linear, 0); (double)end < rounds; end = release_end(linear, end)) batches++;
   return batches;
 }
 
 double release_items(const linear_t *linear, double horizon) {
-  const double items = linear->batches ? batches_within(linear, horizon) : horizon;
-  return items < 1 ? 1 : items;
+  return linear->batches ? batches_within(linear, horizon) : fmax(1, horizon);
 }
 
 /* ---- how much noise ----------------------------------------------------------------- */
 
-/* Gaussian noise: the sd of a release of A's diagonal and of b, before the counter's factor.
+/* One round's context and reward are replaced, (z, r) by (y, s): contexts are not negative and have a length
+   of at most N, and p = r - c, q = s - c lie in [-c, 1 - c], c the centre. The items are z z' and p z. How
+   far do they move? For Gaussian noise lengths are Euclidean. In one model, with N = 1 and m = z.y >= 0, for
+   any w
 
-   One round's context and reward are replaced, (z, r) by (y, s), with entries in [0, 1] and norms of at most
-   N. Its items are z z' and r z. How far do they move? In one model, if both rounds pull its arm,
+     ||z z' - y y'||_F^2 + w ||p z - q y||^2
+       = ||z||^4 + ||y||^4 + w (p^2 ||z||^2 + q^2 ||y||^2) - 2 m^2 - 2 w p q m.
 
-     ||z z' - y y'||_F^2 = ||z||^4 + ||y||^4 - 2 (z.y)^2 <= 2 N^4,
-     ||r z - s y||^2 = r^2 ||z||^2 + s^2 ||y||^2 - 2 r s z.y <= 2 N^2,
-
-   as z.y >= 0; and no more than d^2 and d, as no entry moves by more than 1. If one of them pulls
-   another arm, the models of two arms move by ||z||^4 + ||y||^4 and r^2 ||z||^2 + s^2 ||y||^2: again at
-   most 2 N^4 and 2 N^2, and here not less.
-
-   (With any signs and |r| <= 1 the first square and w times the second would add up to at most
-   2 N^4 + 2 w N^2 + w^2 / 2: for m = |z.y| the sum is no more than
-   ||z||^4 + ||y||^4 + w (||z||^2 + ||y||^2) + 2 w m - 2 m^2, and 2 w m - 2 m^2 <= w^2 / 2.)
+   Let h = max(c, 1 - c). If p q >= 0 this is at most 2 + 2 w h^2, which is also the bound if the round moves
+   to another arm and the models of both move. If p q < 0, one of p^2 and q^2 is at most c^2, the other (1 -
+   c)^2, and -2 m^2 + 2 w |p q| m <= (w p q)^2 / 2: it is at most 2 + w (1 - 2 c (1 - c)) + (w c (1 - c))^2 /
+   2. Let M^2 be the larger one: noise of sd M N^2 / mu for A and M N / (mu sqrt(w)) for b costs mu in all.
+   Here w = 3 / (4 h^2): for c = 1/2, w = 3 and M^2 = 3.78125.
 
    Symmetric noise of variance v on the diagonal and v / 2 off it measures a move by its Frobenius norm: an
-   entry off the diagonal is released once, counts twice in the norm and has half the variance. A and b each
-   take half of mu^2. With public contexts r alone changes, b moves by at most N, and all of mu is for it.
+   entry off the diagonal is released once, counts twice in the norm and has half the variance. With public
+   contexts r alone changes, b moves by at most N, and all of mu is for it.
+
+   For Laplace's noise lengths are sums of entries. With half of the scale off the diagonal, an entry there
+   counts twice, as it does in the matrix: the move of z z' is at most |z|_1^2 + |y|_1^2 <= 2 N^2, and that of
+   b at most 2 h N. Scales of 4 N^2 / epsilon for A and 4 h N / epsilon for b therefore cost epsilon.
 
    With the logistic link the items are w z z' and c z, where c = r - sigma(eta) + w eta has either
    sign. As r is in [0, 1], |c| <= h = sigma(|eta|) - w |eta|. For N = 1, m = z.y and any l, in one model
@@ -68,29 +101,30 @@ double release_items(const linear_t *linear, double horizon) {
    far by the same round, and one budget serves both better than two halves. With l = 1/16 the right
    side is at most 0.41^2 for all |eta|, |eta'| <= LINEAR_REACH and |m| <= 1 (it is 0.1669 at eta = -eta'
    = 3, m = 1, and 0.1582 at eta = eta' = 0; the tests bound it by a grid). Noise of sd 0.41 N^2 / mu for
-   A and sqrt(16) 0.41 N / mu for b therefore costs mu in all. */
+   A and sqrt(16) 0.41 N / mu for b therefore costs mu in all.
+
+   A context longer than N is shortened to q z with its response, q p: with p the bounds hold for q p, which
+   is no larger. So the regression gives it a weight of q^2, and has no bias. */
 static const double MOVE_LOGIT = 0.41, MOVE_RATIO = 4;
 
-/* For mu = 1 */
-static void gaussian_noise(const linear_t *linear, double *sd_a, double *sd_b) {
-  const double d = linear->dim, norm = fmin(linear->norm, sqrt(d));
+/* For a budget of 1 */
+static void noise_scales(const linear_t *linear, int gaussian, double *sd_a, double *sd_b) {
+  const double norm = linear->norm, c = linear->centre, h = fmax(c, 1 - c);
   if (!linear->noisy_a) {
     *sd_a = 0;
     *sd_b = norm;
-    return;
-  }
-  if (linear->link == LINK_LOGIT) {
+  } else if (!gaussian) {
+    *sd_a = 4 * norm * norm;
+    *sd_b = 4 * h * norm;
+  } else if (linear->link == LINK_LOGIT) {
     *sd_a = MOVE_LOGIT * norm * norm;
     *sd_b = MOVE_RATIO * MOVE_LOGIT * norm;
-    return;
+  } else {
+    const double w = 0.75 / (h * h), cc = c * (1 - c);
+    const double move = sqrt(fmax(2 + 2 * w * h * h, 2 + w * (1 - 2 * cc) + w * w * cc * cc / 2));
+    *sd_a = move * norm * norm;
+    *sd_b = move * norm / sqrt(w);
   }
-  double move_a = sqrt(2) * norm * norm, move_b = sqrt(2) * norm;
-  if (linear->shared) {
-    move_a = fmin(move_a, d);
-    move_b = fmin(move_b, sqrt(d));
-  }
-  *sd_a = sqrt(2) * move_a;
-  *sd_b = sqrt(2) * move_b;
 }
 
 /* Live, on people: by what the sd of a factorisation's releases must be larger, as what is released is
@@ -120,33 +154,37 @@ static double rounding(const linear_t *linear) {
   const double most = linear->growth > 0 ? LINEAR_MOST : (double)linear->batch * sqrt(n);
   const double error = 2 * (3 * n + 64) * 0x1p-53 * most;
   double a, b;
-  gaussian_noise(linear, &a, &b);
+  noise_scales(linear, 1, &a, &b);
   const double unit = sqrt((linear->shared ? 1 : 2) * ((a > 0 ? d * d / (a * a) : 0) + d / (b * b)));
   const double once = linear->link == LINK_LOGIT ? step : 0;
   return 1 + 0x1p-40 + unit * (once + sqrt(n) * (step + error));
 }
 
-void release_context(const linear_t *linear, const double *context, int live, double *z) {
-  const int d = linear->dim;
+double release_context(const linear_t *linear, const double *context, int live, double *z) {
+  const int d = linear->dim, first = linear->intercept;
+  double length = 0;
   for (int i = 0; i < d; i++) {
-    z[i] = clip01(context[i]);
+    z[i] = i < first ? 1 : clip01(context[i - first]);
     if (live) z[i] = on_grid(z[i], LINEAR_GRID);
+    length += linear->laplace ? z[i] : z[i] * z[i];
   }
-  if (!(linear->norm < INFINITY)) return;
-  const double length = sqrt(dot(d, z, z));
-  if (!(length > linear->norm)) return;
+  if (!linear->laplace) length = sqrt(length);
+  if (!(length > linear->norm)) return 1;
+  const double q = linear->norm / length;
   for (int i = 0; i < d; i++) {
-    z[i] *= linear->norm / length;
+    z[i] *= q;
     if (live) z[i] = floor(z[i] * (1 - 0x1p-40) * LINEAR_GRID) / LINEAR_GRID;
   }
+  return q;
 }
 
-/* The sd of Gaussian noise for each of a model's numbers: on A's diagonal, off it, in b; times
+/* The scale of the noise for each of a model's numbers: on A's diagonal, off it, in b; times
    what the counter asks for. */
 static void scales(const linear_t *linear, double factor, double *sd) {
+  const double off = linear->laplace ? 2 : sqrt(2);
   if (linear->noisy_a) {
     for (int i = 0; i < linear->dim; i++) {
-      for (int j = 0; j < i; j++) *sd++ = factor * linear->sd_a / sqrt(2);
+      for (int j = 0; j < i; j++) *sd++ = factor * linear->sd_a / off;
       *sd++ = factor * linear->sd_a;
     }
   }
@@ -154,7 +192,7 @@ static void scales(const linear_t *linear, double factor, double *sd) {
 }
 
 /* The most noisy numbers of a model. */
-#define MAX_TERMS (MAX_CONTEXT * (MAX_CONTEXT + 1) / 2 + MAX_CONTEXT)
+#define MAX_TERMS (LINEAR_DIM * (LINEAR_DIM + 1) / 2 + LINEAR_DIM)
 
 static void init_trees(linear_t *linear, void *counters, double epsilon) {
   const int levels = linear->levels;
@@ -180,32 +218,37 @@ static void init_trees(linear_t *linear, void *counters, double epsilon) {
 int release_levels(const linear_t *linear) { return tree_levels(fmin(linear->leaves, MOST_ROUNDS)); }
 
 size_t release_size(const linear_t *linear) {
-  if (linear->mechanism == LINEAR_TOEPLITZ) return toeplitz_size(linear->leaves, linear->terms);
+  if (linear->mechanism >= LINEAR_TOEPLITZ) return toeplitz_size(linear->nodes, linear->terms);
   if (linear->mechanism == LINEAR_GAMMA) return gamma_tree_size(linear->levels, linear->terms);
   return tree_size(linear->levels) * (size_t)linear->terms;
 }
 
 void release_begin(linear_t *linear, const spec_t *spec) {
-  if (!(spec->par[LINEAR_MU] < INFINITY)) return;
-  if (spec->par[LINEAR_NORM] < sqrt(spec->dim)) linear->norm = spec->par[LINEAR_NORM];
-  gaussian_noise(linear, &linear->sd_a, &linear->sd_b);
-  linear->sd_a /= spec->par[LINEAR_MU];
-  linear->sd_b /= spec->par[LINEAR_MU];
-  linear->margin = linear->noisy_a ? spec->par[LINEAR_MARGIN] : 0;
+  const double mu = spec->par[LINEAR_MU];
+  if (!(mu < INFINITY) && !linear->laplace) return;
+  noise_scales(linear, !linear->laplace, &linear->sd_a, &linear->sd_b);
+  const double budget = linear->laplace ? spec->par[LINEAR_EPSILON] : mu;
+  linear->sd_a /= budget;
+  linear->sd_b /= budget;
+  if (linear->bits > 0) linear->width /= 1 - 2 * linear->flip;
+  linear->margin = spec->par[LINEAR_MARGIN];
   linear->tail = log(linear->models / FAILURE);
 }
 
 void release_init(linear_t *linear, double *model, double epsilon) {
   void *counters = model_counters(linear, model);
-  if (linear->mechanism == LINEAR_TOEPLITZ) toeplitz_init(counters, linear->leaves, linear->terms);
-  else init_trees(linear, counters, epsilon);
+  if (linear->mechanism < LINEAR_TOEPLITZ) init_trees(linear, counters, epsilon);
+  else {
+    const double bound = linear->nodes > 0 ? linear->leaves : INFINITY;
+    toeplitz_init(counters, bound, linear->nodes, linear->terms);
+  }
 }
 
 int release_is_sound(const linear_t *linear, double *model) {
   const void *counters = model_counters(linear, model);
-  if (linear->mechanism == LINEAR_TOEPLITZ) {
+  if (linear->mechanism >= LINEAR_TOEPLITZ) {
     const toeplitz_t *t = counters;
-    return t->nodes == toeplitz_nodes(linear->leaves) && t->numbers == linear->terms && t->n >= 0;
+    return t->nodes == linear->nodes && t->numbers == linear->terms && t->n >= 0;
   }
   if (linear->mechanism == LINEAR_GAMMA) {
     const gamma_tree_t *t = counters;
@@ -221,27 +264,30 @@ int release_is_sound(const linear_t *linear, double *model) {
 
 /* ---- releases ----------------------------------------------------------------------- */
 
-/* What is added to A on account of its Gaussian noise.
+/* What is added to A on account of the noise.
 
-   The noise is sqrt(v) times a symmetric matrix with N(0, 1) on the diagonal and N(0, 1/2) off it.
+   Gaussian noise in A is sqrt(v) times a symmetric matrix with N(0, 1) on the diagonal and N(0, 1/2) off it.
    By comparison with a Gaussian vector (Davidson and Szarek 2001, Theorem 2.11) its largest
    eigenvalue has a mean of at most sqrt(2 d), and it moves by at most the Frobenius norm of a change:
    so it exceeds sqrt(2 d) + sqrt(2 t) with a chance of at most e^-t, and minus the least one no less.
-   The chances of all releases add up to FAILURE at most. */
+   The chances of all releases add up to FAILURE at most. Laplace's noise is measured by its variance in the
+   same way, without such a bound. With public contexts the noise of b alone is the measure: its sd. */
 double release_margin(const linear_t *linear, double *model) {
   if (linear->margin == 0) return 0;
   const void *counters = model_counters(linear, model);
+  const double scale = linear->noisy_a ? linear->sd_a : linear->sd_b;
   double variance, items;
-  if (linear->mechanism == LINEAR_TOEPLITZ) {
+  if (linear->mechanism >= LINEAR_TOEPLITZ) {
     const toeplitz_t *t = counters;
-    const double sd = linear->sd_a * t->norm;
-    variance = t->variance * sd * sd;
+    variance = t->variance * t->norm * t->norm *
+               noise_variance(linear->laplace ? NOISE_LAPLACE : NOISE_GAUSSIAN, scale);
     items = (double)t->n;
   } else {
     const tree_t *tree = counters;
     variance = tree_terms(tree) * tree->scale * tree->scale;
     items = (double)tree->n;
   }
+  if (!linear->noisy_a) return linear->margin * sqrt(variance);
   /* Without a bound, item n gets a share 6 / (pi n)^2 of the chance. */
   const double looks = linear->leaves < INFINITY ? linear->leaves : 1.645 * items * items;
   const double bound = sqrt(2.0 * linear->dim) + sqrt(2 * (linear->tail + log(looks)));
@@ -249,14 +295,15 @@ double release_margin(const linear_t *linear, double *model) {
 }
 
 static void add_toeplitz(linear_t *linear, toeplitz_t *t, const double *item, double *sums, draws_t *draws) {
-  double sd[MAX_TERMS];
-  scales(linear, t->norm * (draws->live ? rounding(linear) : 1), sd);
-  toeplitz_add(t, item, sd, sums, draws);
+  double scale[MAX_TERMS];
+  const double more = draws->live && linear->mechanism == LINEAR_TOEPLITZ ? rounding(linear) : 1;
+  scales(linear, t->norm * more, scale);
+  toeplitz_add(t, item, linear->laplace ? NOISE_LAPLACE : NOISE_GAUSSIAN, scale, sums, draws);
 }
 
 const double *release_item(linear_t *linear, double *model, double *item, double *sums, draws_t *draws) {
   void *counters = model_counters(linear, model);
-  if (linear->mechanism == LINEAR_TOEPLITZ) {
+  if (linear->mechanism >= LINEAR_TOEPLITZ) {
     add_toeplitz(linear, counters, item, sums, draws);
   } else if (linear->mechanism == LINEAR_GAMMA) {
     gamma_tree_add(counters, item, sums, draws);

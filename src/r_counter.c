@@ -60,7 +60,7 @@ static size_t counter_size(enum kind kind, const double *par) {
   case LOGARITHMIC:
     return sizeof(log_counter_t);
   case TOEPLITZ:
-    return toeplitz_size(par[0], 1);
+    return toeplitz_size(toeplitz_nodes(par[0]), 1);
   default:
     return hybrid_size(MOST_LEVELS);
   }
@@ -78,7 +78,7 @@ static void counter_init(enum kind kind, void *state, const double *par) {
     log_counter_init(state, par[0] != 0, 1 / par[1]);
     break;
   case TOEPLITZ:
-    toeplitz_init(state, par[0], 1);
+    toeplitz_init(state, par[0], toeplitz_nodes(par[0]), 1);
     break;
   default:
     hybrid_init(state, MOST_LEVELS, par[0] != 0, par[1]);
@@ -95,7 +95,7 @@ static double counter_add(enum kind kind, void *state, const double *par, double
   case TOEPLITZ: {
     const double sd = ((toeplitz_t *)state)->norm / par[1];
     double sum;
-    toeplitz_add(state, &item, &sd, &sum, draws);
+    toeplitz_add(state, &item, NOISE_GAUSSIAN, &sd, &sum, draws);
     return sum;
   }
   default:
@@ -165,15 +165,16 @@ SEXP ffi_random_seed(void) {
 SEXP ffi_toeplitz(SEXP bound, SEXP items) {
   const double most = Rf_asReal(bound);
   const R_xlen_t n = (R_xlen_t)Rf_asReal(items);
-  toeplitz_t *t = (toeplitz_t *)R_alloc(toeplitz_size(most, 0) / sizeof(double) + 1, sizeof(double));
-  toeplitz_init(t, most, 0);
+  const int nodes = toeplitz_nodes(most);
+  toeplitz_t *t = (toeplitz_t *)R_alloc(toeplitz_size(nodes, 0) / sizeof(double) + 1, sizeof(double));
+  toeplitz_init(t, most, nodes, 0);
   SEXP out = PROTECT(NAMED_LIST("norm", "nodes", "variance"));
   SET_VECTOR_ELT(out, 0, Rf_ScalarReal(t->norm));
   SET_VECTOR_ELT(out, 1, Rf_ScalarInteger(t->nodes));
   double *variance = keep_numbers(out, 2, n);
   for (R_xlen_t i = 0; i < n; i++) {
     look_for_interrupt(i);
-    toeplitz_add(t, NULL, NULL, NULL, NULL);
+    toeplitz_add(t, NULL, NOISE_GAUSSIAN, NULL, NULL, NULL);
     variance[i] = t->variance;
   }
   UNPROTECT(1);

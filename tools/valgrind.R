@@ -21,7 +21,9 @@ policies$custom <- policy_custom(
   update = function(state, feedback) state + feedback$reward
 )
 policies$modified <- policy_ts_gaussian(10, 3)
-policies$linucb_private <- policy_linucb(epsilon = 1)
+policies$linucb_private <- policy_linucb(epsilon = 1, batch = 3)
+policies$linucb_bits <- policy_linucb(epsilon = 1, contexts = "public", norm = 1, intercept = TRUE)
+policies$linucb_tree <- policy_linucb(epsilon = 1, mechanism = "tree")
 policies$linucb_gaussian <- policy_linucb(mu = 1, batch = 3)
 policies$logistic_private <- policy_logistic_ucb(mu = 1, batch = 3)
 contextual <- grepl("^(policy_)?(lin|logistic)", names(policies))

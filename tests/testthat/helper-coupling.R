@@ -20,10 +20,17 @@ session_policies <- function() {
          mechanism = one_of("tree", "gamma"), batch = one_of(NULL, 1, 2, 5),
          ridge = one_of(0.1, 1), ...)
   }
+  # Each round in one batch of Laplace's noise, or, with public contexts, a bit
+  batches <- function(make, ...) function() {
+    make(epsilon(), runif(1), model = one_of("disjoint", "shared"), batch = one_of(NULL, 1, 2, 5),
+         norm = one_of(NULL, 1, 0.3), ridge = one_of(NULL, 1), margin = one_of(NULL, 0, 1), centre = one_of(NULL, 0, 0.3),
+         intercept = flag(), ...)
+  }
   gaussian <- function(make, ...) function() {
     make(Inf, runif(1), mu = epsilon(), model = one_of("disjoint", "shared"),
          mechanism = one_of("toeplitz", "toeplitz", "tree"), batch = one_of(NULL, 1, 2, 5),
-         norm = one_of(NULL, 1, 0.3), ridge = one_of(0.1, 1), margin = one_of(0, 0.25, 1), ...)
+         norm = one_of(NULL, 1, 0.3), ridge = one_of(0.1, 1), margin = one_of(0, 0.25, 1),
+         centre = one_of(NULL, 0, 0.3), intercept = flag(), ...)
   }
   logistic <- function(...) function() {
     policy_logistic_ucb(epsilon(), runif(1), model = one_of("disjoint", "shared"),
@@ -105,9 +112,13 @@ session_policies <- function() {
     linucb_public = list(make = linear(policy_linucb, contexts = "public"), dim = 2),
     lin_ts = list(make = linear(policy_lin_ts), dim = 2),
     lin_ts_public = list(make = linear(policy_lin_ts, contexts = "public"), dim = 2),
-    linucb_gaussian = list(make = gaussian(policy_linucb), dim = 2),
+    # All of it is spent by two rounds of other arms, with the longest contexts: test-policy-linear.R.
+    linucb_batches = list(make = batches(policy_linucb), dim = 2, least = 0.5),
+    linucb_bits = list(make = batches(policy_linucb, contexts = "public"), dim = 2, values = 0:1),
+    lin_ts_batches = list(make = batches(policy_lin_ts), dim = 2, least = 0.5),
+    linucb_gaussian = list(make = gaussian(policy_linucb), dim = 2, least = 0.6),
     linucb_gaussian_public = list(make = gaussian(policy_linucb, contexts = "public"), dim = 2),
-    lin_ts_gaussian = list(make = gaussian(policy_lin_ts), dim = 2),
+    lin_ts_gaussian = list(make = gaussian(policy_lin_ts), dim = 2, least = 0.6),
     lin_ts_gaussian_public = list(make = gaussian(policy_lin_ts, contexts = "public"), dim = 2),
     # All of it is spent by rare pairs of rounds: test-policy-logistic.R.
     logistic_ucb = list(make = logistic(), dim = 2, least = 0.6),

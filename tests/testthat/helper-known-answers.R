@@ -69,7 +69,7 @@ known_replays <- function() {
 known_contextual <- function() {
   theta <- rbind(c(0.2, 0.7, 0.1), c(0.2, 0.1, 0.7), c(0.3, 0.3, 0.3))
   plain <- list(linucb = policy_linucb(), lin_ts = policy_lin_ts(v = 0.5), logistic = policy_logistic_ucb(),
-                linucb_rewards = policy_linucb(epsilon = 5, contexts = "public"),
+                linucb_rewards = policy_linucb(epsilon = 5, contexts = "public", mechanism = "tree"),
                 logistic_bits = policy_local(policy_logistic_ucb(), 2))
   shared <- list(linucb = policy_linucb(model = "shared"), lin_ts = policy_lin_ts(v = 0.5, model = "shared"),
                  logistic = policy_logistic_ucb(model = "shared"))

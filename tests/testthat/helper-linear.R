@@ -21,16 +21,18 @@ linucb_reference <- function(arms, rewards, z, k, alpha, ridge, shared = FALSE) 
 }
 
 # contexts: d x rounds, or d x k x rounds
+# dim: numbers of a context as the models see it
 trace_context <- function(policy, arms, rewards, contexts, k, horizon = length(arms), seed = 1,
-                          silent = FALSE, max_ledger = 0) {
-  traced_context(policy, arms, rewards, contexts, k, horizon, silent, max_ledger)(seed)
+                          silent = FALSE, max_ledger = 0, dim = NULL) {
+  traced_context(policy, arms, rewards, contexts, k, horizon, silent, max_ledger, dim)(seed)
 }
 
 # The same for many seeds: a function of the seed
-traced_context <- function(policy, arms, rewards, contexts, k, horizon = length(arms), silent = FALSE, max_ledger = 0) {
+traced_context <- function(policy, arms, rewards, contexts, k, horizon = length(arms), silent = FALSE, max_ledger = 0,
+                           dim = NULL) {
   own <- length(dim(contexts)) == 3
   flat <- matrix(contexts, nrow = dim(contexts)[1])
-  d <- nrow(flat)
+  d <- dim %||% nrow(flat)
   script <- scripted(policy, k, arms, as.double(rewards), horizon, silent, max_ledger, contexts = flat + 0, own = own)
   function(seed) {
     out <- script(seed)

@@ -80,7 +80,7 @@ test_that("random delays have a stream of their own, keyed by seed and run", {
 test_that("a policy that never learns does not look at its rewards", {
   # Contextual ones too: with other coefficients and the same contexts they pull the same arms.
   theta <- rbind(c(0.7, 0.1), c(0.1, 0.7))
-  for (policy in list(policy_linucb(), policy_lin_ts(), policy_logistic_ucb(), policy_linucb(epsilon = 1))) {
+  for (policy in list(policy_linucb(), policy_lin_ts(), policy_logistic_ucb(), policy_linucb(epsilon = 1, batch = 50))) {
     play <- function(theta, delay) {
       dpts_history(dpts_simulate(arms_linear(theta, "simplex"), policy, 300, runs = 2, seed = 1, delay = delay,
                             history = TRUE))$arm

@@ -96,13 +96,13 @@ test_that("without noise the released sums give the exact model, whatever the me
 test_that("six numbers make 27 sums, each with a tree of 0.1: a total of 2.7", {
   d <- 6; n <- 100
   contexts <- matrix(0.5, d, n)
-  out <- trace_context(policy_linucb(epsilon = 2.7), rep(1, n), rep(1, n), contexts, 1,
+  out <- trace_context(policy_linucb(epsilon = 2.7, mechanism = "tree"), rep(1, n), rep(1, n), contexts, 1,
                        max_ledger = 5000)
   expect_equal(diff(c(0, out$released)), rep(27, n)) # d (d + 1) / 2 + d: Mishra and Thakurta, 5.1
   # floor(log2(100)) + 1 = 7 levels; scale levels / epsilon_0
   expect_equal(unique(out$scale[seq_len(out$total)]), 7 / 0.1)
   expect_equal(unique(out$kind[seq_len(out$total)]), 1)
-  public <- trace_context(policy_linucb(epsilon = 0.6, contexts = "public"), rep(1, n), rep(1, n),
+  public <- trace_context(policy_linucb(epsilon = 0.6, contexts = "public", mechanism = "tree"), rep(1, n), rep(1, n),
                           contexts, 1, max_ledger = 5000)
   expect_equal(diff(c(0, public$released)), rep(6, n))
   expect_equal(unique(public$scale[seq_len(public$total)]), 7 / 0.1)
@@ -117,8 +117,8 @@ test_that("one changed round moves every released sum by at most 1, in one node 
   rewards <- runif(n)
   other <- contexts; other[, 6] <- 1 - round(contexts[, 6])
   changed <- replace(rewards, 6, 1 - round(rewards[6]))
-  one <- trace_context(policy_linucb(epsilon = 1), rep(1, n), rewards, contexts, 1, max_ledger = 500)
-  two <- trace_context(policy_linucb(epsilon = 1), rep(1, n), changed, other, 1, max_ledger = 500)
+  one <- trace_context(policy_linucb(epsilon = 1, mechanism = "tree"), rep(1, n), rewards, contexts, 1, max_ledger = 500)
+  two <- trace_context(policy_linucb(epsilon = 1, mechanism = "tree"), rep(1, n), changed, other, 1, max_ledger = 500)
   moved <- matrix(abs(one$exact - two$exact)[seq_len(n * p)], p)
   expect_lte(max(moved), 1 + 1e-12)
   # 15 rounds: 4 levels, and a round is in at most 4 partial sums of each tree
@@ -127,7 +127,7 @@ test_that("one changed round moves every released sum by at most 1, in one node 
 })
 
 test_that("contexts and rewards beyond [0, 1] do not break the kernel's sensitivity", {
-  out <- trace_context(policy_linucb(epsilon = 1), 1, 5, matrix(c(3, -2), 2), 1, max_ledger = 10)
+  out <- trace_context(policy_linucb(epsilon = 1, mechanism = "tree"), 1, 5, matrix(c(3, -2), 2), 1, max_ledger = 10)
   expect_equal(out$exact[1:5], c(1, 0, 0, 1, 0))
 })
 
@@ -135,7 +135,7 @@ test_that("the noise in b has the variance that the tree says", {
   # 7 = 111 in binary: three nodes, each with Laplace noise of scale 3 levels / (1 / 5)
   runs <- 1500; n <- 7; d <- 2
   contexts <- matrix(0.5, d, n)
-  trace <- traced_context(policy_lin_ts(epsilon = 1), rep(1, n), rep(1, n), contexts, 1)
+  trace <- traced_context(policy_lin_ts(epsilon = 1, mechanism = "tree"), rep(1, n), rep(1, n), contexts, 1)
   b <- vapply(seq_len(runs), function(seed) trace(seed)$b[, 1], numeric(d))
   scale <- 3 / (1 / 5)
   variance <- 3 * 2 * scale^2
@@ -149,7 +149,7 @@ test_that("noisy A is symmetric, and its eigenvalues below the ridge are raised 
   d <- 4; n <- 16; ridge <- 1.5
   contexts <- matrix(runif(d * n), d)
   raised <- 0
-  for (policy in list(policy_linucb(epsilon = 200, ridge = ridge),
+  for (policy in list(policy_linucb(epsilon = 200, ridge = ridge, mechanism = "tree"),
                       policy_linucb(epsilon = 20, ridge = ridge, mechanism = "gamma"))) {
     # After 16 rounds one node holds all: the last 14 releases.
     out <- trace_context(policy, rep(1, n), runif(n), contexts, 1, max_ledger = 14 * n)
@@ -191,7 +191,7 @@ test_that("constructors check their arguments", {
   expect_error(policy_linucb(ridge = 0), class = "dpts_error_input")
   expect_error(policy_linucb(2, 1, "shared"), class = "dpts_error_dots")
   expect_error(policy_fixed(0), class = "dpts_error_input")
-  text <- function(...) format(policy_lin_ts(epsilon = 2.7, ...)$guarantee)
+  text <- function(...) format(policy_lin_ts(epsilon = 2.7, mechanism = "tree", ...)$guarantee)
   expect_match(text(), "2.7-DP for rewards, and for contexts given the round's own arm")
   expect_match(text(model = "shared"), "2.7-joint-DP for rewards and contexts")
   expect_match(text(contexts = "public"), "2.7-DP for rewards \\(contexts public\\)")
@@ -233,7 +233,7 @@ test_that("the privacy loss of any replaced round stays below epsilon", {
     expect_gt(loss(batches, TRUE, 9), epsilon / 20)
   }
   # Without batches another arm breaks the bound, as the help page says.
-  expect_gt(loss(policy_linucb(epsilon = epsilon), TRUE, 9), epsilon)
+  expect_gt(loss(policy_linucb(epsilon = epsilon, mechanism = "tree"), TRUE, 9), epsilon)
 })
 
 test_that("batches release exact sums when their time has come, and not before", {
@@ -242,20 +242,21 @@ test_that("batches release exact sums when their time has come, and not before",
   contexts <- matrix(runif(d * n), d)
   rewards <- runif(n)
   arms <- sample(k, n, TRUE)
-  done <- seq_len(n %/% batch * batch)
   for (public in c("private", "public")) for (mechanism in c("tree", "gamma")) {
     policy <- policy_lin_ts(epsilon = 1, contexts = public, mechanism = mechanism, batch = batch)
     out <- trace_context(policy, arms, rewards, contexts, k, silent = TRUE, max_ledger = 1000)
+    of_arm <- vapply(seq_len(n), function(t) sum(arms[seq_len(t)] == arms[t]), 0)
     for (i in seq_len(k)) {
-      x <- contexts[, done][, arms[done] == i]
-      a <- diag(d) + tcrossprod(x)
+      # With public contexts each arm has batches of its own.
+      done <- if (public == "private") seq_len(n) <= n %/% batch * batch else of_arm <= sum(arms == i) %/% batch * batch
+      mine <- done & arms == i
+      a <- diag(d) + tcrossprod(contexts[, mine])
       expect_equal(out$inverse[, , i], solve(a), tolerance = 1e-10)
-      expect_equal(out$theta[, i], drop(solve(a, x %*% rewards[done][arms[done] == i])),
-                   tolerance = 1e-10)
+      expect_equal(out$theta[, i], drop(solve(a, contexts[, mine] %*% rewards[mine])), tolerance = 1e-10)
     }
     terms <- if (public == "public") d else 9
-    expect_equal(out$released, terms * k * (seq_len(n) %/% batch))
-    # floor(23 / 5) = 4 leaves: 3 levels; twice the noise where contexts are private
+    expect_equal(out$released, if (public == "private") terms * k * (seq_len(n) %/% batch) else terms * cumsum(of_arm %% batch == 0))
+    # 23 / 5: 5 leaves, the last of which may be open: 3 levels; twice the noise where contexts are private
     twice <- if (public == "public") 1 else 2
     expect_equal(unique(out$scale[seq_len(out$total)]),
                  twice * 3 * if (mechanism == "tree") terms else sqrt(terms))
@@ -266,71 +267,103 @@ test_that("batches release exact sums when their time has come, and not before",
 
 # ---- Gaussian noise -----------------------------------------------------------------------
 
-# The models of policy_linucb(mu =) in R, from the noise of its ledger and what was played: A before
-# small eigenvalues are raised, and b
-gaussian_reference <- function(out, policy, z, rewards, k, horizon, n = length(rewards)) {
-  p <- policy$params
-  d <- nrow(z)
-  models <- if (p$shared == 1) 1 else k
-  ends <- if (p$growth > 0) growing_ends(horizon, p$mu) else seq(p$batch, horizon, by = p$batch)
-  leaves <- length(ends)
-  norm <- min(p$norm, sqrt(d), na.rm = TRUE)
-  z <- sweep(z, 2, pmin(1, norm / pmax(sqrt(colSums(z^2)), 1e-300)), `*`)
+# The scales for a bound N on contexts and a centre, as on the help page: of A's diagonal, off it, and of b
+linear_scales <- function(p, d) {
+  laplace <- p$mechanism == "batches"
+  norm <- min(p$norm, if (laplace) d - p$intercept else sqrt(d - p$intercept), na.rm = TRUE)
+  if (p$intercept == 1) norm <- if (laplace) norm + 1 else sqrt(norm^2 + 1)
+  h <- max(p$centre, 1 - p$centre)
+  budget <- min(p$mu, p$epsilon)
   pairs <- which(upper.tri(diag(d), TRUE), arr.ind = TRUE) # (1,1), (1,2), (2,2), ...: column by column
-  move <- c(sqrt(2) * norm^2, sqrt(2) * norm)
-  if (p$shared == 1) move <- pmin(move, c(d, sqrt(d)))
-  sd <- sqrt(2) * move / p$mu
-  sd <- if (p$public == 1) rep(norm / p$mu, d) else
-    c(ifelse(pairs[, 1] == pairs[, 2], sd[1], sd[1] / sqrt(2)), rep(sd[2], d))
-  items <- rbind(if (p$public == 0) z[pairs[, 1], , drop = FALSE] * z[pairs[, 2], , drop = FALSE],
-                 sweep(z, 2, rewards, `*`))
-  ref <- toeplitz_of(p$mechanism, leaves)
-  done <- sum(ends <= n)
+  w <- 3 / (4 * h^2)
+  move <- sqrt(max(2 + 2 * w * h^2, 2 + w * (1 - 2 * p$centre * (1 - p$centre)) + (w * p$centre * (1 - p$centre))^2 / 2))
+  two <- if (laplace) c(4 * norm^2, 4 * h * norm) else move * c(norm^2, norm / sqrt(w))
+  of_a <- ifelse(pairs[, 1] == pairs[, 2], 1, if (laplace) 1 / 2 else sqrt(1 / 2))
+  scale <- if (p$public == 1) rep(norm, d) else c(two[1] * of_a, rep(two[2], d))
+  list(norm = norm, laplace = laplace, pairs = pairs, scale = scale / budget)
+}
+
+# The models of a private policy in R, from the noise of its ledger and what was played: the released sums, and
+# what they are made of. Without bits.
+linear_reference <- function(out, policy, z, rewards, k, horizon, first = NULL, growth = 0) {
+  p <- policy$params
+  if (p$intercept == 1) z <- rbind(1, z)
+  d <- nrow(z)
+  n <- length(rewards)
+  models <- if (p$shared == 1) 1 else k
+  is <- linear_scales(p, d)
+  short <- pmin(1, is$norm / pmax(if (is$laplace) colSums(z) else sqrt(colSums(z^2)), 1e-300))
+  z <- sweep(z, 2, short, `*`)
+  private <- p$public == 0
+  items <- rbind(if (private) z[is$pairs[, 1], , drop = FALSE] * z[is$pairs[, 2], , drop = FALSE],
+                 sweep(z, 2, short * (rewards - p$centre), `*`))
+  ends <- function(rounds) {
+    if (growth == 0) return(seq(p$batch, length.out = rounds %/% p$batch, by = p$batch))
+    at <- end <- 0
+    while ((end <- max(end + first, floor(growth * end))) <= rounds) at <- c(at, end)
+    at[-1]
+  }
+  leaves <- length(ends(horizon - 1)) + 1 # the last may be open
+  mine <- lapply(seq_len(models), function(m) which(models == 1 | out$arm == m))
+  # When each model's batches ended, in rounds
+  ended <- lapply(mine, function(rounds) if (private) ends(n) else rounds[ends(length(rounds))])
+  order <- do.call(rbind, lapply(seq_len(models), function(m) cbind(ended[[m]], rep(m, length(ended[[m]])))))
+  order <- order[order(order[, 1], order[, 2]), 2]
+  terms <- length(is$scale)
+  ref <- if (is$laplace) list(right = diag(leaves), left = lower.tri(diag(leaves), TRUE) + 0, factor = 1) else
+    toeplitz_of(p$mechanism, leaves)
   lapply(seq_len(models), function(m) {
+    done <- length(ended[[m]])
     leaf <- vapply(seq_len(done), function(j) {
-      in_batch <- seq_len(n) > c(0, ends)[j] & seq_len(n) <= ends[j] & (models == 1 | out$arm == m)
+      in_batch <- mine[[m]][mine[[m]] > c(0, ended[[m]])[j] & mine[[m]] <= ended[[m]][j]]
       rowSums(items[, in_batch, drop = FALSE])
-    }, numeric(nrow(items)))
-    sums <- leaf %*% rep(1, done)
-    # The ledger: for each release, for each model, the numbers
-    rows <- outer(seq_along(sd), (seq_len(done) - 1) * models + m - 1, function(i, j) j * length(sd) + i)
-    noise <- matrix(out$noise[rows], nrow = length(sd))
-    exact <- matrix(out$exact[rows], nrow = length(sd))
-    weights <- ref$left[done, seq_len(done)]
-    list(sums = drop(sums), noisy = drop(sums + noise %*% weights), scale = sd * ref$factor,
-         seen = matrix(out$scale[rows], nrow = length(sd)),
-         exact = exact, expected = leaf %*% t(ref$right[seq_len(done), seq_len(done)]),
-         variance = (sd[1] * ref$factor)^2 * sum(weights^2), leaves = leaves, pairs = pairs, done = done)
+    }, numeric(terms))
+    dim(leaf) <- c(terms, done)
+    rows <- outer(seq_len(terms), (which(order == m) - 1) * terms, `+`)
+    of <- function(column) matrix(out[[column]][rows], terms)
+    used <- mine[[m]][mine[[m]] <= max(0, ended[[m]])]
+    left <- ref$left[max(done, 1), seq_len(done), drop = FALSE]
+    list(noisy = rowSums(leaf) + drop(of("noise") %*% t(left)), scale = is$scale * ref$factor, seen = of("scale"),
+         exact = of("exact"), expected = leaf %*% t(ref$right[seq_len(done), seq_len(done), drop = FALSE]),
+         variance = (is$scale[1] * ref$factor)^2 * (1 + is$laplace) * sum(left^2), leaves = leaves, pairs = is$pairs,
+         done = done, a = tcrossprod(z[, used, drop = FALSE]))
   })
 }
 
-test_that("with mu, the models are those of an R translation: sums, noise, scales, margin", {
+test_that("the models are those of an R translation: sums, noise, scales, margin, shortened and centred rows", {
   withr::local_seed(10)
-  d <- 3; n <- 47; k <- 2
+  n <- 47; k <- 2
   cases <- expand.grid(model = c("disjoint", "shared"), contexts = c("private", "public"),
-                       mechanism = c("toeplitz", "tree"), batch = c("growing", "5"),
+                       mechanism = c("toeplitz", "tree", "batches"), batch = c("growing", "5"),
                        norm = c(NA, 1), stringsAsFactors = FALSE)
   for (i in seq_len(nrow(cases))) {
     case <- cases[i, ]
+    private <- case$contexts == "private"
+    laplace <- case$mechanism == "batches"
+    if (laplace && !private && case$batch == "growing") next # bits: a test of their own
+    intercept <- i %% 3 == 0
+    d <- 3 + intercept
     policy <- (if (i %% 2) policy_linucb else policy_lin_ts)(
-      Inf, 0.5, mu = 200, model = case$model, contexts = case$contexts, mechanism = case$mechanism,
-      batch = if (case$batch == "5") 5 else if (i %% 3) "growing",
-      norm = if (!is.na(case$norm)) case$norm, ridge = 0.7, margin = 0.4
+      if (laplace) 200 else Inf, 0.5, mu = if (laplace) Inf else 200, model = case$model, contexts = case$contexts,
+      mechanism = case$mechanism, batch = if (case$batch == "5") 5 else if (i %% 2) "growing",
+      norm = if (!is.na(case$norm)) case$norm, ridge = 0.7, margin = 0.4, centre = if (i %% 4 == 1) 0.25,
+      intercept = intercept
     )
-    z <- matrix(runif(d * n), d)
+    z <- matrix(runif(3 * n), 3)
     rewards <- runif(n)
     arms <- sample(k, n, TRUE)
-    out <- trace_context(policy, arms, rewards, z, k, horizon = 60, max_ledger = 5000)
-    ref <- gaussian_reference(out, policy, z, rewards, k, 60)
-    expect_equal(out$total, length(ref) * length(ref[[1]]$scale) * ref[[1]]$done)
-    expect_equal(unique(out$kind[seq_len(out$total)]), 2)
+    out <- trace_context(policy, arms, rewards, z, k, horizon = 60, max_ledger = 5000, dim = d)
+    ref <- linear_reference(out, policy, z, rewards, k, 60, first = if (private) 2 else 4 * d,
+                            growth = if (case$batch == "5") 0 else if (laplace) 1.5 else 1.1)
+    expect_equal(out$total, sum(vapply(ref, function(r) length(r$scale) * r$done, 0)))
+    expect_equal(unique(out$kind[seq_len(out$total)]), if (laplace) 1 else 2)
     for (m in seq_along(ref)) {
       r <- ref[[m]]
       expect_equal(r$seen, matrix(r$scale, length(r$scale), r$done), tolerance = 1e-10)
       expect_equal(r$exact, r$expected, tolerance = 1e-9)
-      p <- if (case$contexts == "private") nrow(r$pairs) else 0
-      expect_equal(out$b[, m], r$noisy[p + 1:d], tolerance = 1e-9)
-      if (p > 0) {
+      p <- if (private) nrow(r$pairs) else 0
+      expect_equal(out$b[, m], r$noisy[p + seq_len(d)], tolerance = 1e-9)
+      if (private) {
         a <- matrix(0, d, d)
         a[r$pairs] <- r$noisy[1:p]
         a <- a + t(a) - diag(diag(a))
@@ -338,17 +371,43 @@ test_that("with mu, the models are those of an R translation: sums, noise, scale
           (sqrt(2 * d) + sqrt(2 * log(length(ref) * r$leaves / 0.01)))
         e <- eigen(a + diag(0.7 + 0.4 * bound, d), symmetric = TRUE)
         inverse <- e$vectors %*% diag(1 / pmax(e$values, 0.7)) %*% t(e$vectors)
-        expect_equal(out$inverse[, , m], inverse, tolerance = 1e-8)
       } else {
-        ends <- if (policy$params$growth > 0) growing_ends(n, 200) else seq(5, n, 5)
-        used <- seq_len(n) <= max(ends) & (case$model == "shared" | arms == m)
-        x <- sweep(z, 2, pmin(1, min(case$norm, 9, na.rm = TRUE) / sqrt(colSums(z^2))), `*`)[, used]
-        inverse <- solve(tcrossprod(x) + diag(0.7, d))
-        expect_equal(out$inverse[, , m], inverse, tolerance = 1e-8)
+        inverse <- solve(r$a + diag(0.7 + 0.4 * sqrt(r$variance), d))
       }
+      expect_equal(out$inverse[, , m], inverse, tolerance = 1e-8)
       expect_equal(out$theta[, m], drop(inverse %*% out$b[, m]), tolerance = 1e-8)
     }
   }
+})
+
+test_that("with public contexts and epsilon an arm's first rewards are bits, taken without bias, then batches", {
+  withr::local_seed(11)
+  d <- 2; n <- 120; epsilon <- 1; norm <- 0.9
+  f <- stats::plogis(-epsilon)
+  even <- ceiling(2 * norm^2 / epsilon^2 / (min(1 / 3, norm / d) * f * (1 - f) / (1 - 2 * f)^2))
+  z <- matrix(runif(d * n), d)
+  rewards <- runif(n)
+  policy <- policy_linucb(epsilon, contexts = "public", norm = norm)
+  out <- trace_context(policy, rep(1, n), rewards, z, 1, max_ledger = 500)
+  bits <- 4 * even
+  ends <- bits
+  while ((end <- max(ends[1] + even, floor(1.6 * ends[1]))) <= n) ends <- c(end, ends)
+  batches <- length(ends) - 1
+  expect_gt(batches, 0)
+  expect_equal(out$released, pmin(seq_len(n), bits) + d * vapply(seq_len(n), function(t) sum(ends[ends > bits] <= t), 0))
+  expect_equal(out$kind[seq_len(out$total)], c(rep(4, bits), rep(1, d * batches)))
+  expect_equal(out$scale[seq_len(out$total)], c(rep(f, bits), rep(norm / epsilon, d * batches)), tolerance = 1e-12)
+  q <- pmin(1, norm / colSums(z))
+  x <- sweep(z, 2, q, `*`)
+  bit <- (out$exact + out$noise)[seq_len(bits)]
+  expect_true(all(bit %in% 0:1))
+  used <- seq_len(max(ends))
+  b <- x[, seq_len(bits)] %*% (q[seq_len(bits)] * ((bit - f) / (1 - 2 * f) - 0.5)) +
+    x[, (bits + 1):max(ends)] %*% ((q * (rewards - 0.5))[(bits + 1):max(ends)]) +
+    rowSums(matrix(out$noise[bits + seq_len(d * batches)], d))
+  ridge <- 2 / (1 - 2 * f)^2 - 1 + 2 * sqrt(2 * batches) * norm / epsilon
+  expect_equal(out$b[, 1], drop(b), tolerance = 1e-9)
+  expect_equal(out$inverse[, , 1], solve(tcrossprod(x[, used]) + diag(ridge, d)), tolerance = 1e-8)
 })
 
 test_that("a margin of 1 keeps the noisy matrix above the ridge in 99% of runs, in all releases", {
@@ -382,13 +441,13 @@ test_that("growing batches need no horizon", {
   expect_equal(cumsum(seq_len(400) %in% growing_ends(400, 10)) * 5, known$released)
   expect_gt(sum(diff(growing_ends(400, 10)) > 30), 1)
   leaves <- length(growing_ends(2^53, 10))
-  expect_equal(any$scale[1], 4 / 10 * toeplitz_of("toeplitz", leaves)$factor)
+  expect_equal(any$scale[1], sqrt(3.78125) * 2 / 10 * toeplitz_of("toeplitz", leaves + 1)$factor)
   # As the help page says
   expect_equal(length(growing_ends(1e5, 1)), 46)
   expect_equal(length(growing_ends(2^53, 1)), 311)
   # The other batches have the counter without a bound then.
   ever <- run(Inf, batch = 10)
-  expect_equal(ever$scale[1], 4 / 10 * factorisation(Inf)$norm)
+  expect_equal(ever$scale[1], sqrt(3.78125) * 2 / 10 * factorisation(Inf)$norm)
 })
 
 test_that("mu or epsilon, and guarantees that say which", {
@@ -453,28 +512,35 @@ test_that("a private policy beats the trees, at the same privacy and at less", {
   clear("gaussian", "uniform")
 })
 
-test_that("no round moves a Gaussian release further than its noise allows: all corners, all pairs", {
-  # One release, batch 1, so R is 1: the moves in units of the noise are mu, together, at the worst pair.
-  d <- 3; mu <- 0.6
-  corners <- as.matrix(expand.grid(rep(list(0:1), d)))
-  rounds <- cbind(corners[rep(seq_len(nrow(corners)), 2), ], reward = rep(0:1, each = nrow(corners)))
+test_that("no round moves a release further than its noise allows: corners, the worst pair, one model and two", {
+  # One release, batch 1, so R is 1: the moves in units of the noise are the budget, together, at the worst pair.
+  d <- 3
+  contexts <- rbind(as.matrix(expand.grid(rep(list(0:1), d))), c(0.375, sqrt(1 - 0.375^2), 0), c(0.5, 0.25, 0.25),
+                    c(1.7, -5, 0.2))
+  rewards <- c(-100, 0, 0.3, 1)
+  rounds <- cbind(contexts[rep(seq_len(nrow(contexts)), length(rewards)), ], rep(rewards, each = nrow(contexts)))
   released <- function(policy, arm) {
-    lapply(seq_len(nrow(rounds)), function(i) {
+    t(vapply(seq_len(nrow(rounds)), function(i) {
       out <- trace_context(policy, arm, rounds[i, d + 1], matrix(rounds[i, 1:d]), 2, horizon = 1, silent = TRUE,
                            max_ledger = 20 * 2)
       (out$exact / out$scale)[seq_len(out$total)]
-    })
+    }, numeric(if (policy$params$shared == 1) 9 else 18)))
   }
-  most <- function(...) {
-    policy <- policy_linucb(mu = mu, batch = 1, ...)
-    one <- released(policy, 1)
-    both <- c(one, released(policy, 2))
-    max(vapply(one, function(a) max(vapply(both, function(b) sqrt(sum((a - b)^2)), 0)), 0)) / mu
+  most <- function(..., mu = Inf) {
+    policy <- policy_linucb(..., mu = mu, batch = 1)
+    both <- rbind(released(policy, 1), released(policy, 2))
+    max(stats::dist(both, if (mu < Inf) "euclidean" else "manhattan")) / min(mu, policy$params$epsilon)
   }
-  expect_equal(most(model = "shared"), 1, tolerance = 1e-9)
-  expect_equal(most(norm = 1), 1, tolerance = 1e-9)
-  expect_equal(most(norm = 1.2), 1, tolerance = 1e-9)
-  expect_equal(most(), 1, tolerance = 1e-9)
-  # d^2 + w d is not reached here, nor 2 N^4 + 2 w N^2 with corners of less than norm 1.3.
-  expect_lt(most(model = "shared", norm = 1.3), 1)
+  for (centre in list(NULL, 0.2, 0)) {
+    # The bound of two models is attained; that of one by 0 against 1 at z.y = w c (1 - c) / 2 = 0.375 for c = 1/2.
+    two <- if (is.null(centre)) sqrt(3.5 / 3.78125) else 1
+    expect_equal(most(mu = 0.6, norm = 1, centre = centre), if (is.null(centre)) 1 else two, tolerance = 1e-9)
+    expect_lte(most(mu = 0.6, norm = 1.2, centre = centre), 1 + 1e-9)
+    expect_equal(most(mu = 0.6, centre = centre), two, tolerance = 1e-9)
+    expect_equal(most(0.6, norm = 1, centre = centre), 1, tolerance = 1e-9)
+    expect_equal(most(0.6, centre = centre), 1, tolerance = 1e-9)
+    expect_lte(most(mu = 0.6, norm = 1.2, centre = centre, model = "shared"), 1 + 1e-9)
+    expect_lte(most(0.6, norm = 0.8, centre = centre, model = "shared"), 1 + 1e-9)
+  }
+  expect_equal(most(mu = 0.6, norm = 1, model = "shared"), 1, tolerance = 1e-9)
 })

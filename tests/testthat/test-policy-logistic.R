@@ -59,57 +59,65 @@ test_that("one step for each reward comes within a fifth of a standard error of 
 })
 
 # Batch by batch, with the ledger's noise: the models of policy_logistic_ucb(mu =)
-logistic_gaussian_reference <- function(out, policy, z, rewards, k, horizon) {
+logistic_gaussian_reference <- function(out, policy, z, rewards, k, horizon, first) {
   p <- policy$params
   d <- nrow(z)
   n <- length(rewards)
-  models <- if (p$shared == 1) 1 else k
-  ends <- if (p$growth > 0) growing_ends(horizon, p$mu) else seq(p$batch, horizon, by = p$batch)
-  norm <- min(p$norm, sqrt(d), na.rm = TRUE)
-  z <- sweep(z, 2, pmin(1, norm / sqrt(colSums(z^2))), `*`)
-  pairs <- which(upper.tri(diag(d), TRUE), arr.ind = TRUE)
   public <- p$public == 1
+  models <- if (p$shared == 1) 1 else k
+  mine <- lapply(seq_len(models), function(m) which(models == 1 | out$arm == m))
+  ends <- function(rounds) {
+    if (p$growth == 0) return(seq(p$batch, length.out = rounds %/% p$batch, by = p$batch))
+    at <- end <- 0
+    while ((end <- max(end + first, floor(p$growth * end))) <= rounds) at <- c(at, end)
+    at[-1]
+  }
+  ended <- lapply(mine, function(rounds) if (public) rounds[ends(length(rounds))] else ends(n))
+  leaves <- length(ends(horizon - 1)) + 1
+  order <- do.call(rbind, lapply(seq_len(models), function(m) cbind(ended[[m]], rep(m, length(ended[[m]])))))
+  order <- order[order(order[, 1], order[, 2]), 2]
+  norm <- min(p$norm, sqrt(d), na.rm = TRUE)
+  short <- pmin(1, norm / sqrt(colSums(z^2)))
+  pairs <- which(upper.tri(diag(d), TRUE), arr.ind = TRUE)
   sd <- if (public) rep(norm / p$mu, d) else
     c(0.41 * norm^2 / ifelse(pairs[, 1] == pairs[, 2], 1, sqrt(2)), rep(1.64 * norm, d)) / p$mu
-  ref <- toeplitz_of("toeplitz", length(ends))
-  done <- sum(ends <= n)
+  ref <- toeplitz_of("toeplitz", leaves)
   terms <- length(sd)
-  rows <- function(j, m) ((j - 1) * models + m - 1) * terms + seq_len(terms)
-  model <- replicate(models, list(theta = numeric(d), leaf = NULL, noise = NULL, a = diag(p$ridge, d)),
-                     simplify = FALSE)
-  for (j in seq_len(done)) {
-    now <- seq(c(0, ends)[j] + 1, ends[j])
-    model <- lapply(seq_len(models), function(m) {
-      x <- model[[m]]
-      here <- now[models == 1 | out$arm[now] == m]
+  model <- lapply(seq_len(models), function(m) {
+    x <- list(theta = numeric(d), a = diag(p$ridge, d), inverse = diag(1 / p$ridge, d), b = numeric(d))
+    for (j in seq_along(ended[[m]])) {
+      rows <- (which(order == m)[j] - 1) * terms + seq_len(terms)
+      here <- mine[[m]][mine[[m]] > c(0, ended[[m]])[j] & mine[[m]] <= ended[[m]][j]]
+      # A context that was shortened has the weight and the response of the whole one.
       item <- lapply(here, function(t) logistic_item(x$theta, z[, t], rewards[t]))
+      y <- sweep(z[, here, drop = FALSE], 2, short[here], `*`)
       w <- vapply(item, `[[`, 0, "w")
-      a <- z[, here, drop = FALSE] %*% (w * t(z[, here, drop = FALSE]))
-      b <- z[, here, drop = FALSE] %*% vapply(item, `[[`, 0, "c")
+      a <- y %*% (w * t(y))
+      b <- y %*% (short[here] * vapply(item, `[[`, 0, "c"))
       x$leaf <- cbind(x$leaf, c(if (!public) a[pairs], b))
-      x$noise <- cbind(x$noise, out$noise[rows(j, m)])
+      x$noise <- cbind(x$noise, out$noise[rows])
       x$exact <- cbind(x$exact, x$leaf %*% ref$right[j, seq_len(j)])
-      x$seen <- cbind(x$seen, out$exact[rows(j, m)])
-      x$scale <- cbind(x$scale, out$scale[rows(j, m)] / (sd * ref$factor))
+      x$seen <- cbind(x$seen, out$exact[rows])
+      x$scale <- cbind(x$scale, out$scale[rows] / (sd * ref$factor))
       sums <- rowSums(x$leaf) + drop(x$noise %*% ref$left[j, seq_len(j)])
       x$b <- sums[terms - d + seq_len(d)]
+      sd_now <- sd[1] * ref$factor * sqrt(sum(ref$left[j, seq_len(j)]^2))
       if (public) {
         x$a <- x$a + a
-        x$inverse <- solve(x$a)
+        x$inverse <- solve(x$a + diag(p$margin * sd_now, d))
       } else {
         noisy <- matrix(0, d, d)
         noisy[pairs] <- sums[seq_len(nrow(pairs))]
         noisy <- noisy + t(noisy) - diag(diag(noisy))
-        variance <- (sd[1] * ref$factor)^2 * sum(ref$left[j, seq_len(j)]^2)
-        bound <- sqrt(variance) * (sqrt(2 * d) + sqrt(2 * log(models * length(ends) / 0.01)))
+        bound <- sd_now * (sqrt(2 * d) + sqrt(2 * log(models * leaves / 0.01)))
         e <- eigen(noisy + diag(p$ridge + p$margin * bound, d), symmetric = TRUE)
         x$inverse <- e$vectors %*% (t(e$vectors) / pmax(e$values, p$ridge))
       }
       x$theta <- drop(x$inverse %*% x$b)
-      x
-    })
-  }
-  list(model = model, total = models * terms * done)
+    }
+    x
+  })
+  list(model = model, total = terms * length(order))
 }
 
 test_that("with mu, the models are those of an R translation: weights, sums, noise, scales, margin", {
@@ -126,7 +134,7 @@ test_that("with mu, the models are those of an R translation: weights, sums, noi
     z <- matrix(runif(d * n), d)
     rewards <- rbinom(n, 1, 0.8)
     out <- trace_context(policy, sample(k, n, TRUE), rewards, z, k, horizon = 60, max_ledger = 5000)
-    ref <- logistic_gaussian_reference(out, policy, z, rewards, k, 60)
+    ref <- logistic_gaussian_reference(out, policy, z, rewards, k, 60, if (case$contexts == "public") 4 * d else 2)
     expect_equal(out$total, ref$total)
     expect_equal(unique(out$kind[seq_len(out$total)]), 2)
     for (m in seq_along(ref$model)) {
