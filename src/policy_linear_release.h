@@ -37,8 +37,8 @@ struct linear_t {
 }; /* followed by the models and the scratch space of update() */
 
 /* A model, in doubles: A^-1 as the rows of its lower triangle, b, theta, F if it is kept,
-   the counters, and with batches the sums of the present one; the exact A so far, the part of b that is made of
-   bits, and the clock. */
+   the counters, and with batches the sums of the present one; the exact A so far, the part of b that is made
+   of bits, and the clock. */
 static inline int packed(int d) { return d * (d + 1) / 2; }
 
 static inline double *block(const linear_t *linear) { return (double *)(linear + 1); }
@@ -85,8 +85,8 @@ int release_is_sound(const linear_t *linear, double *model);
    the released sums, of which the last are b. */
 const double *release_item(linear_t *linear, double *model, double *item, double *sums, draws_t *draws);
 /* A context as a model learns it: entries in [0, 1], and no longer than the norm. Returns by what it was
-   shortened, 1 if not at all; its reward is shortened with it. Live, on people, it is rounded to the grid first,
-   and cut downwards on it. */
+   shortened, 1 if not at all; its reward is shortened with it. Live, on people, it is rounded to the grid
+   first, and cut downwards on it. */
 double release_context(const linear_t *linear, const double *context, int live, double *z);
 /* What is added to A on account of the noise. */
 double release_margin(const linear_t *linear, double *model);
