@@ -65,8 +65,8 @@ static inline size_t toeplitz_size(int n_nodes, int numbers) {
 
 void toeplitz_init(toeplitz_t *t, double bound, int nodes, int numbers);
 
-/* Adds a vector of items, with noise of scale[i] (Gaussian noise's sd) on the release of number i, and writes
-   the released sums. Items past the bound are ignored. Laplace's noise needs nodes = 0. */
+/* Adds a vector of items, with noise of scale[i] (Gaussian noise's sd) on the release of number i, and
+   writes the released sums. Items past the bound are ignored. Laplace's noise needs nodes = 0. */
 void toeplitz_add(toeplitz_t *t, const double *item, enum noise_kind kind, const double *scale, double *sums,
                   draws_t *draws);
 
