@@ -103,6 +103,8 @@ choose_arms <- function(agent, tx, n, offer, contexts, person, key, stratum) {
     agent$life$clipped <- agent$life$clipped + sum(contexts$outside[counts & chosen$new])
   }
   if (any(counts)) {
+    on <- offer %||% seq_along(agent$offered)
+    agent$offered[on] <- agent$offered[on] + sum(!is.na(chosen$probability[counts]))
     agent$outstanding <- agent$outstanding + tabulate(chosen$arm[counts], length(agent$terms$arms))
     tx$next_due <- min(tx$next_due, due, na.rm = !is.na(due))
   }

@@ -95,6 +95,7 @@ add_arms <- function(agent, tx, add) {
   agent$life$since <- c(agent$life$since, rep(sum(session_pulls(agent$session)), length(add)))
   agent$life$until <- c(agent$life$until, rep(NA_real_, length(add)))
   agent$outstanding <- c(agent$outstanding, numeric(length(add)))
+  agent$offered <- c(agent$offered, numeric(length(add)))
   note_events(tx, rep("add", length(add)), list(t = rep(NA_real_, length(add)), arm = old + seq_along(add)))
 }
 

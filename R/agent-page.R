@@ -102,7 +102,7 @@ overview <- function(agent) {
     leads = leads(estimates), own = identical(agent_guarantee(agent$terms$policy)$neighbours, "joint"),
     verdict = if (!is.null(verdict)) list(arm = as.character(verdict$arm), missing = verdict$missing),
     proof = proof_in_time(agent),
-    balance = sample_ratio(seen$sums, arms$pulls),
+    balance = sample_ratio(seen$sums, arms$pulls, agent$offered),
     epsilon = data.frame(unit = units, spent = vapply(units, smallest, 0, "spent"),
                          epsilon = vapply(units, smallest, 0, "epsilon"), row.names = NULL),
     arms = data.frame(
@@ -133,13 +133,14 @@ leads <- function(estimates) {
        by = estimates$mean[order[1]] - estimates$mean[order[2]])
 }
 
-# Were arms chosen as often as the tosses say? With n tosses, sum 1 / chance over the choices of an arm has
-# mean n and its variance is about sum (1 - chance) / chance^2: normal for many. A p-value of all arms
-# together, by Bonferroni; NA where chances are not known for all. (An arm that was not on offer all the time
-# looks as if chosen too rarely.)
-# `sums`: Of each arm how many were tossed, and the two sums.
-sample_ratio <- function(sums, pulls) {
-  if (sum(sums[, 1]) < sum(pulls) || any(pulls < 20)) return(NA)
-  z <- (sums[, 2] - sum(pulls)) / sqrt(sums[, 3])
-  min(1, length(pulls) * 2 * stats::pnorm(-max(abs(z))))
+# Were arms chosen as often as the tosses say? Over the tosses that an arm was on offer for, active and not
+# left out by the call, the sum of 1 / chance at those that chose it has the number of all as its mean, and
+# its variance is about the sum of (1 - chance) / chance^2: normal for many. A p-value of all arms together,
+# by Bonferroni; NA where chances are not known for all rounds, or fewer than two arms were chosen often.
+# `sums`: of each arm how many choices were tossed, and the two sums.
+sample_ratio <- function(sums, pulls, offered) {
+  often <- which(pulls >= 20)
+  if (sum(sums[, 1]) < sum(pulls) || length(often) < 2) return(NA)
+  z <- (sums[often, 2] - offered[often]) / sqrt(sums[often, 3])
+  min(1, length(often) * 2 * stats::pnorm(-max(abs(z))))
 }

@@ -267,7 +267,8 @@ new_agent <- function(store, terms, identity) {
   agent$session <- session_of(terms, terms$arms)
   agent$releases <- agent$session$by_batch
   agent$silent <- terms$use == "deadline"
-  agent$outstanding <- numeric(length(terms$arms)) # tickets that are not resolved, per arm
+  # Of each arm: tickets that are not resolved, and tosses that it was on offer for
+  agent$outstanding <- agent$offered <- numeric(length(terms$arms))
   agent$open <- new.env() # tickets that it gave out last, see open_tickets()
   agent$seq <- -1 # of the change whose state the session holds; -1: of none
   agent$over <- FALSE # is it beyond its budget?
@@ -305,7 +306,7 @@ agent_image <- function(agent) {
     agent$written <- agent$life
     agent$life_bytes <- write_life(agent$life)
   }
-  session_image(agent$session, agent$outstanding, agent$life_bytes)
+  session_image(agent$session, c(agent$outstanding, agent$offered), agent$life_bytes)
 }
 
 set_agent_state <- function(agent, bytes, sum) {
@@ -317,7 +318,9 @@ set_agent_state <- function(agent, bytes, sum) {
   host <- if (length(parts[[5]])) unserialize(parts[[5]])
   session_restore(agent$session, list(bytes = parts[[2]], state = host))
   session_known(agent$session, bytes)
-  agent$outstanding <- readBin(parts[[3]], "double", length(life$arms))
+  counts <- matrix(readBin(parts[[3]], "double", 2 * length(life$arms)), ncol = 2)
+  agent$outstanding <- counts[, 1]
+  agent$offered <- counts[, 2]
   agent$life <- life
   agent$terms$arms <- life$arms
   agent$open <- new.env()

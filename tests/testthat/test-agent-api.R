@@ -669,13 +669,37 @@ test_that("the evidence that the page shows is against the strongest rival", {
 })
 
 test_that("choices that do not follow their tosses are seen", {
-  ratio <- function(n, chance) dpts:::sample_ratio(cbind(n, n / chance, n * (1 - chance) / chance^2), n)
+  ratio <- function(n, chance, offered = 0 * n + sum(n)) {
+    dpts:::sample_ratio(cbind(n, n / chance, n * (1 - chance) / chance^2), n, offered)
+  }
   # As the test of a proportion, by the variance under each arm's count
   expect_equal(ratio(c(500, 500), c(0.5, 0.5)), 1)
   expect_equal(ratio(c(560, 440), c(0.5, 0.5)), min(1, 4 * pnorm(-120 / sqrt(2 * 440))))
   expect_lt(ratio(c(600, 400), c(0.5, 0.5)), 1e-6)
   expect_gt(ratio(c(300, 700), c(0.3, 0.7)), 0.9)
-  expect_identical(dpts:::sample_ratio(cbind(c(1000, 1000), 0, 0), c(1500, 1500)), NA)
+  expect_identical(dpts:::sample_ratio(cbind(c(1000, 1000), 0, 0), c(1500, 1500), c(3000, 3000)), NA)
+  # One in ten choices of an arm is lost, or goes to the other.
+  for (i in 1:20) {
+    n <- stats::rbinom(1, 5000, 0.45)
+    expect_lt(ratio(c(n, 5000 - n), c(0.5, 0.5)), 1e-5)
+  }
+  # An arm that came later, one that was paused and one that calls left out: 1 / chance counts what they were on offer for.
+  set.seed(1)
+  p <- replicate(12, {
+    agent <- dpts_agent(policy_randomised(1, block = 30), c("a", "b", "c"), use = "arrival")
+    play <- function(n, ...) agent_reward(agent, agent_choose(agent, n, ...)$ticket, 1)
+    play(60)
+    agent_arms(agent, pause = "b")
+    play(80)
+    agent_arms(agent, resume = "b", add = "d")
+    play(120, offer = c("a", "b", "d"))
+    agent_arms(agent, retire = "c")
+    play(100)
+    dpts:::api_overview(agent)$balance
+  })
+  expect_false(anyNA(p))
+  expect_gt(min(p), 1e-4)
+  expect_lt(min(p), 0.9) # and it is no constant
 })
 
 test_that("the page's text has a contrast of 4.5 and more, light and dark", {

@@ -221,9 +221,10 @@ test_that("what the page says of arms: the second is the rival, an open block is
   n <- c(880, 120)
   chance <- c(0.9, 0.1)
   worst <- max(abs(z(n, chance, 1)), abs(z(n, chance, 2)))
-  expect_equal(dpts:::sample_ratio(sums(n, chance), n), min(1, 4 * stats::pnorm(-worst)))
-  expect_identical(dpts:::sample_ratio(sums(c(1000, 3), c(0.5, 0.5)), c(1000, 3)), NA)
-  expect_identical(dpts:::sample_ratio(sums(c(1000, 990, 19), rep(1 / 3, 3)), c(1000, 990, 19)), NA)
+  expect_equal(dpts:::sample_ratio(sums(n, chance), n, rep(sum(n), 2)), min(1, 4 * stats::pnorm(-worst)))
+  expect_identical(dpts:::sample_ratio(sums(c(1000, 3), c(0.5, 0.5)), c(1000, 3), c(1003, 1003)), NA)
+  # An arm that was hardly chosen yet is not judged.
+  expect_equal(dpts:::sample_ratio(sums(c(1000, 1000, 3), rep(0.5, 3)), c(1000, 1000, 3), c(2000, 2000, 9)), 1)
 })
 
 test_that("the chance of a guess grows with each return to an old copy, in the same process", {

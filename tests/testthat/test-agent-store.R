@@ -101,6 +101,18 @@ test_that("the tables have not changed since their version was raised", {
     dpts:::checksum(charToRaw(paste(text, collapse = ";")))
   }, "")
   expect_identical(dpts:::STORE_VERSION, 6)
+  # A copy takes all columns with it, but for the numbers of rows.
+  skip_if_not_installed("RSQLite")
+  x <- new_file_agent()
+  agent_close(x$agent)
+  con <- DBI::dbConnect(RSQLite::SQLite(), x$file, synchronous = NULL)
+  withr::defer(DBI::dbDisconnect(con))
+  tables <- setdiff(grep("^dpts_", DBI::dbListTables(con), value = TRUE), "dpts_change")
+  copied <- lapply(dpts:::stored(), names)
+  expect_setequal(tables, names(copied))
+  for (table in tables) {
+    expect_setequal(setdiff(DBI::dbListFields(con, table), if (table %in% c("dpts_ticket", "dpts_release")) "id"), copied[[table]])
+  }
   expect_identical(sums, c(sqlite = "0f837f2074ae2638", postgres = "e795b3b0572a6e90"))
 })
 
