@@ -1,7 +1,8 @@
 # The models of tests/referee play the package for about a minute; `make referee MINUTES=30 SEED=1` plays longer. Here
 # each has a fixed number of games, so that every machine plays the same.
 GAMES <- c(randomised = 150, accountants = 200, groups = 40, gaussian = 200, transcripts = 60, tosses = 12, means = 6,
-           life = 30, plan_claims = 30, ope_intervals = 12, replay_intervals = 12, summary_bands = 10, audits = 4, squares_tosses = 25,
+           life = 30, verdict = 100, batches = 100, plan = 60,
+           plan_claims = 30, ope_intervals = 12, replay_intervals = 12, summary_bands = 10, audits = 4, squares_tosses = 25,
            squares_means = 30)
 
 compiler::enableJIT(3) # the models are loops in R; this file has a process of its own
