@@ -12,7 +12,7 @@ typedef struct {
   double n, sum, variance;
 } arm_t;
 
-static size_t size(int k) { return (size_t)k * sizeof(arm_t); }
+static size_t size(const design_t *design) { return (size_t)design->k * sizeof(arm_t); }
 
 static void begin(void *state, const design_t *design) {
   for (int i = 0; i < design->k; i++) ((arm_t *)state)[i] = (arm_t){0};
