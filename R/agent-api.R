@@ -50,7 +50,7 @@
 #' @param token What clients must show: strings of at least 16 characters, or a function without
 #'   arguments that gives them.
 #' @param port,host Where to listen. By default the machine itself alone can connect.
-#' @param ... Must be empty: what follows is named.
+#' @param ... Not used; later arguments must be named.
 #' @param rate How many requests a second are answered for each token.
 #' @param log A connection; `"hour"`, which is stderr with times to the hour; or `NULL` for none.
 #' @returns `agent_api()`: a plumber router. `agent_serve()` runs until it is interrupted, or asked to end by

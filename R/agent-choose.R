@@ -20,7 +20,7 @@
 #'
 #' @param agent An agent.
 #' @param n How many choices.
-#' @param ... Must be empty: what follows is named.
+#' @param ... Not used; later arguments must be named.
 #' @param offer The arms on offer, by name or number; `NULL`: all. Must not depend on rewards.
 #' @param context For policies with contexts: a vector of numbers, the same for all n choices, or
 #'   a matrix with one row per choice; with one model for all arms (`model = "shared"`) a matrix with one

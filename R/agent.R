@@ -34,10 +34,10 @@
 #' at [policy_linucb()], section On people.
 #'
 #' With private contexts the promise is joint: it is about what *others* are given. A person's own arm
-#' depends on the person's own context, so [pulls()], [dpts_history()] and whatever counts arms are for
-#' those who may see each person's arm. For that reason choices that are no rounds (after the end, beyond
-#' `max_per_person` or the `budget`) do not go by counts here: the policy chooses by the context, and
-#' learns nothing. There are no estimates, evidence or verdict of an arm.
+#' depends on the person's own context, so [pulls()], [dpts_history()] and all other counts of arms must be
+#' shown only to people who may see every person's arm. For that reason choices that are no rounds (after the
+#' end, beyond `max_per_person` or the `budget`) do not go by counts here: the policy chooses by the context,
+#' and learns nothing. There are no estimates, evidence or verdict of an arm.
 #'
 #' @section Strata:
 #' A stratum is a part of the people that is known before the toss and public: a country, a site, an age
@@ -85,8 +85,8 @@
 #' TRUE` a person has one ticket: every further choice gives the same arm and ticket again, whatever is on
 #' offer then.
 #'
-#' Of a person's identifier the white space around it is left out, and nothing else is changed: "Bob" and
-#' "bob" are two people, and so are two spellings of the same letter in Unicode.
+#' Leading and trailing white space in a person's identifier is removed, and nothing else is changed: "Bob"
+#' and "bob" are two people, and so are two spellings of the same letter in Unicode.
 #'
 #' Gaussian Thompson sampling compares draws in doubles; no delta below 2.3e-9 is
 #' claimed for it (1e5 rounds, 5 arms, `variance_scale = 1`).
@@ -142,7 +142,7 @@
 #' @param store Where the agent lives: the path of a SQLite file, which must not exist yet; a DBI
 #'   connection of RSQLite or RPostgres, whose database must hold no agent yet; or `NULL`, in
 #'   memory. SQLite and memory need the packages DBI and RSQLite.
-#' @param ... Must be empty: what follows is named.
+#' @param ... Not used; later arguments must be named.
 #' @param name What the experiment is called, where it is shown; `NULL`: nothing.
 #' @param horizon How many rounds there will be at most, for policies that need it; after the last the agent
 #'   continues with the winner's arm, see [agent_finish()].

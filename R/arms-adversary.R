@@ -30,7 +30,7 @@
 #'
 #' @param f A function of `past` and `t`, `"punish"`, or the name of a file in C (`"package:NAME"` for what a
 #'   package registered); see Details.
-#' @param ... Must be empty: what follows is named.
+#' @param ... Not used; later arguments must be named.
 #' @param block In how many rounds it is called once: a whole number, at most 64.
 #' @param range Where rewards lie: two numbers. Policies see rewards scaled from `range` to \[0, 1\].
 #' @param arms In C: how many arms there are, or their names.

@@ -25,7 +25,7 @@
 #' @param draw A function: see Details.
 #' @param means The arms' exact means: numbers, or a function of the rounds; see Details. Names (of
 #'   columns) are the arms' names.
-#' @param ... Must be empty: what follows is named.
+#' @param ... Not used; later arguments must be named.
 #' @param range Where rewards lie: two numbers. A reward outside is an error; policies see rewards
 #'   scaled from `range` to \[0, 1\]. `NULL`: rewards have no bounds, and are for policies without
 #'   privacy, as in [arms_gaussian()].

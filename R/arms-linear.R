@@ -25,7 +25,7 @@
 #' @param noise The variance of a reward as a share of the largest there can be in \[0,
 #'   1\], which is mean (1 - mean): 1 makes rewards Bernoulli, 0 makes them equal to their
 #'   means, and numbers between make them Beta. The mean is the same in every case.
-#' @param ... Must be empty: what follows is named.
+#' @param ... Not used; later arguments must be named.
 #' @param arms Number of arms where `theta` is a vector; else `NULL`.
 #' @param link What is linear in the context: the mean itself (`"identity"`), or its log-odds (`"logit"`).
 #' @returns An `arms` object. `$mean` holds each arm's exact mean over contexts.

@@ -69,7 +69,7 @@
 #'
 #' @param policy A policy.
 #' @param horizon Rounds to play: a whole number.
-#' @param ... Must be empty: what follows is named.
+#' @param ... Not used; later arguments must be named.
 #' @param arms Number of arms: a whole number, at least 2.
 #' @param streams `NULL` for all adversaries of the catalogue, the names of some, or a pair of your
 #'   own: `list(x, y)`, matrices of rewards in \[0, 1\] with `horizon` rows and a column per

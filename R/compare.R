@@ -8,7 +8,7 @@
 #'
 #' @param x A result of [dpts_simulate()].
 #' @param reference Name of the policy that the others are compared with; `NULL`: the first.
-#' @param ... Must be empty: what follows is named.
+#' @param ... Not used; later arguments must be named.
 #' @param level Confidence level: a number in (0, 1).
 #' @returns A tibble, one row for each problem (if there are several), other policy and recorded round:
 #'   * `problem`, `policy`, `t`: as in the simulation; `reference`: the policy compared with;

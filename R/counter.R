@@ -150,7 +150,7 @@ factorisation <- function(bound, items = 0) .Call(C_toeplitz, as.double(bound), 
 #'
 #' @param counter A counter, from [counter_tree()] and its family.
 #' @param x The next items: one or more numbers in \[0, 1\].
-#' @param ... Must be empty: what follows is named.
+#' @param ... Not used; later arguments must be named.
 #' @param seed A whole number, or `NULL` to take one from R's generator.
 #' @returns The counter as it is now. Its element `released` holds the sums that were released,
 #'   one for each item of `x`; `items` is how many it has had in all.

@@ -1,27 +1,27 @@
 #' Private bandits: a map of the package
 #'
-#' A bandit learns from people's outcomes which option to give next, and differential privacy bounds what its
-#' choices give away about any one of them. Start with `vignette("get-started", "dpts")`, or with a page to
+#' A bandit policy learns from people's outcomes which option to give next. Differential privacy limits what
+#' its choices reveal about any one person. Start with `vignette("get-started", "dpts")`, or with a page to
 #' play with: [dpts_explore()].
 #'
 #' @section The nouns:
-#' * Arms, what is on offer and how it is rewarded: [arms_bernoulli()], [arms_beta()], [arms_data()],
+#' * Arms, the available options and their rewards: [arms_bernoulli()], [arms_beta()], [arms_data()],
 #'   [arms_custom()]; changing: [arms_switch()], [arms_adversary()]; with contexts: [arms_linear()].
-#' * Policies, who choose: private [policy_gaussian_imed()], [policy_dp_imed()], [policy_ts_gaussian()]; to
+#' * Policies, which choose: private [policy_gaussian_imed()], [policy_dp_imed()], [policy_ts_gaussian()]; to
 #'   conclude [policy_randomised()], [policy_top_two()]; not private [policy_imed()], [policy_ucb1()]; your
 #'   own [policy_custom()], [policy_compiled()]; the glossary and `vignette("which-bandit", "dpts")` have the
 #'   others.
-#' * Promises, how much may leak: [privacy_pure()], [privacy_gdp()], [privacy_approx()]; noise of your own:
-#'   [mechanism_laplace()], [counter_tree()].
+#' * Guarantees and budgets, how much may leak: [privacy_pure()], [privacy_gdp()], [privacy_approx()]; noise
+#'   of your own: [mechanism_laplace()], [counter_tree()].
 #'
 #' @section The verbs:
 #' * Simulate and compare: [dpts_simulate()], [dpts_compare()], then `autoplot()`, `tidy()`, [pulls()],
 #'   [estimates()], [dpts_history()].
-#' * Choose within a promise: [dpts_recommend()], [dpts_tune()], [dpts_calibrate()].
+#' * Choose within a budget: [dpts_recommend()], [dpts_tune()], [dpts_calibrate()].
 #' * Plan an experiment: [dpts_plan()], [dpts_identify()].
 #' * Run it on people: [dpts_agent()], [agent_choose()], [agent_reward()], [agent_serve()].
-#' * Conclude: [verdict()], [evidence()], [effects()][effects.dpts_simulation], from the table of
-#'   [dpts_releases()].
+#' * Conclude: [verdict()], [evidence()], [effects()][effects.dpts_simulation],
+#'   [forecast()][forecast.dpts_releases], from the table of [dpts_releases()].
 #' * Account for privacy: [dpts_privacy()], [privacy_compose()], [privacy_statement()]; Thompson
 #'   sampling's arms: [sequence_gdp()].
 #' * Attack: [dpts_audit()].

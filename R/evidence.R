@@ -97,7 +97,7 @@
 #'   a round, such as `x[x$t <= 100, ]`, give the results as of that round.
 #' @param object The same.
 #' @param kind What the evidence rests on: `"means"` that do not change, or the `"tosses"` of people to arms.
-#' @param ... Must be empty: what follows is named.
+#' @param ... Not used; later arguments must be named.
 #' @param against A mean reward that each arm is compared with, in place of the other arms: a number in the
 #'   range of the rewards; `NULL`: none.
 #' @param error The probability of a wrong verdict: a number in (0, 1).

@@ -26,7 +26,7 @@
 #'   simulation or replay with its history, whose policy tosses people to arms, such as
 #'   [policy_randomised()].
 #' @param people Numbers of people in all, those so far included: whole numbers.
-#' @param ... Must be empty: what follows is named.
+#' @param ... Not used; later arguments must be named.
 #' @param error,margin As in [verdict()].
 #' @param runs How many futures are drawn: a whole number.
 #' @param seed A whole number, for the same futures again, or `NULL`.

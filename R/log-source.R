@@ -32,7 +32,7 @@
 #' @param path Paths of the files, in the order in which they are read.
 #' @param read A function that returns the chunk of a number: 1, 2, ...
 #' @param events Number of events, if it is known: progress bars then show the remaining time.
-#' @param ... Must be empty: what follows is named.
+#' @param ... Not used; later arguments must be named.
 #' @param chunk Number of rows in memory at a time: a whole number.
 #' @param prepare A function that is applied to each chunk, for example to rename or add columns, or `NULL`.
 #' @param text Names of columns that are read as text even if they look like numbers.

@@ -38,7 +38,7 @@
 #' @param epsilon,mu The privacy of the release: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no
 #'   noise.
 #' @param sensitivity How far one record can move `value`: a positive number.
-#' @param ... Must be empty: what follows is named.
+#' @param ... Not used; later arguments must be named.
 #' @param seed A whole number, or `NULL` to take one from R's generator. Whoever knows the
 #'   seed can take the noise off again. Not with `exact`.
 #' @param exact Whether to draw exact noise, for data that matter.
@@ -154,7 +154,7 @@ scale_type.dpts_release <- function(x) "continuous"
 #'
 #' @param n Number of records.
 #' @param k Number of queries.
-#' @param ... Must be empty: what follows is named.
+#' @param ... Not used; later arguments must be named.
 #' @param epsilon,scale The noise, by its privacy or by its scale: positive numbers.
 #' @param alpha Error: positive numbers.
 #' @param beta Probability that some answer is off by `alpha` or more: numbers in (0, 1).

@@ -46,7 +46,7 @@
 #'   log; or a matrix of probabilities with one row per event and one column per arm, in the order of arms
 #'   (see [dpts_replay()]) or named by arm. A matrix of one row stands for all events. Or a policy that states
 #'   its probabilities: [policy_exp3()], [policy_randomised()], or one of your own with `probability`.
-#' @param ... Must be empty: what follows is named.
+#' @param ... Not used; later arguments must be named.
 #' @param estimator The estimators to compute.
 #' @param clip Maximum weight: a number above 0; larger weights are set to it. `Inf`: no clipping. Clipping
 #'   trades bias for variance.

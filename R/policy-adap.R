@@ -81,7 +81,8 @@ adap_policy <- function(name, epsilon, alpha, title) {
 #' @rdname policy_adap_ucb
 #' @param mu Privacy of Gaussian DP: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param beta Width of the index: a positive number; the regret bound needs more than 3.
-#' @param correlation Of one release with the next: a number in \[0, 0.99\], 0 for the published policy.
+#' @param correlation The weight with which earlier batches enter the next release: a number in \[0, 0.99\], 0
+#'   for the published policy.
 #' @export
 policy_adac_ucb <- function(mu, beta = 3.1, correlation = 0, ...) {
   check_dots_empty(...)

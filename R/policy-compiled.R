@@ -33,7 +33,7 @@
 #' @param file A file's name, or `"package:NAME"` for the policies that a package with `LinkingTo: dpts`
 #'   registered.
 #' @param name Which of its policies: a string.
-#' @param ... Must be empty: what follows is named.
+#' @param ... Not used; later arguments must be named.
 #' @param params A named list of the policy's parameters: numbers, or strings where it gives choices.
 #' @param guarantee What the policy promises: a budget such as [privacy_pure()], a guarantee, or `NULL` for
 #'   nothing.

@@ -57,7 +57,7 @@
 #'
 #' @param name A string: what the policy is called in results.
 #' @param start,choose,update Functions; see Details.
-#' @param ... Must be empty: what follows is named.
+#' @param ... Not used; later arguments must be named.
 #' @param commit,report,probability,finish,verdict Functions, or `NULL`; see Details.
 #' @param guarantee What the policy promises: a budget such as [privacy_pure()], the guarantee of
 #'   another policy, or `NULL` for nothing.

@@ -8,7 +8,8 @@
 #' @section Gaussian IMED:
 #' 1. Pull each arm `first` times.
 #' 2. When a batch is complete, release it (see Privacy). The releases of an arm give it a private mean,
-#'    clipped to \[0, 1\]: x. Its variance is 1 / (4 m) + s^2: it is worth m rewards, and has noise of sd s.
+#'    clipped to \[0, 1\]: x. Its variance is 1 / (4 m) + s^2: m is its effective number of rewards, s the sd
+#'    of its noise.
 #' 3. With x* the highest x, let R be the least, over z between x and x*, of
 #'    (z - x)^2 / (2 s^2) + m kl(z, x*): the rate at which rewards and noise together rule
 #'    out that the arm's mean is x*. Choose the arm of the least max(0, c - `safety` ln(1 + c)) + ln(I). Here
@@ -91,8 +92,8 @@
 #' @param ratio Growth of an arm's pulls with a batch, see above: a number above 1; `NULL` for 1.7.
 #' @param first Size of the first batch of each arm: a whole number, or `NULL` for 10 / `mu` + 10, rounded
 #'   up, and at most an eighth of the horizon for all arms together.
-#' @param correlation Of one release with the next: a number in \[0, 0.99\]. For `policy_gaussian_imed()`
-#'   `NULL` is 0.65.
+#' @param correlation The weight with which earlier batches enter the next release: a number in \[0, 0.99\], 0
+#'   for independent releases. For `policy_gaussian_imed()` `NULL` is 0.65.
 #' @param safety A number in \[0, 1\]; `NULL` for 0.8 `mu` / (1 + `mu`).
 #' @param outcome What rewards are: `"binary"`, 0 or 1, or `"continuous"`, any numbers in their range, such as
 #'   scores, times or shares. With `"continuous"` the sum of squares about the middle of the range is released

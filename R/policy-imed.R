@@ -38,14 +38,15 @@
 #'
 #' c = (1 - w) R + w (-ln(2 P(N(0, 1) >= sqrt(2 R)))):
 #'
-#' where the noise is small that is the significance of a normal deviation; where it rules, its tail is no
-#' lighter than R says. The index is max(0, c - `safety` ln(1 + c)) + ln(n) + h ln(w), h being 2 `epsilon`, at
-#' most 2. With h = 1 that is the logarithm of what the mean is worth in rewards. An arm that only noise makes
-#' look bad is soon tried again. It comes with its own schedule, `"evidence"`: after n pulls the next batch
-#' has (`ratio` - 1) n / (1 + c) rewards, so that each moves the index by about `ratio` - 1, but at least half
-#' as many as the first, for a batch of any size has the same noise; and with its own first batch. Of batches
-#' before the last 32, the sums are added up and their noises taken as one normal. Regret is about half of the
-#' default's at `epsilon` = 0.1 and 0.25; `bench/FRONTIER.md` in the sources has the numbers.
+#' where the noise is small that is the significance of a normal deviation; where Laplace noise dominates,
+#' its tail is at least as heavy as R implies. The index is max(0, c - `safety` ln(1 + c)) + ln(n) + h ln(w),
+#' h being 2 `epsilon`, at most 2. With h = 1 that is the logarithm of what the mean is worth in rewards. An
+#' arm that only noise makes look bad is soon tried again. It comes with its own schedule, `"evidence"`:
+#' after n pulls the next batch has (`ratio` - 1) n / (1 + c) rewards, so that each moves the index by about
+#' `ratio` - 1, but at least half as many as the first, for a batch of any size has the same noise; and with
+#' its own first batch. Of batches before the last 32, the sums are added up and their noises taken as one
+#' normal. Regret is about half of the default's at `epsilon` = 0.1 and 0.25; `bench/FRONTIER.md` in the
+#' sources has the numbers.
 #'
 #' No setting is free of runs that fail; a larger `safety` makes them rarer. [dpts_recommend()] tries the
 #' policy on your problem.
@@ -69,7 +70,7 @@
 #'   24 / `epsilon`, rounded up, but at least 4, and at most an eighth of the horizon for all arms together.
 #' @param index `"divergence"` (the paper's) or `"likelihood"`.
 #' @param schedule Sizes of batches: `"geometric"`, or by the `"evidence"`. `NULL`: the latter for
-#'   `index = "likelihood"`, to which alone it is open.
+#'   `index = "likelihood"`, with which alone it is available.
 #' @param safety A number in \[0, 1\], for the index `"likelihood"`; `NULL` for 0.25 `epsilon`, but
 #'   at most 0.25.
 #' @template dots

@@ -162,7 +162,7 @@
 #' @param epsilon The whole privacy budget: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no privacy.
 #' @param alpha Factor on the width: a number, at least 0.
 #' @param v Factor on the posterior's standard deviation: a number, at least 0.
-#' @param ... Must be empty: what follows is named.
+#' @param ... Not used; later arguments must be named.
 #' @param mu The whole budget of Gaussian differential privacy: from 1e-6 to 1e12, or `Inf`. Not together
 #'   with `epsilon`.
 #' @param model One model an arm (`"disjoint"`) or one for all (`"shared"`).

@@ -1,7 +1,7 @@
 #' A randomised experiment
 #'
-#' `policy_randomised()` tosses each person to an arm with a known chance. The chances are equal, or follow
-#' what was released of earlier people. With [evidence()], [effects()] and [verdict()] it concludes,
+#' `policy_randomised()` assigns each person to an arm at random, with known probabilities. These are equal,
+#' or follow what was released of earlier people. With [evidence()], [effects()] and [verdict()] it concludes,
 #' privately, at any look, and under any drift.
 #'
 #' @section The design:
@@ -40,9 +40,9 @@
 #' toss can be foreseen better, the evidence needs rewards that do not depend on the tosses of others in the
 #' block, and there are no intervals that hold under drift.
 #'
-#' Where arms are not on offer to everybody, a block is of people with the same arms on offer. Others are
-#' tossed among those that they can have, and their rewards are not used. When they are more than a whole
-#' block, the open one ends early, and the next is for what is on offer then.
+#' Where arms are not on offer to everybody, a block is of people with the same arms on offer. People
+#' with other arms on offer are randomised among those arms, and their rewards are not used. When they are
+#' more than a whole block, the open one ends early, and the next is for what is on offer then.
 #'
 #' @section Predictions:
 #' What is known of a person before the toss, such as last month's score, explains a part of the reward. With
@@ -75,8 +75,8 @@
 #' @inheritParams policy_top_two
 #' @param rule How the chances follow the releases.
 #' @param block People in a block: a whole number from 5; up to six of them, the last for all blocks that
-#'   follow; a growth rate above 1 and up to 4 (each block after the first 200 people is that less 1 times all
-#'   people before it, and never smaller than 200); or `NULL`, see Blocks.
+#'   follow; a growth rate g above 1 and up to 4 (each block after the first 200 people has (g - 1) times the
+#'   number of people before it, but at least 200); or `NULL`, see Blocks.
 #' @param floor No arm's chance is below it: a number from 0 to 1 / k. With a `control` two numbers are
 #'   allowed, the second for the control, which may be larger.
 #' @param control The number of an arm that keeps a chance of at least 1 / k (or the second `floor`), or

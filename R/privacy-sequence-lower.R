@@ -39,7 +39,7 @@
 #' randomness also hides the private arm, and what leaks may be less than the lower bound.
 #'
 #' @inheritParams sequence_gdp
-#' @param ... Must be empty: what follows is named.
+#' @param ... Not used; later arguments must be named.
 #' @param bounded `TRUE` to hold the adversary to rewards in \[0, 1\].
 #' @param runs Transcripts to sample, a whole number of at least 100.
 #' @param level Confidence of each epsilon: a number in (0, 1).

@@ -17,7 +17,7 @@
 #' @param x A policy, a guarantee or a budget, or a named list of them; an agent; or a result of [dpts_plan()]
 #'   or [dpts_replay()].
 #' @param horizon Number of rounds (people): a whole number. Needed if the guarantee depends on it.
-#' @param ... Must be empty: what follows is named.
+#' @param ... Not used; later arguments must be named.
 #' @param arms Number of arms: a whole number.
 #' @param delta The probability, in (0, 1), with which epsilon may be exceeded; used if epsilon depends on it.
 #' @param format `"text"`, or `"json"` for a register of deployments.

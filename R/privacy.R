@@ -74,7 +74,7 @@
 #'   (for its policies, under its own conditions), a guarantee from [privacy_compose()] or
 #'   [privacy_group()], a budget, or a named list of them.
 #' @param horizon Number of rounds, pre-pulls included: whole numbers.
-#' @param ... Must be empty: what follows is named.
+#' @param ... Not used; later arguments must be named.
 #' @param delta The probability with which epsilon may be exceeded, in (epsilon, delta)-DP: numbers in
 #'   \[0, 1\].
 #' @param accountant How epsilon is computed: some of `"pure"`, `"pld"`, `"gdp"`, `"rdp"`, `"advanced"`,

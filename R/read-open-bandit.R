@@ -12,7 +12,7 @@
 #'
 #' @param path A folder that holds one log, such as `men.csv`, or the CSV file itself. The arms are those of
 #'   `item_context.csv` in the same folder where there is one, else those that occur.
-#' @param ... Must be empty: what follows is named.
+#' @param ... Not used; later arguments must be named.
 #' @param progress Show a progress bar?
 #' @returns A tibble with one row per event:
 #'   * `timestamp`: `POSIXct`, UTC;

@@ -31,7 +31,7 @@
 #' the log (R6B, October 2011) has another format and is refused.
 #'
 #' @param path Files, read in this order.
-#' @param ... Must be empty: what follows is named.
+#' @param ... Not used; later arguments must be named.
 #' @param n_max Stop after so many events.
 #' @param progress Show a progress bar?
 #' @returns A tibble with one row per event:

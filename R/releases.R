@@ -136,7 +136,7 @@ EVENTS <- c("begin", "added", "retired", "end")
 #'
 #' @param x A result of [dpts_simulate()] with `history = TRUE`, of [dpts_replay()], an agent, or a release
 #'   table; or a named list of these, each of one run: the sites of one experiment.
-#' @param ... Must be empty: what follows is named.
+#' @param ... Not used; later arguments must be named.
 #' @returns A tibble of class `dpts_releases` with the columns below. It prints the distribution of the noise,
 #'   the number of people and releases, and the guarantees of the policies.
 #' @family evidence

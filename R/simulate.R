@@ -26,8 +26,8 @@
 #' it, let each job play its own `runs`, such as `runs = run_range(101, 200)`, and `rbind()` the parts.
 #'
 #' **Rewards that come late.** With `delay`, the reward of round t comes at the end of round
-#' t + delay; with `batch`, what has come is learned at the end of the group of rounds 1 to `batch`,
-#' `batch` + 1 to 2 `batch`, and so on. Until then the policy chooses without it. Rewards that would
+#' t + delay; with `batch` = B, observed rewards reach the policy only at the end of rounds B, 2 B, 3 B, and
+#' so on. Until then the policy chooses without them. Rewards that would
 #' come after the horizon are never learned, but count in `reward`, and regret is that of the pulls.
 #' Several delays are drawn from with equal chances, on a random stream of their own; a function is
 #' called once in every run, `delay(horizon)`, and draws from R's generator, which is set by `seed` and
@@ -35,15 +35,15 @@
 #' rewards: see [dpts_privacy()]. All rounds are then played one by one.
 #'
 #' The simulation's random numbers are reproducible and not cryptographic: arms computed
-#' from real people's data by a seeded simulation must not be published as private. Nor do the arms
-#' of several policies of a call, or of calls with one seed, compose as independent releases
-#' ([privacy_compose()]): they share random numbers run by run.
+#' from real people's data by a seeded simulation must not be published as private. The runs of several
+#' policies of a call, or of calls with one seed, share random numbers, so their outputs are not independent
+#' releases and must not be composed as such ([privacy_compose()]).
 #'
 #' @param arms The problem, from [arms_bernoulli()] and its family, or a named list of problems.
 #' @param policies A policy, such as [policy_ts_gaussian()], or a named list of them. One
 #'   without a name is labelled by its kind, and several of a kind by what they differ in.
 #' @param horizon Number of rounds: a whole number, up to 2^53.
-#' @param ... Must be empty: what follows is named.
+#' @param ... Not used; later arguments must be named.
 #' @param runs How many runs, or the run numbers themselves: [run_range()], two or more distinct
 #'   whole numbers, or one as `I(7)`.
 #' @param seed A whole number, or `NULL` to take one from R's generator. A given seed
