@@ -102,10 +102,11 @@ words_kept <- function(terms) {
     paste("Persons are told apart by a keyed hash, until %s after the end or until they are erased; who",
           "was erased and comes again counts as somebody new. "), format_seconds(keeps_persons(terms)))
   sprintf(paste(
-    "The store has the arm, time and ticket of each choice, and its outcome%s. Keys of calls are kept for",
+    "The store has the arm, time and ticket of each choice, and its %s%s. Keys of calls are kept for",
     "%s, and until the outcome is resolved. %sWhoever can read the store, or has a ticket and may report,",
     "can learn of outcomes before their release. Backups, replicas and a database's own log files keep what",
     "they got; requests to a service come from addresses and at times that servers before it may log."),
+    if (is.null(predictions_of(terms$policy))) "outcome" else "prediction and outcome",
     if (terms$keep_rewards) ", also after its release" else " until it is in a released sum",
     format_seconds(terms$retention %||% 86400), persons)
 }

@@ -65,10 +65,9 @@ tbl_sum.dpts_privacy <- function(x, ...) {
     NextMethod())
 }
 
-# What is protected, and from whom, where there are contexts: an epsilon alone does not say it
+# What is protected, and from whom, where there are contexts or predictions: an epsilon alone does not say it
 words_contexts <- function(x) {
-  special <- Filter(function(g) isTRUE(g$neighbours %in% c("public_context", "joint", "own_arm")),
-                    policies(x))
+  special <- Filter(function(g) !(g$neighbours %||% "reward") %in% c("reward", "input"), policies(x))
   if (length(special) == 0) return(NULL)
   stats::setNames(vapply(special, format, ""), paste("Guarantee of", names(special)))
 }
