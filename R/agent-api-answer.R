@@ -15,13 +15,15 @@ cached <- function(owner, name, compute, most = Inf) {
 package_version_text <- function() as.character(utils::packageVersion("dpts"))
 
 api_answer <- function(status, body, ...) {
-  headers <- utils::modifyList(list(
+  headers <- list(
     "Content-Type" = "application/json; charset=utf-8", "Cache-Control" = "no-store",
     "X-Content-Type-Options" = "nosniff",
     # httpuv sends the head and the body of an answer separately, and the body waits until the client has
     # acknowledged the head. On a connection that stays open clients put that off for 40 ms; on a new one they
     # do not.
-    Connection = "close"), list(...))
+    Connection = "close")
+  own <- list(...)
+  headers[names(own)] <- own
   structure(list(status = status, headers = headers, body = body), class = "dpts_answer")
 }
 

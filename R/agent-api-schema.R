@@ -81,7 +81,7 @@ check_fits <- function(x, schema, arg) {
 # The fields of a request's body; one without a body has none. They are checked as they were sent, and handed
 # on as R wants them: a list of numbers is a vector, a list of such lists a matrix.
 read_body <- function(req, schema) {
-  bytes <- req$bodyRaw
+  bytes <- req$bodyRaw %||% req$rook.input$read() # plumber has read it
   if (length(bytes) > API_MOST_BYTES) abort_body("The body is too large.", "dpts_error_size")
   text <- json_text(bytes)
   sent <- jsonlite::parse_json(text)
@@ -94,9 +94,19 @@ read_body <- function(req, schema) {
   with_defaults(Filter(Negate(is.null), as.list(given)), fields)
 }
 
+# The parameters that are in an address
+parse_query <- function(text) {
+  parts <- strsplit(sub("^\\?", "", text %||% ""), "&", fixed = TRUE)[[1]]
+  parts <- parts[nzchar(parts)]
+  plain <- httpuv::decodeURIComponent(gsub("+", " ", sub("^[^=]*=?", "", parts), fixed = TRUE))
+  name <- httpuv::decodeURIComponent(sub("=.*$", "", parts))
+  if (!all(validUTF8(c(name, plain)))) abort_body("The address is no UTF-8.")
+  split(plain, factor(name, unique(name)))
+}
+
 # The parameters of a request's path
 read_query <- function(req, schemas) {
-  given <- req$argsQuery
+  given <- parse_query(req$QUERY_STRING)
   unknown <- setdiff(names(given), names(schemas))
   if (length(unknown)) abort_body(sprintf("There is no parameter \"%s\" here.", substr(unknown[1], 1, 40)))
   for (name in names(given)) {

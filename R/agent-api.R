@@ -103,13 +103,17 @@ new_service <- function(agent, token, rate, log) {
   # One filter, and no routes: who may ask for what is to be known before plumber reads a body.
   router$filter("dpts", function(req, res) {
     res$serializer <- serializer_as_is()
-    began <- seconds_now()
-    answer <- api_refused(service, req) %||% api_work(service, req)
-    note_answer(service, req, answer, began)
-    set_response(res, answer)
+    set_response(res, answer_request(service, req))
   })
   service$router <- router
   service
+}
+
+answer_request <- function(service, req) {
+  began <- seconds_now()
+  answer <- api_refused(service, req) %||% api_work(service, req)
+  note_answer(service, req, answer, began)
+  answer
 }
 
 API_ROLES <- c("choose", "report", "read", "watch", "admin")
@@ -117,6 +121,7 @@ API_ROLES <- c("choose", "report", "read", "watch", "admin")
 # What can be refused before the body is read: NULL, and the request knows its route; or the answer
 api_refused <- function(service, req) {
   if (!is.null(req$dpts_route)) return(NULL) # it was let in when its head came
+  if (!is.null(req$HTTP_UPGRADE)) return(api_error(400, "upgrade", "This is HTTP alone."))
   where <- api_place(service, req$PATH_INFO)
   open <- service$by_path[[where$path]]
   if (!length(open)) return(api_error(404, "not_found", where$why %||% "There is no such path."))

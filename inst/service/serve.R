@@ -13,9 +13,8 @@ number <- function(name, default) {
   value
 }
 
-# A line for each token: a role, a space, the token. It is read again at each request.
-tokens <- function() {
-  file <- set("DPTS_TOKENS")
+# A line for each token: a role, a space, the token. Each request sees whether the file has changed.
+read_tokens <- function(file) {
   if (file.access(file, 4) != 0) stop("the file of DPTS_TOKENS, ", file, ", cannot be read", call. = FALSE)
   lines <- tryCatch(
     utils::read.table(file, colClasses = "character", col.names = c("role", "token"), quote = ""),
@@ -23,6 +22,19 @@ tokens <- function() {
                              conditionMessage(e), call. = FALSE))
   stats::setNames(lines$token, lines$role)
 }
+
+tokens <- local({
+  seen <- known <- NULL
+  function() {
+    file <- set("DPTS_TOKENS")
+    now <- file.info(file, extra_cols = FALSE)[c("size", "mtime", "ctime")]
+    if (is.null(known) || !identical(now, seen)) {
+      known <<- read_tokens(file)
+      seen <<- now
+    }
+    known
+  }
+})
 
 # A file, a folder, or the database that PGHOST, PGDATABASE, PGUSER and PGPASSWORD (or PGPASSFILE) name
 store <- set("DPTS_STORE", NULL)

@@ -791,3 +791,13 @@ test_that("a choice takes a context, and junk is answered with its name", {
     expect_equal(call_api(router, "GET", path)$status, 200, label = path)
   }
 })
+
+test_that("parameters of an address are read as they were sent", {
+  read <- dpts:::parse_query
+  expect_identical(read(""), read(NULL))
+  expect_length(read("?"), 0)
+  expect_identical(read("?a=1&b=x%20y+z&c"), list(a = "1", b = "x y z", c = ""))
+  expect_identical(read("a=1=2&a=3&"), list(a = c("1=2", "3")))
+  expect_identical(read("%C3%A4=%C3%B6"), list("\u00e4" = "\u00f6"))
+  expect_error(read("a=%FF"), "UTF-8", class = "dpts_error_body")
+})
