@@ -82,8 +82,9 @@ SEXP ffi_log_sums(SEXP state, SEXP columns) {
   for (size_t c = 0; c < n; c++) {
     SEXP column = VECTOR_ELT(columns, (R_xlen_t)c);
     const double *x = REAL(column);
+    const R_xlen_t rows = Rf_xlength(column); /* R's functions are not inlined here */
     wide_t sum = sums[c];
-    for (R_xlen_t i = 0; i < Rf_xlength(column); i++) sum += x[i];
+    for (R_xlen_t i = 0; i < rows; i++) sum += x[i];
     sums[c] = sum;
   }
   return sums_close(sums, n);
@@ -143,12 +144,14 @@ SEXP ffi_log_hash(SEXP state, SEXP block) {
   SEXP arm = list_get(block, "arm"), propensity = list_get(block, "propensity"),
        pool = list_get(block, "pool"), start = list_get(block, "pool_start"),
        arms = list_get(block, "pool_arms"), context = list_get(block, "context");
-  const double *reward = REAL(list_get(block, "reward"));
-  const R_xlen_t dim = context == R_NilValue ? 0 : Rf_nrows(context);
-  for (R_xlen_t i = 0; i < Rf_xlength(arm); i++) {
-    hash_word(&hash, (uint64_t)INTEGER(arm)[i]);
+  const int *shown = INTEGER(arm);
+  const double *reward = REAL(list_get(block, "reward")),
+               *chance = propensity == R_NilValue ? NULL : REAL(propensity);
+  const R_xlen_t n = Rf_xlength(arm), dim = context == R_NilValue ? 0 : Rf_nrows(context);
+  for (R_xlen_t i = 0; i < n; i++) {
+    hash_word(&hash, (uint64_t)shown[i]);
     hash_number(&hash, reward[i]);
-    if (propensity != R_NilValue) hash_number(&hash, REAL(propensity)[i]);
+    if (chance) hash_number(&hash, chance[i]);
     if (pool != R_NilValue) {
       const int *at = INTEGER(start) + INTEGER(pool)[i];
       hash_word(&hash, (uint64_t)(at[1] - at[0]));
