@@ -567,10 +567,7 @@ check_names <- function(x, arg, what) {
 check_strata <- function(strata, policy, horizon) {
   if (is.null(strata)) return(NULL)
   strata <- check_names(strata, "strata", "the names of the strata")
-  why <- if (is_custom(core(policy)) || !is.null(core(policy)$policy)) {
-    "is not written in C, or plays another policy"
-  } else if (life_of(policy) < Inf) "is started anew" else if (is_contextual(policy)) "reads contexts" else
-    if (!gathers(policy)) "does not release each reward in one noisy sum"
+  why <- no_strata(policy)
   if (!is.null(why)) {
     abort_input("strata", "`strata` must be NULL: policy \"%s\" %s.", policy$name, why)
   }

@@ -56,6 +56,7 @@ dpts_identify <- function(arms, policies, error = 0.05, margin = 0, ..., limit =
   limit <- check_count(limit)
   for (problem in problems) {
     check_horizon(policies, n_arms(problem), limit)
+    refuse_strata(problem, "arms")
     check_fit(policies, n_arms(problem), problem$contexts, "`arms`")
     check_steady(problem, "arms")
   }

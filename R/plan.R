@@ -103,6 +103,7 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, er
   if (!is.null(people)) people <- sort(unique(check_counts(people)))
   for (problem in problems) {
     check_horizon(designs, n_arms(problem), min(people, limit))
+    refuse_strata(problem, "scenarios")
     check_fit(designs, n_arms(problem), problem$contexts, "`scenarios`")
     check_recorded(problem, max(people, if (is.null(people)) limit))
   }

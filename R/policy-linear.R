@@ -309,15 +309,15 @@ needs_unit_contexts <- function(policy) {
 }
 
 # `context`: `NULL`, or a list: `own` (does each arm have its own?), `lower` and
-#   `upper` (range of all entries)
-check_fit <- function(policies, k, context, where) {
+#   `upper` (range of all entries); `strata`: how many share the k arms
+check_fit <- function(policies, k, context, where, strata = 1) {
   stop_fit <- function(name, because) {
     abort_input("policies", "`policies` must fit %s: policy \"%s\" %s.", where, name, because,
                 class = "dpts_error_contexts")
   }
   for (name in names(policies)) {
     policy <- core(policies[[name]])
-    why <- misfit(policy, k)
+    why <- misfit(policy, k / strata) %||% if (strata > 1) no_strata(policies[[name]])
     if (!is.null(why)) stop_fit(name, why)
     if (!is.null(context) && !is.null(predictions_of(policy))) {
       stop_fit(name, "reads predictions, and there are contexts")

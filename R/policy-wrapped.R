@@ -21,6 +21,17 @@ format.dpts_policy_wrapped <- function(x, digits = 15, ...) {
           format_args(x$args[-1], digits))
 }
 
+# Why a policy has no strata (src/policy_strata.c), or NULL
+no_strata <- function(policy) {
+  own <- core(policy)
+  if (is_custom(own) || !is.null(own$policy)) return("is not written in C, or plays another policy")
+  if (life_of(policy) < Inf) return("is started anew")
+  if (is_contextual(policy)) return("reads contexts")
+  if (!is_true_of(policy, "each_once") || !is_true_of(policy, "reports")) {
+    "does not release each reward in one noisy sum"
+  }
+}
+
 # ---- restart ----------------------------------------------------------------------------------
 
 #' Restart a policy at regular intervals

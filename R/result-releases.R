@@ -67,7 +67,10 @@ releases_of_runs <- function(x, kept, own, until) {
     if (until[i] < Inf) rows[rows[, 2] <= until[i], , drop = FALSE] else rows
   })
   policy <- match(as.character(kept$policy), names(policies))
-  k <- lengths(kept$pulls)
+  strata <- unique(lapply(problems_of(x), function(problem) problem$arms$world$names))
+  if (length(strata) > 1) abort_input("x", "`x` must have the same strata, or none, in all problems.")
+  strata <- strata[[1]]
+  k <- lengths(kept$pulls) / max(1, length(strata))
   # A design for each policy and number of arms
   case <- paste(policy, k)
   first <- which(!duplicated(case))
@@ -80,11 +83,16 @@ releases_of_runs <- function(x, kept, own, until) {
     bits <- matrix(kept$report[[i]], length(REPORT))
     open_bits(i, rows[[i]], bits[1, ], bits[2, ], sum(kept$pulls[[i]]))
   })
-  release_table(own$keys, own$arms, rows, k, list(
+  arms <- own$arms
+  if (!is.null(strata)) {
+    labels <- problems_of(x)[[1]]$arms$world$arms
+    arms <- function(run, arm) if (is.null(labels)) arm else factor(labels[arm], labels)
+  }
+  release_table(own$keys, arms, rows, k, list(
     noise = report[1, ], scale = report[2, ], weight = report[3, ], correlation = design("correlation"),
     floor = ifelse(design("tosses"), design("floor"), NA), low = own$range[1, ], high = own$range[2, ],
     flip = flip, permuted = design("permuted"), grid = 0, predicted_low = design("predicted_low"),
-    predicted_high = design("predicted_high")), more, guarantees_of(x, policies))
+    predicted_high = design("predicted_high")), more, guarantees_of(x, policies), strata)
 }
 
 # The noise of a live session's releases: on a grid of 2^-20, and larger as noise_as_drawn() says

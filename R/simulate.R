@@ -101,7 +101,7 @@ dpts_simulate <- function(arms, policies, horizon, ..., runs = 10, seed = NULL,
   horizon <- check_count(horizon)
   for (problem in problems) {
     check_horizon(policies, n_arms(problem), horizon)
-    check_fit(policies, n_arms(problem), problem$contexts, "`arms`")
+    check_fit(policies, n_arms(problem), problem$contexts, "`arms`", strata_in(problem))
     check_rewards(policies, problem)
     check_recorded(problem, horizon)
   }
@@ -311,7 +311,7 @@ job_on <- function(job, problem) {
 simulate_chunk <- function(job, chunk, tick = function(share) TRUE) {
   job <- job_on(job, chunk$problem)
   policy <- job$policies[[chunk$policy]]
-  kernel <- kernel(policy, job$horizon)
+  kernel <- stratified(kernel(policy, job$horizon), strata_in(job$arms))
   if (!is.null(job$ask)) {
     k <- n_arms(job$arms)
     to <- noise_share(correlation_of(policy), k, job$ask$error, job$ask$signs %||% 1)

@@ -9,6 +9,7 @@ const environment_kind_t environment_stationary = {.name = "stationary"};
   _(stationary)   \
   _(linear)       \
   _(predicted)    \
+  _(strata)       \
   _(recorded)     \
   _(switch)       \
   _(drift)        \
