@@ -148,11 +148,15 @@ try:
     reporter.choose()
 except AgentError as e:
     print(e.status, e.error)
+try:
+    chooser.choose(predicted=[0.5])
+except AgentError as e:
+    print(e.status, "predicted" in str(e)) # an experiment without predictions
 away = Agent("http://127.0.0.1:9", "choose-0123456789", tries=2)
 print(away.choose(default="red")[0])
 print(Agent("%1$s", "choose-0123456789", "ended").choose(default="red")[0]["arm"])
 ', s$url), ".py")
-  expect_equal(out, c("green True [2, 3]", "used ['used']", "3 2", "403 role",
+  expect_equal(out, c("green True [2, 3]", "used ['used']", "3 2", "403 role", "400 True",
                       "{'ticket': None, 't': None, 'arm': 'red', 'probability': None}", "green")) # the winner of one that has ended
 })
 
@@ -172,11 +176,12 @@ console.log(one.arm, JSON.stringify(two) === JSON.stringify(await chooser.choose
 console.log((await reporter.reward(one.ticket, 1))[0].status, (await reporter.reward([two[0].ticket, null], [0, 1])).map(x => x.status).join());
 console.log((await reader.get("status")).rounds - before, (await reader.get("estimates", { level: 0.9 })).length);
 await reporter.choose().catch(e => console.log(e.status, e.error));
+await chooser.choose({ predicted: [0.5] }).catch(e => console.log(e.status, e.message.includes("predicted")));
 const away = new Agent("http://127.0.0.1:9", "choose-0123456789", { tries: 2 });
 console.log(JSON.stringify((await away.choose({ otherwise: "red" }))[0]));
 console.log((await new Agent("%1$s", "choose-0123456789", { experiment: "ended" }).choose({ otherwise: "red" }))[0].arm);
 ', s$url), ".mjs")
-  expect_equal(out, c("green true 2,3", "used used", "3 2", "403 role", '{"ticket":null,"t":null,"arm":"red","probability":null}',
+  expect_equal(out, c("green true 2,3", "used used", "3 2", "403 role", "400 true", '{"ticket":null,"t":null,"arm":"red","probability":null}',
                       "green"))
 })
 
