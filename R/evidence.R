@@ -141,6 +141,8 @@ evidence <- function(x, kind = c("means", "tosses"), ..., against = NULL, error 
   known <- !is.null(against)
   if (known) {
     check_number(against)
+    kinds <- Filter(function(kind) isTRUE(EVIDENCE[[kind]]$rates), kinds)
+    if (!length(kinds)) abort_arg("against", sprintf("NULL if `kind` is \"%s\"", kind), against)
   }
   each_record(x, function(record) {
     of <- if (known) arm_sides(record$k) else ordered_pairs(record$k)

@@ -43,7 +43,9 @@ plan <- dpts_plan(tossed, arms, 2000, runs = 20, seed = 1)
 stopifnot(
   abs(own$evidence[nrow(own)] - by_hand) < 1e-6, all(found$arm == 2), identical(found$people, concluded$t),
   concluded$t[1] == own$t[own$evidence >= own$line][1], all(effects(sim)$lower > 0), all(effects(sim)$upper < 0.5),
-  summary(plan)$proved[2] == 1
+  summary(plan)$proved[2] == 1,
+  tryCatch(evidence(sim, "toy", against = 0.5), dpts_error_input = conditionMessage) ==
+    "`against` must be NULL if `kind` is \"toy\", not 0.5."
 )
 
 # The store, in which a policy of one's own lives
