@@ -43,12 +43,12 @@
 #' **To reach a conclusion** use `goal = "verdict"`, which ranks by the number of people until a verdict
 #' which arm is the best ([dpts_identify()]; a run without a verdict counts with the horizon), or `goal =
 #' "effect"`, which ranks by the number of people that a test of fixed size needs for a power of 0.9
-#' ([dpts_plan()]; `horizon` where that is not enough). The probability of a false conclusion is at most 1 -
-#' `level`. The candidates, each with Gaussian noise and, as `"..._pure"`, with Laplace noise, are
-#' `"top_two"` ([policy_top_two()]), `"tossed"` and `"equal"` ([policy_randomised()] with the rules
-#' `"top_two"` and `"equal"`); for an effect `"final"` (equal allocation, one final release), `"blocks"`
-#' (equal allocation in blocks) and `"adaptive"` (the rule `"thompson"`). The number for an effect is
-#' computed from all runs together; its standard error follows from that of the power.
+#' ([dpts_plan()]; `horizon` where that is not enough, without an interval). The probability of a false
+#' conclusion is at most 1 - `level`. The candidates, each with Gaussian noise and, as `"..._pure"`, with
+#' Laplace noise, are `"top_two"` ([policy_top_two()]), `"tossed"` and `"equal"` ([policy_randomised()] with
+#' the rules `"top_two"` and `"equal"`); for an effect `"final"` (equal allocation, one final release),
+#' `"blocks"` (equal allocation in blocks) and `"adaptive"` (the rule `"thompson"`). The number for an effect
+#' is computed from all runs together; its standard error follows from that of the power.
 #'
 #' **The choice must not look at the data to be protected.** It may depend on the budget, the
 #' horizon, the number of arms and on public or invented problems. A choice made on private

@@ -58,12 +58,12 @@ worse_level <- function(level, candidates) (1 - level) / 2 / max(candidates - 1,
 # People for an effect, of a plan: one number for all runs. Its error: power grows as Phi(a sqrt(n) - b).
 recommend_effect <- function(plan, policies, level, setup, dropped) {
   people <- matrix(plan$people, length(policies), byrow = TRUE)
+  beyond <- is.na(people) # more than the horizon: how many is not known
+  people[beyond] <- setup$horizon
   power <- shared(plan, "power")
   slope <- stats::dnorm(stats::qnorm(power)) *
     (stats::qnorm(power) + stats::qnorm(1 - shared(plan, "error") / length(shared(plan, "arms")))) / 2
   error <- people * sqrt(power * (1 - power) / setup$runs) / slope
-  people[is.na(people)] <- setup$horizon
-  error[is.na(error)] <- 0
   mean <- rowMeans(people)
   se <- sqrt(rowSums(error^2)) / ncol(people)
   first <- which.min(mean)
@@ -71,7 +71,11 @@ recommend_effect <- function(plan, policies, level, setup, dropped) {
   gap_se <- sqrt(se^2 + se[first]^2)
   far <- stats::qnorm(worse_level(level, length(policies)), lower.tail = FALSE)
   standing <- ifelse(mean - mean[first] > far * gap_se, "worse", "tied")
+  known <- rowSums(beyond) == 0
+  standing[!known & !known[first]] <- "unsure"
   standing[first] <- "best"
+  gap_se[!known] <- NA
+  se[!known] <- NA
   none <- rep(NA_real_, length(mean))
   ranked(policies, first, level, setup, dropped, gap_se, list(
     regret = mean, se = se, lower = mean - z * se, upper = mean + z * se, standing = standing, q95 = none,

@@ -595,6 +595,14 @@ test_that("those who conclude are advised in people", {
   plan <- dpts_plan(recommended_policy(effect, "final"), arms, runs = 300, seed = 1, limit = 5000)
   expect_equal(effect$people[effect$policy == "final"], plan$people)
   expect_lt(abs(log(plan$people / (2 * stats::power.prop.test(p1 = 0.7, p2 = 0.5, power = 0.9)$n))), 0.2)
+  # Where the horizon is not enough it is not known how many people are: an interval of [300, 300] said that it is
+  few <- dpts_recommend(privacy_pure(0.02), arms_bernoulli(c(0.5, 0.52)), 300, goal = "effect", runs = 20, seed = 1,
+                        candidates = c("final_pure", "blocks_pure"))
+  expect_equal(few$people, c(300, 300))
+  expect_true(all(is.na(c(few$se, few$lower, few$upper))))
+  expect_equal(few$standing, c("best", "unsure"))
+  expect_s3_class(autoplot(few), "ggplot")
+  expect_output(print(few), "300")
   expect_s3_class(autoplot(effect), "ggplot")
   expect_error(dpts_recommend(privacy_gdp(0.5), arms, 500, goal = "verdict", candidates = list(policy_ts_gaussian(1e4, 10))),
                class = "dpts_error_input")
