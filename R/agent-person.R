@@ -18,7 +18,8 @@
 #' * tickets, arms and times without a name.
 #'
 #' A person who was erased and comes again is new: up to `max_per_person` rewards are used anew, and the
-#' guarantee for a person is that of the rewards before and of those after, each by itself.
+#' guarantee for a person is that of the rewards before and of those after, each by itself; one of each may be
+#' in the same release.
 #'
 #' Without being asked an agent forgets who people were, with the first call in an hour: keys of calls a day
 #' after the choice, once its ticket is resolved, and rows of persons `retention` after the end

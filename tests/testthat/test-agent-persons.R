@@ -119,3 +119,40 @@ test_that("a store opened anew remembers who is in which block", {
   expect_identical(is.na(visit(agent, c("p", "z", "q", "p"))$t), c(TRUE, FALSE, TRUE, TRUE))
   agent_close(agent)
 })
+
+test_that("with late rewards, restarts, and arms that come and go no release holds a person twice", {
+  file <- withr::local_tempfile(fileext = ".sqlite")
+  for (seed in 1:2) {
+    withr::local_seed(seed)
+    policy <- policy_randomised(mu = 1, rule = "thompson", block = 8, permuted = seed == 2)
+    agent <- dpts_agent(policy, c("a", "b", "c"), file, use = "arrival", max_per_person = 4)
+    seen <- data.frame()
+    waiting <- character()
+    for (i in 1:45) {
+      people <- sample(letters[1:12], 4, replace = TRUE)
+      choice <- agent_choose(agent, n = 4, person = people, offer = if (runif(1) < 0.2) c("a", "b"))
+      seen <- rbind(seen, data.frame(person = people, t = choice$t, ticket = choice$ticket))
+      waiting <- c(waiting, choice$ticket)
+      now <- runif(length(waiting)) < 0.4
+      if (any(now)) agent_reward(agent, waiting[now], runif(sum(now)))
+      waiting <- waiting[!now]
+      if (i == 10) agent_arms(agent, pause = "c")
+      if (i == 20) agent_arms(agent, resume = "c", add = if (seed == 1) "d")
+      if (i %in% c(15, 30)) {
+        agent_close(agent)
+        agent <- agent_open(file)
+      }
+    }
+    counted <- seen[!is.na(seen$t), ]
+    block <- blocks_of(agent, counted$ticket)
+    expect_true(all(table(counted$person) <= 4))
+    expect_false(anyDuplicated(data.frame(counted$person, block)[block > 0, ]) > 0)
+    expect_gt(length(unique(block)), 3)
+    # As many rewards are in what is released as have a block.
+    agent_reward(agent, waiting, 0.5)
+    agent_finish(agent)
+    expect_equal(sum(dpts_releases(agent)$n), sum(block > 0))
+    agent_close(agent)
+    unlink(file)
+  }
+})
