@@ -10,7 +10,7 @@ agent_serve <- function(agent, port, token, host = "127.0.0.1", ..., rate = Inf,
   service <- new_service(agent, token, rate, log)
   on.exit(service$agents$close(all = FALSE))
   # httpuv asks with the head of a request alone before it reads the body.
-  # There is no router between the two: what it parses is not needed, and takes half of the time of a choice.
+  # There is no router between the two: what it parses is not needed.
   app <- list(call = function(req) answer_request(service, req), onHeaders = function(req) {
     began <- seconds_now()
     answer <- api_refused(service, req)
