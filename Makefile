@@ -2,7 +2,7 @@
 # Without LaTeX the PDF manual cannot be made. Where there is no network: _R_CHECK_CRAN_INCOMING_REMOTE_=false make check.
 NO_MANUAL = $(shell command -v pdflatex > /dev/null || echo --no-manual)
 .DEFAULT_GOAL = help
-.PHONY: help setup setup-tests install quick demo test test-extended document build check bench torture referee sanitize foreign format format-check readme vignettes articles slides paper site clean
+.PHONY: help setup setup-tests install quick demo test test-extended document build check bench torture storm referee sanitize foreign format format-check readme vignettes articles slides paper site clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ check: document build setup-tests ## R CMD check --as-cran on that file, built a
 
 bench: quick ## Measure the speed claims: bench/RESULTS.md, bench/policies.md, bench/arms.md
 	@Rscript bench/run.R && Rscript bench/policies.R > bench/policies.md && Rscript bench/arms.R > bench/arms.md
+
+storm: quick ## Lives of agents with deaths, repeats and clock jumps, against a model; SEED, LIVES, STEPS, PLANT
+	@Rscript tools/storm.R
 
 torture: quick ## Kill, fill and confuse live agents: nothing may be lost or released twice
 	@Rscript tools/setup.R callr curl && Rscript tools/torture.R
