@@ -25,16 +25,21 @@
 # `terms`: How many variables of the noise a sum shares with later ones, in variance for a Gaussian.
 # `apart`: A bound of each sum's own noise, 0 without any.
 # `steps`: Releases that were rounded to the grid of an agent.
+# `squares`: The noisy sums of squares about 1/2, list(sum, scale, terms), `scale` and `terms` of their noise.
+#   Half of the capital is then on bets that know the spread, by the inequality in src/policy_evidence.h: for
+#   a centre c and x c < 1, exp(x (Y - n c) - psi (Q + (1 - 2 c) Y + n (c^2 - 1/4)) - n log(1 + x (m - c)) -
+#   noise) with psi = (-log(1 - x c) - x c) / c^2 is a supermartingale, and so is a mixture over centres.
 # Returns A list of `mean`, `lower`, `upper`; NA without rewards.
-intervals <- function(rewards, sum, noise, terms, apart, level, steps = 0 * rewards) {
+intervals <- function(rewards, sum, noise, terms, apart, level, steps = 0 * rewards, squares = NULL) {
   known <- which(rewards > 0)
   out <- list(mean = rep(NA_real_, length(rewards)))
   out$lower <- out$upper <- out$mean
   n <- rewards[known]
   y <- sum[known]
+  for (name in c("sum", "terms")) squares[[name]] <- squares[[name]][known]
   alpha <- (1 - level) * ifelse(apart[known] > 0, 0.9, 1)
   limit <- function(y) {
-    lower_limit(n, y - apart[known], noise, terms[known], steps[known], alpha)
+    lower_limit(n, y - apart[known], noise, terms[known], steps[known], alpha, squares)
   }
   out$mean[known] <- pmin(pmax(y / n, 0), 1)
   out$lower[known] <- limit(y)
@@ -54,6 +59,29 @@ mixture_points <- function(noise) {
   list(x = x, log_weight = log(weight / sum(weight)))
 }
 
+# What a bet adds for each reward in the sum, for its square and for each person; where the mean is m it is
+# divided by 1 + grow m for each person
+mixture_bets <- function(noise, squares) {
+  points <- mixture_points(noise)
+  none <- 0 * points$x
+  linear <- list(log_weight = points$log_weight, sum = points$x, squares = none, each = none,
+                 grow = expm1(points$x))
+  if (is.null(squares)) return(linear)
+  at <- expand.grid(c = 1:9 / 10, x = 1.3^-(0:49))
+  c <- at$c
+  x <- at$x * pmin(16, 0.95 / c)
+  u <- x * c
+  psi <- ifelse(u < 1e-3, x^2 * (1 / 2 + u / 3 + u^2 / 4), (-log1p(-u) - u) / c^2)
+  own <- list(log_weight = -log1p((log(x * sqrt(1 + noise$scale^2)) / 2)^2), sum = x - psi * (1 - 2 * c),
+              squares = psi, each = -u - psi * (c^2 - 1 / 4) - log1p(-u), grow = x / (1 - u))
+  most <- if (noise$kind == "Laplace") 0.98 else Inf
+  own <- lapply(own, `[`, own$sum >= 0 & own$sum * noise$scale < most & psi * squares$scale < most)
+  own$log_weight <- own$log_weight - log(sum(exp(own$log_weight)))
+  both <- Map(c, linear, own)
+  both$log_weight <- both$log_weight + log(0.5)
+  both
+}
+
 # The log-mgf of the noise of so many releases at x, a row for each x. Rounding to an agent's grid
 # moves a release by less than two steps of it; discrete Laplace noise lies below continuous noise of
 # its rate, since (cosh(x) - 1) / x^2 grows, and the rate was taken down to 24 bits.
@@ -67,12 +95,16 @@ noise_log_mgf <- function(x, noise, terms = 1, steps = terms) {
 # The m at which the mixture comes to 2 / alpha, one for each arm. Its logarithm is convex and falls
 # in m, so Newton's steps from the left never pass it. They start where a part alone comes to 2 / alpha,
 # near by; no part is larger from there on.
-lower_limit <- function(n, sum, noise, terms, steps, alpha) {
-  points <- mixture_points(noise)
-  grow <- expm1(points$x)
+lower_limit <- function(n, sum, noise, terms, steps, alpha, squares = NULL) {
+  bets <- mixture_bets(noise, squares)
+  grow <- bets$grow
   one <- function(at) {
-    fixed <- points$log_weight + outer(points$x, sum[at]) -
-      noise_log_mgf(points$x, noise, terms[at], steps[at])
+    fixed <- bets$log_weight + outer(bets$sum, sum[at]) - noise_log_mgf(bets$sum, noise, terms[at], steps[at])
+    if (!is.null(squares)) {
+      law <- list(kind = noise$kind, scale = squares$scale)
+      fixed <- fixed + outer(bets$each, n[at]) - outer(bets$squares, squares$sum[at]) -
+        noise_log_mgf(bets$squares, law, squares$terms[at], steps[at])
+    }
     goal <- log(2 / alpha[at])
     each <- function(v) rep(v, each = length(grow))
     alone <- expm1((fixed - each(goal)) / each(n[at])) / grow

@@ -650,16 +650,18 @@ release_totals <- function(record) {
   # In units of the widest noise: Gaussian variables have their parts of its variance, others count whole.
   scale <- max(rows[, "scale"], 0)
   terms <- rows[, "terms"] * if (gaussian && scale > 0) (rows[, "scale"] / scale)^2 else gaussian | bounded
-  total <- matrix(0, record$ever, 4)
-  found <- rowsum(cbind(rows[, c("size", "sum", "terms"), drop = FALSE], terms), rows[, "arm"])
+  total <- matrix(0, record$ever, 5)
+  found <- rowsum(cbind(rows[, c("size", "sum", "terms", "squares"), drop = FALSE], terms), rows[, "arm"])
   total[as.integer(rownames(found)), ] <- found
   r <- record$correlation
   larger <- if (gaussian) 1 / (1 - 2^-20) else 1
   each <- function(x) rep(x, record$ever)
   list(rewards = total[, 1], sum = total[, 2], kind = each(if (gaussian) 2 else 1),
-       terms = total[, 4] * (1 - r) / (1 + r) * larger^2, scale = each(scale),
+       terms = total[, 5] * (1 - r) / (1 + r) * larger^2, scale = each(scale),
        last_terms = each(+(r > 0)), last_scale = each(r * scale * larger / sqrt((1 - r) * (1 + r))),
-       looks = total[, 3], releases = if (record$flip > 0) total[, 1] else total[, 3])
+       looks = total[, 3], squares = total[, 4],
+       weight = each(if (nrow(rows)) min(rows[, "weight"]) else 0),
+       releases = if (record$flip > 0) total[, 1] else total[, 3])
 }
 
 # Arms have no mean residual.

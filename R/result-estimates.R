@@ -25,6 +25,10 @@
 #' range of rewards; where a rule chose what to pull, such means are biased, usually downwards, and the
 #' intervals hold all the same. For the difference of two arms, subtract lower from upper limits.
 #'
+#' Where squares were released, too (`outcome = "continuous"`), half of the mixture is on bets that know how
+#' much rewards vary, as in [evidence()], with centres from 0.1 to 0.9: for scores with a standard deviation
+#' of 0.1 and 2,000 people intervals are a third as wide.
+#'
 #' The sequence of [evidence()], whose x follow the releases, is about as wide where means do not change: 6%
 #' narrower to 7% wider in the mean (means of .05, .5 and .9, 300 to 30,000 people, Gaussian, Laplace and no
 #' noise), narrowest with many rewards of means near 1/2. It is not used here, for it does not hold where
@@ -166,15 +170,20 @@ report_intervals <- function(report, level, bounded = TRUE, live = FALSE) {
   live <- rep_len(live, n)
   out$mean[bounded] <- pmin(pmax(out$mean[bounded], 0), 1)
   known <- which(report$rewards > 0 & bounded)
+  weight <- report$weight %||% rep(0, n)
   # The mixture is for one kind and scale of noise.
-  for (these in split(known, list(report$kind[known], report$scale[known]), drop = TRUE)) {
+  for (these in split(known, list(report$kind[known], report$scale[known], weight[known]), drop = TRUE)) {
     one <- lapply(report, `[`, these)
     noise <- list(kind = noise_names(one$kind[1]), scale = one$scale[1])
     risk <- own_risk(one$looks, level)
     apart <- if (noise$kind == "Laplace") laplace_tail(one$last_terms, one$last_scale, risk) else
       gaussian_tail(one$last_scale * sqrt(one$last_terms), risk)
+    count <- ifelse(one$looks > 0, one$looks, one$terms)
+    squares <- if (weight[these[1]] > 0) {
+      list(sum = one$squares, scale = one$scale[1] / one$weight[1], terms = count)
+    }
     limits <- intervals(one$rewards, one$sum, noise, one$terms, ifelse(one$last_terms > 0, apart, 0),
-                        level, steps = live[these] * pmax(one$terms, one$looks))
+                        level, steps = live[these] * pmax(one$terms, one$looks), squares = squares)
     out$lower[these] <- limits$lower
     out$upper[these] <- limits$upper
   }

@@ -13,6 +13,40 @@ test_that("intervals are those of the exact supermartingale at its limits", {
   expect_equal(c(mirror$lower, mirror$upper), 1 - c(limits$upper, limits$lower), tolerance = 1e-9)
 })
 
+test_that("with squares each bet is at most 1 in the mean, and half of the mixture is on bets with them", {
+  withr::local_seed(9)
+  for (law in list(list(kind = "Gaussian", scale = 2), list(kind = "Laplace", scale = 3), none)) {
+    bets <- dpts:::mixture_bets(law, list(scale = law$scale / 2))
+    expect_equal(sum(exp(bets$log_weight)), 1)
+    new <- bets$squares > 0
+    expect_equal(sum(exp(bets$log_weight[new])), 0.5)
+    for (i in 1:30) {
+      x <- if (i %% 3) c(stats::runif(2), sample(0:1, 1)) else c(0, 1, 1)
+      p <- prop.table(stats::rexp(3))
+      factor <- exp(outer(bets$sum, x) - outer(bets$squares, (x - 0.5)^2) + bets$each)[new, ] %*% p
+      expect_lte(max(factor / (1 + bets$grow[new] * sum(p * x))), 1 + 1e-12)
+    }
+    # Noise enters by its own coefficients, and has an expectation there.
+    expect_true(all(bets$sum >= 0))
+    if (law$kind == "Laplace") expect_lt(max(c(bets$sum[new] * law$scale, bets$squares * law$scale / 2)), 1)
+  }
+  # At the lower limit of 100 rewards in 3 releases the mixture is 2 / alpha.
+  law <- list(kind = "Gaussian", scale = 2)
+  bets <- dpts:::mixture_bets(law, list(scale = 1))
+  report <- list(rewards = 100, sum = 61, kind = 2, terms = 3, scale = 2, last_terms = 0, last_scale = 0, looks = 0, squares = 2.5,
+                 weight = 2)
+  limits <- report_intervals(report, 0.95)
+  m <- limits$lower + 2^-20
+  psi <- bets$squares
+  value <- sum(exp(bets$log_weight + bets$sum * 61 - psi * 2.5 + 100 * bets$each - 100 * log(1 + bets$grow * m) -
+                     3 * (bets$sum * 2 * (1 + 2^-22))^2 / 2 - 3 * (psi * (1 + 2^-22))^2 / 2))
+  expect_equal(log(value), log(40), tolerance = 1e-4)
+  mirror <- report_intervals(utils::modifyList(report, list(sum = 39)), 0.95)
+  expect_equal(c(mirror$lower, mirror$upper), 1 - c(limits$upper, limits$lower), tolerance = 1e-9)
+  alone <- report_intervals(utils::modifyList(report, list(weight = 0)), 0.95)
+  expect_lt(limits$upper - limits$lower, 0.8 * (alone$upper - alone$lower))
+})
+
 test_that("noise widens, rewards narrow, and no level is exceeded", {
   width <- function(n, j, noise, level = 0.95) {
     x <- mean_intervals(n, j, n / 2, noise, level)

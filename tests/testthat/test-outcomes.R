@@ -270,6 +270,9 @@ test_that("top two stops at the release by which evidence with squares proves th
     truth <- means[effect$arm] - 0.5
     expect_true(all(effect$lower <= truth & truth <= effect$upper))
     expect_lt(mean((effect$upper - effect$lower)[effect$arm == 2]), 0.11)
+    estimate <- estimates(sim)
+    expect_true(all(estimate$lower <= means[estimate$arm] & means[estimate$arm] <= estimate$upper))
+    expect_true(all((estimate$upper - estimate$lower)[estimate$arm == 2] < 0.05))
   }
 })
 
