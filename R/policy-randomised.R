@@ -58,7 +58,7 @@
 #' released. **Not of** other people's rewards before their release. With `protect = "reward"` also not of
 #' that person's own earlier rewards in the experiment, and with `"person"` only if the guarantee is for whole
 #' persons (`max_per_person` of [dpts_agent()]). If predictions are protected, nothing that is published may
-#' follow them: not which arms are on offer, and not who takes part.
+#' follow them: no stratum, not which arms are on offer, and not who takes part.
 #'
 #' @section Privacy:
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. A reward is in one sum, which

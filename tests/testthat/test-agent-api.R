@@ -39,9 +39,11 @@ test_that("the service takes a prediction with each choice, null where nothing i
   skip_if_not_installed("plumber")
   agent <- dpts_agent(policy_randomised(1, outcome = "continuous", predicted = c(0.2, 0.8)), c("a", "b"),
                       use = "arrival", range = c(0, 50))
-  router <- agent_api(agent, TOKEN, log = NULL)
+  log <- textConnection("noted", "w", local = TRUE)
+  withr::defer(close(log))
+  router <- agent_api(agent, TOKEN, log = log)
   choose <- function(body) call_api(router, "POST", "/choose", body)
-  two <- choose('{"n": 2, "predicted": [45, null]}')
+  two <- choose('{"n": 2, "predicted": [41.625, null]}')
   expect_equal(two$status, 200)
   expect_equal(two$json$t, 1:2)
   expect_equal(choose('{"predicted": [null]}')$status, 200)
@@ -53,6 +55,10 @@ test_that("the service takes a prediction with each choice, null where nothing i
   }
   status <- call_api(router, "GET", "/status")$json
   expect_equal(status$clipped, 1)
+  # No prediction is noted, in the log or in the journal.
+  expect_gt(length(noted), 5)
+  expect_false(any(grepl("41.625|predicted\":", noted)))
+  expect_named(agent$store$log(1), c("ticket", "t", "arm", "time", "status", "probability"), ignore.order = TRUE)
   expect_equal(call_api(router, "GET", "/estimates")$status, 400)
   call_api(router, "POST", "/reward", sprintf('{"ticket": ["%s", "%s"], "reward": [0, 50]}', two$json$ticket[1],
                                               two$json$ticket[2]))
