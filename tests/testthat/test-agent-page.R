@@ -192,11 +192,19 @@ test_that("each look at the page counts each ticket once, in every store", {
         }, numeric(3))))
       }
       turn(2 * 3600)
+      pulls(agent) # a change of what is missing alone
+      page <- look()
+      expect_equal(look(), page)
+      h <- dpts_history(agent)
+      expect_equal(page$arms$missing, as.vector(table(h$arm[h$status == "missing"])), ignore_attr = TRUE)
     }
     # Of an hour 23 hours ago all is recent, of one 24 hours ago nothing
     turn(15 * 3600)
     agent_choose(agent)
-    expect_equal(sum(look()$arms$recent), 125)
+    page <- look()
+    expect_equal(sum(page$arms$recent), 125)
+    agent$totals <- NULL # all at once is the same
+    expect_equal(look(), page)
     turn(3600)
     agent_choose(agent)
     expect_equal(sum(look()$arms$recent), 126 - 31)
