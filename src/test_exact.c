@@ -88,12 +88,16 @@ SEXP ffi_exact_path(SEXP rate, SEXP word, SEXP width, SEXP coins) {
                  script.exponent);
 }
 
-/* A sum on the grid through exact_release_*() -> the noisy sum, or the status as an integer */
+/* A sum on the grid through exact_release_*() -> the noisy sum, or the status as an integer; NULL if bits
+   of the noise are left in memory */
 SEXP ffi_exact_release(SEXP distribution, SEXP sum, SEXP scale) {
   double noisy;
   bits_t bits = bits_open(bits_from_system, NULL);
   const enum exact_status status =
       exact_release(&bits, exact_sampler(distribution), Rf_asReal(sum), Rf_asReal(scale), &noisy);
   bits_close(&bits);
+  for (size_t i = 0; i < BITS_BUFFER; i++) {
+    if (bits.buffer[i]) return R_NilValue;
+  }
   return status == EXACT_OK ? Rf_ScalarReal(noisy) : Rf_ScalarInteger((int)status);
 }

@@ -126,6 +126,21 @@ test_that("an arm that went before the first release is where it was in every lo
   expect_gt(found$mean[3], 0.6)
 })
 
+test_that("the release table says when each arm came and went", {
+  agent <- dpts_agent(policy_randomised(mu = 1, block = 5), c("a", "b"), use = "arrival")
+  play <- function(n) for (i in seq_len(n)) agent_reward(agent, agent_choose(agent)$ticket, 1)
+  play(7)
+  agent_arms(agent, add = "c")
+  play(4)
+  agent_arms(agent, add = c("d", "e"), retire = "a")
+  play(20)
+  agent_arms(agent, retire = "d")
+  x <- dpts_releases(agent)
+  x <- x[!is.na(x$event) & x$event != "begin", ]
+  expect_identical(paste(x$t, x$arm, x$event)[order(x$t, x$arm)],
+                   c("7 c added", "11 a retired", "11 d added", "11 e added", "31 d retired"))
+})
+
 test_that("arms that come share the chance of a wrong verdict, and those that go are left out", {
   agent <- dpts_agent(policy_randomised(mu = 5, block = 40), c("a", "b"), use = "arrival")
   play <- function(n) {

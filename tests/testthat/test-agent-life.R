@@ -296,6 +296,16 @@ test_that("arms come, pause and go while rewards are out, in every store", {
   })
 })
 
+test_that("a call that goes beyond the horizon has the rounds that are left, wherever they end", {
+  for (calls in list(c(4, 9), c(13), c(10, 1), c(9, 2, 2), c(1, 1, 30))) {
+    agent <- dpts_agent(policy_uniform(), 2, use = "arrival", horizon = 10)
+    t <- unlist(lapply(calls, function(n) agent_choose(agent, n)$t))
+    expect_identical(t, c(1:10, rep(NA, sum(calls) - 10)) + 0)
+    expect_equal(sum(pulls(agent)$pulls), 10)
+    agent_close(agent)
+  }
+})
+
 test_that("arms go through all states in all orders, before and after the end", {
   verbs <- c("retire", "pause", "resume")
   orders <- as.matrix(expand.grid(verbs, verbs, verbs, c(FALSE, TRUE), stringsAsFactors = FALSE))

@@ -336,6 +336,18 @@ test_that("a call with the key of an earlier one gives its tickets again, in eve
   })
 })
 
+test_that("where each person has one ticket it is the person who counts, and not the key, in every store", {
+  skip_if_not_installed("openssl")
+  each_store(function(store) {
+    agent <- dpts_agent(policy_uniform(), 3, store, use = "arrival", sticky = TRUE)
+    ann <- agent_choose(agent, person = "ann", key = "k")
+    bob <- agent_choose(agent, person = "bob", key = "k")
+    expect_true(ann$ticket != bob$ticket && bob$t == 2)
+    expect_identical(agent_choose(agent, 2, person = c("bob", "ann"), key = "k")$ticket, c(bob$ticket, ann$ticket))
+    agent_close(agent)
+  })
+})
+
 test_that("the tickets of a key come in the order of the choices, whatever became of them since, in every store", {
   each_store(function(store) {
     agent <- dpts_agent(batch_policy(), c("a", "b", "c"), store, use = "arrival", keep_rewards = TRUE)

@@ -54,6 +54,18 @@ test_that("a window of policy_forget() has room for the last batch of each of ma
   }
 })
 
+test_that("of each of many arms policy_forget() knows the last batch, whichever came last", {
+  k <- 40
+  turns <- (0:399) %% k + 1
+  for (best in c(1, 12, 20, 40)) {
+    rewards <- matrix(0, 401, k)
+    rewards[, best] <- 1
+    out <- run_script(policy_forget(window = 100, epsilon = 1e9, batch = 10), k, c(turns, NA), rewards,
+                      offers = c(as.list(turns), list(1:k)))
+    expect_equal(out$arm[401], best)
+  }
+})
+
 test_that("a late reward of policy_forget() weighs by the age of its pull", {
   n <- 150
   delays <- rep(c(0, 4, 13), n / 3)
