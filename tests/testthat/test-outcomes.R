@@ -299,6 +299,17 @@ test_that("blocks are as large as the noise asks for, where rewards vary little"
   expect_identical(c(first(block = 90, outcome = "continuous"), first(), first(block = 1.5, outcome = "continuous")), c(90, 200, 200))
 })
 
+test_that("top two with squares skips exactly", {
+  scores <- arms_gaussian(c(0.5, 0.45, 0.3), 0.1, c(0, 1))
+  for (policy in list(policy_top_two(mu = 1, outcome = "continuous"), policy_top_two(epsilon = 1, outcome = "continuous"))) {
+    regret <- lapply(c("plain", "skip"), function(engine) {
+      withr::local_options(dpts.engine = engine)
+      dpts_simulate(scores, policy, 3000, runs = 10, seed = 1)$regret
+    })
+    expect_equal(regret[[1]], regret[[2]])
+  }
+})
+
 test_that("rewards that come late are squared with their own batch, by top two and by blocks", {
   scores <- arms_custom(function(arm, n) stats::runif(n, 0.3, 0.5 + arm / 10), c(0.45, 0.5), range = c(0, 1))
   for (policy in list(policy_top_two(error = 0.001, outcome = "continuous"), policy_randomised(block = 100, outcome = "continuous"))) {
