@@ -87,6 +87,29 @@ play_one_by_one <- function(agent, n) {
   agent
 }
 
+test_that("each lost copy counts with all that a person may lose, and beyond its budget an agent uses nothing", {
+  skip_if_not_installed("openssl")
+  for (m in 1:3) {
+    agent <- dpts_agent(policy_gaussian_imed(mu = 0.2), 2, use = "arrival", max_per_person = m)
+    for (times in 1:2) {
+      agent_restored(agent)
+      x <- dpts_privacy(agent, delta = 1e-4)
+      for (unit in c("reward", "person")) {
+        mu <- 0.2 * (if (unit == "person") m else 1) * sqrt(times)
+        found <- x$spent[x$unit == unit]
+        expect_equal(gdp_delta(mu, min(found)), 1e-4, tolerance = 1e-3, info = paste(unit, m, times))
+      }
+    }
+  }
+  agent <- dpts_agent(policy_gaussian_imed(mu = 1), 2, use = "arrival", budget = privacy_gdp(1))
+  x <- agent_choose(agent, 4)
+  agent_reward(agent, x$ticket[1], 1)
+  agent_restored(agent)
+  expect_equal(agent_reward(agent, x$ticket[2:3], 1)$status, c("late", "late"))
+  expect_equal(dpts_history(agent)$status, c("used", "missing", "missing", "open"))
+  expect_equal(c(agent$store$count("used"), agent$store$count("missing")), c(1, 2))
+})
+
 test_that("where deadlines decide the journal does not tell who reported, in time or late, in every store", {
   each_store(function(store) {
     turn <- test_clock()

@@ -274,6 +274,30 @@ test_that("no more than max_per_person rewards of a person are used, and no sum 
                "max_per_person", class = "dpts_error_input")
 })
 
+test_that("a person has as many rounds as there may be, one call after the other, in every store", {
+  skip_if_not_installed("openssl")
+  for (most in 1:4) each_store(function(store) {
+    agent <- dpts_agent(policy_uniform(), 2, store, use = "arrival", max_per_person = most)
+    for (i in 1:6) {
+      x <- agent_choose(agent, 2, person = c("ann", "bob"))
+      expect_identical(!is.na(x$t), rep(i <= most, 2))
+    }
+    expect_equal(sum(pulls(agent)$pulls), 2 * most)
+    agent_close(agent)
+  })
+})
+
+test_that("what waits is counted for its own arm when arms come, and when it comes", {
+  agent <- dpts_agent(policy_uniform(), c("a", "b"), use = "arrival")
+  x <- agent_choose(agent, 3, offer = "a")
+  agent_choose(agent, 1, offer = "b")
+  agent_arms(agent, add = c("c", "d"))
+  y <- agent_choose(agent, 2, offer = "d")
+  expect_equal(pulls(agent)$outstanding, c(3, 1, 0, 2))
+  agent_reward(agent, c(x$ticket[1], y$ticket), 1)
+  expect_equal(pulls(agent)$outstanding, c(2, 1, 0, 0))
+})
+
 test_that("persons are hashed with the agent's own key", {
   skip_if_not_installed("openssl")
   one <- dpts:::hash_person("ann", as.raw(1:32))
