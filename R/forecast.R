@@ -24,7 +24,7 @@
 #'
 #' @param object An agent, a release table of one experiment ([dpts_releases()], [as_releases()]), or a
 #'   simulation or replay with its history, whose policy tosses people to arms, such as
-#'   [policy_randomised()].
+#'   [policy_randomised()]; or a named list of these, which are sites of one experiment. Without strata.
 #' @param people Numbers of people in all, those so far included: whole numbers.
 #' @param ... Not used; later arguments must be named.
 #' @param error,margin As in [verdict()].
@@ -53,6 +53,10 @@ forecast.dpts_releases <- function(object, people, ..., error = 0.05, margin = 0
   seed <- check_seed(seed)
   needed <- list()
   found <- each_record(object, function(record) {
+    if (record$strata > 1) {
+      abort_input("object", "`object` must have no strata: means are drawn for all people together.",
+                  class = "dpts_error_verdict")
+    }
     now <- max(record$releases[, "t"], 0)
     if (min(people) < now) {
       abort_arg("people", sprintf("at least %s, the people so far", number_text(now)), people)
@@ -81,6 +85,10 @@ forecast.dpts_simulation <- forecast.dpts_releases
 #' @rdname forecast.dpts_releases
 #' @export
 forecast.dpts_replay <- forecast.dpts_releases
+
+#' @rdname forecast.dpts_releases
+#' @export
+forecast.list <- forecast.dpts_releases
 
 #' @export
 tbl_sum.dpts_forecast <- function(x, ...) {
