@@ -302,7 +302,11 @@ check_contexts <- function(context, n, agent) {
   rows <- is.matrix(context) || is.data.frame(context)
   own <- is_shared(terms$policy)
   if (!is.null(dim)) {
-    if (!is.numeric(context) || !all(is.finite(context))) {
+    if (is.numeric(context) && length(context) > 0 && !all(is.finite(context))) {
+      bad <- which(!is.finite(context))[1]
+      abort_input("context", "`context` must have finite numbers; element %d is %s.", bad, format(context[bad]))
+    }
+    if (!is.numeric(context)) {
       abort_arg("context", sprintf("a vector of %d numbers, or a matrix of such rows", dim), context)
     }
     if ((if (rows) ncol(context) else length(context)) != dim) {

@@ -265,7 +265,7 @@ new_linear_policy <- function(name, width, epsilon, mu, model, contexts, mechani
   params <- c(width, list(epsilon = epsilon, mu = mu, shared = as.numeric(model == "shared"),
                           public = as.numeric(contexts == "public"), mechanism = mechanism,
                           ridge = ridge %||% by_rule$ridge,
-                          batch = if (growing) 0 else batch %||% 0,
+                          batch = if (growing) by_rule$batch else batch %||% 0,
                           growth = if (growing) by_rule$growth else 0,
                           norm = norm %||% NA_real_, margin = margin %||% by_rule$margin,
                           centre = centre %||% by_rule$centre, intercept = as.numeric(intercept)))
@@ -280,11 +280,13 @@ new_linear_policy <- function(name, width, epsilon, mu, model, contexts, mechani
 # bench/contextual.R shown on others. What depends on d is release_rule() in C.
 linear_rule <- function(epsilon, mu, centred, contexts) {
   public <- contexts == "public"
-  if (!centred) return(list(ridge = 1, growth = 1.1, margin = 0, centre = 0))
+  # Sums of fewer rounds are noise, and the noise grows with their number.
+  batch <- if (public) 0 else ceiling(300 / max(1, min(epsilon, mu)))
+  if (!centred) return(list(ridge = 1, growth = 1.1, margin = 0, centre = 0, batch = batch))
   # The variance of a bit in units of 1/4
   bit <- if (public && epsilon < Inf) 1 / (1 - 2 * stats::plogis(-epsilon))^2 else 1
   growth <- if (mu < Inf) 1.1 else if (public) 1 + 0.6 / sqrt(max(1, epsilon)) else 1.5
-  list(ridge = 2 * bit - 1, growth = growth, margin = if (public) 2 else 0.8, centre = 0.5)
+  list(ridge = 2 * bit - 1, growth = growth, batch = batch, margin = if (public) 2 else 0.8, centre = 0.5)
 }
 
 # Composes and converts as other guarantees do; the neighbours say what is protected
@@ -332,6 +334,39 @@ check_fit <- function(policies, k, context, where, strata = 1) {
         "is private and needs contexts in [0, 1]; these range from %s to %s",
         number_text(context$lower, digits = 4), number_text(context$upper, digits = 4)
       ))
+    }
+  }
+}
+
+# A policy whose first batch is not full in so many rounds has learned nothing.
+# `rounds`: one number for each policy, or for all
+warn_unreleased <- function(policies, rounds, call = caller_env()) {
+  first <- vapply(policies, function(policy) {
+    policy <- core(policy)
+    if (needs_unit_contexts(policy) && isTRUE(policy$params$public == 0)) policy$params$batch %||% 0 else 0
+  }, 0)
+  late <- names(policies)[first > rounds]
+  if (length(late) == 0) return(invisible())
+  rlang::warn(sprintf(paste("Policy %s released nothing, and so learned nothing: its first batch is of %s, and there were %s.",
+                            "A smaller `batch` releases sooner."),
+                      paste0('"', late[1], '"'), count_noun(first[late[1]], "round", "rounds"),
+                      number_text(rep_len(rounds, length(policies))[first > rounds][1])),
+              class = c("dpts_warning_unreleased", "dpts_warning"), call = call)
+}
+
+# Contexts longer than `norm` are shortened: how many of those that are known?
+# `values`: a matrix with a column for each context, or NULL
+warn_shortened <- function(policies, values, call = caller_env()) {
+  if (length(values) == 0) return(invisible())
+  for (name in names(policies)) {
+    p <- core(policies[[name]])$params
+    norm <- p$norm %||% NA
+    if (is.na(norm)) next
+    long <- mean((if (p$mu < Inf) sqrt(colSums(values^2)) else colSums(abs(values))) > norm * (1 + 1e-9))
+    if (long > 0) {
+      rlang::warn(sprintf(paste("Policy \"%s\" shortens %s of the contexts to `norm` = %s, together with their rewards:",
+                                "they count for less."), name, sprintf("%.1f%%", 100 * long), number_text(norm)),
+                  class = c("dpts_warning_shortened", "dpts_warning"), call = call)
     }
   }
 }

@@ -282,6 +282,8 @@ gather_replay <- function(job, chunks, base) {
   common <- (row("wurr") - (rate + base$rate) * row("wur") + rate * base$rate * row("wu")) /
     (row("w") * base$weight)
   n_delays <- length(job$problems)
+  most <- tapply(events, rep(seq_along(policies), each = n_delays * length(runs)), max)
+  if (!job$finish) warn_unreleased(policies, as.vector(most))
   policy <- structure(rep(seq_along(policies), each = n_delays * length(runs)),
                       levels = names(policies), class = "factor")
   delays <- rep(rep(vapply(unname(job$problems), `[[`, 0, "delay"), each = length(runs)), length(policies))

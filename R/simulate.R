@@ -109,6 +109,8 @@ dpts_simulate <- function(arms, policies, horizon, ..., runs = 10, seed = NULL,
   check_flag(history)
   check_finish(finish, policies)
   check_size(record, runs, policies, horizon, length(problems), history)
+  for (problem in problems) warn_shortened(policies, problem$contexts$values)
+  warn_unreleased(policies, if (finish) Inf else horizon)
   runs <- check_runs(runs)
   record <- check_record(record, horizon)
   threads <- check_count(threads, 1, 1024)

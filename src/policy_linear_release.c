@@ -22,16 +22,13 @@ int64_t release_end(const linear_t *linear, int64_t seen) {
   return grown > least ? grown : least;
 }
 
-/* With private contexts a first batch of 300 rounds, or of less where the budget is above 1: sums of fewer
-   rounds are noise, and the noise grows with their number.
-
-   With public contexts each model has its own batches. Under pure privacy its first rewards are released one
+/* With public contexts each model has its own batches. Under pure privacy its first rewards are released one
    by one, as bits that are turned with a chance f. A bit, taken as (bit - f) / (1 - 2f), has a variance that
    is larger by f (1 - f) / (1 - 2f)^2. A release of the sums of r z has a variance of 2 N^2 / epsilon^2 for
    each number. If squares of a context's entries are min(1/3, N / d) on average, the two are equal after
    `even` rewards. Four times as many are bits, and no batch is smaller than that. */
 void release_rule(linear_t *linear, const spec_t *spec) {
-  const double epsilon = spec->par[LINEAR_EPSILON], budget = fmin(epsilon, spec->par[LINEAR_MU]);
+  const double epsilon = spec->par[LINEAR_EPSILON];
   if (spec->par[LINEAR_MU] < INFINITY || linear->laplace) {
     const double most = linear->laplace ? spec->dim : sqrt(spec->dim), norm = spec->par[LINEAR_NORM];
     linear->norm = norm < most ? norm : most;
@@ -39,10 +36,8 @@ void release_rule(linear_t *linear, const spec_t *spec) {
   /* The intercept's 1 is a public number of each context, and makes it longer. */
   if (linear->intercept)
     linear->norm = linear->laplace ? 1 + linear->norm : sqrt(1 + linear->norm * linear->norm);
-  if (linear->growth == 0) return;
-  if (linear->noisy_a) {
-    linear->batch = (int64_t)ceil(300 / fmax(1, budget));
-  } else if (linear->laplace) {
+  if (linear->batch > 0 || linear->growth == 0) return;
+  if (linear->laplace) {
     const double flip = 1 / (1 + exp(epsilon)), more = flip * (1 - flip) / ((1 - 2 * flip) * (1 - 2 * flip));
     const double square = fmin(1. / 3, linear->norm / linear->dim), noise = linear->norm / epsilon;
     const double even = ceil(2 * noise * noise / (square * more));

@@ -357,3 +357,10 @@ test_that("after the end a contextual agent names no arm by counts: to R, to the
   expect_true(is.na(agent$life$winner))
   expect_equal(as.character(agent_choose(agent, context = c(1, 0))$arm), "short")
 })
+
+test_that("a number of a context that is missing is named", {
+  agent <- dpts_agent(policy_linucb(mu = 1), 2, use = "arrival", dim = 3)
+  expect_error(agent_choose(agent, context = c(0.5, NA, 1)), "element 2 is NA", class = "dpts_error_input")
+  expect_error(agent_choose(agent, context = c(0.5, 0, Inf)), "element 3 is Inf", class = "dpts_error_input")
+  expect_error(evidence(agent), "strata", class = "dpts_error_input")
+})

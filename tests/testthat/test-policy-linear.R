@@ -544,3 +544,45 @@ test_that("no round moves a release further than its noise allows: corners, the 
   }
   expect_equal(most(mu = 0.6, norm = 1, model = "shared"), 1, tolerance = 1e-9)
 })
+
+test_that("nothing is silent: contexts that are shortened, runs that release nothing, arguments without use", {
+  arms <- arms_linear(rbind(c(0.5, 0.1), c(0.1, 0.5)), rbind(c(1, 0), c(0.3, 0.4), c(1, 1), c(0, 1)))
+  play <- function(policy, horizon = 400, ...) dpts_simulate(arms, list(a = policy), horizon, runs = 1, seed = 1, ...)
+  expect_warning(play(policy_linucb(mu = 1, norm = 1)), "\"a\" shortens 25.0% of the contexts to `norm` = 1", class = "dpts_warning_shortened")
+  expect_warning(play(policy_linucb(1, norm = 0.7)), "shortens 75.0%|shortens 100.0%", class = "dpts_warning_shortened")
+  expect_warning(play(policy_linucb(mu = 1), 299), "released nothing", class = "dpts_warning_unreleased")
+  expect_no_warning(play(policy_linucb(mu = 1), 300))
+  expect_no_warning(play(policy_linucb(mu = 1), 299, finish = TRUE))
+  log <- data.frame(arm = rep(1:2, 100), reward = rep(0:1, 100), context_1 = 0.5)
+  expect_warning(dpts_replay(log, policy_linucb(mu = 1), runs = 1, seed = 1, context = "context_1"),
+                 class = "dpts_warning_unreleased")
+  bad <- function(...) expect_error(policy_linucb(...), class = "dpts_error_input")
+  bad(norm = 1)
+  bad(margin = 1)
+  bad(1, mechanism = "tree", norm = 1)
+  bad(1, mechanism = "gamma", margin = 1)
+  bad(1, centre = 1.1)
+  bad(1, intercept = NA)
+})
+
+test_that("a shortened context takes its reward along: no noise, no bias", {
+  withr::local_seed(12)
+  n <- 400
+  z <- rbind(1, matrix(stats::runif(2 * n), 2))
+  theta <- c(0.1, 0.5, 0.2)
+  rewards <- drop(theta %*% z)
+  out <- trace_context(policy_linucb(mu = 1, norm = 0.5, batch = n, ridge = 1e-6, margin = 0, centre = 0), rep(1, n), rewards, z, 1,
+                       silent = TRUE, max_ledger = 9)
+  expect_equal(out$theta[, 1], theta, tolerance = 1e-4)
+})
+
+test_that("finish releases what is open, also when the horizon's batches are full, once", {
+  z <- matrix(0.5, 2, 50)
+  for (policy in list(policy_linucb(mu = 1, norm = 1, batch = 7), policy_linucb(1, norm = 1, batch = 7))) {
+    play <- function(finish) {
+      run_script(policy, 2, rep(1:2, 25), matrix(0.5, 50, 2), horizon = 50, contexts = z, finish = finish)$total
+    }
+    expect_equal(play(FALSE), 7 * 2 * 5)
+    expect_equal(play(TRUE), 8 * 2 * 5)
+  }
+})

@@ -441,7 +441,7 @@ test_that("a delay beyond the log takes no room", {
 
 test_that("clipping is on request, and counted", {
   log <- data.frame(arm = rep(1:2, 50), reward = 0, context_a = c(1.5, -2, rep(0.5, 98)))
-  private <- policy_linucb(epsilon = 1)
+  private <- policy_linucb(epsilon = 1, mechanism = "tree")
   expect_error(dpts_replay(log, private, runs = 1), class = "dpts_error_contexts")
   replay <- dpts_replay(log, private, runs = 1, seed = 1, clip = TRUE)
   expect_equal(shared(replay, "clipped"), 2)
