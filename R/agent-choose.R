@@ -304,7 +304,8 @@ check_contexts <- function(context, n, agent) {
   if (!is.null(dim)) {
     if (is.numeric(context) && length(context) > 0 && !all(is.finite(context))) {
       bad <- which(!is.finite(context))[1]
-      abort_input("context", "`context` must have finite numbers; element %d is %s.", bad, format(context[bad]))
+      abort_input("context", "`context` must have finite numbers; element %d is %s.", bad,
+                  format(context[bad]))
     }
     if (!is.numeric(context)) {
       abort_arg("context", sprintf("a vector of %d numbers, or a matrix of such rows", dim), context)

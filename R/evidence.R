@@ -547,7 +547,7 @@ no_evidence <- function(policy) {
     if (is_contextual(policy)) return("reads contexts: its arms have no means that do not change")
     if (!bits_are_public(policy)) return("has a promise of its own, which does not publish its bits")
   } else if (is_contextual(policy)) {
-    "reads contexts, to give arms to those whom they seem to suit; for whom an arm works is a question for strata"
+    "reads contexts and gives arms to those whom they seem to suit; for whom an arm works, strata tell"
   } else if (!gathers(policy)) "releases no sums of batches, from which evidence is made"
 }
 

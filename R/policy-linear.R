@@ -347,8 +347,8 @@ warn_unreleased <- function(policies, rounds, call = caller_env()) {
   }, 0)
   late <- names(policies)[first > rounds]
   if (length(late) == 0) return(invisible())
-  rlang::warn(sprintf(paste("Policy %s released nothing, and so learned nothing: its first batch is of %s, and there were %s.",
-                            "A smaller `batch` releases sooner."),
+  rlang::warn(sprintf(paste("Policy %s released nothing, and so learned nothing: its first batch is of %s,",
+                            "and there were %s. A smaller `batch` releases sooner."),
                       paste0('"', late[1], '"'), count_noun(first[late[1]], "round", "rounds"),
                       number_text(rep_len(rounds, length(policies))[first > rounds][1])),
               class = c("dpts_warning_unreleased", "dpts_warning"), call = call)
@@ -364,8 +364,8 @@ warn_shortened <- function(policies, values, call = caller_env()) {
     if (is.na(norm)) next
     long <- mean((if (p$mu < Inf) sqrt(colSums(values^2)) else colSums(abs(values))) > norm * (1 + 1e-9))
     if (long > 0) {
-      rlang::warn(sprintf(paste("Policy \"%s\" shortens %s of the contexts to `norm` = %s, together with their rewards:",
-                                "they count for less."), name, sprintf("%.1f%%", 100 * long), number_text(norm)),
+      rlang::warn(sprintf(paste("Policy \"%s\" shortens %.1f%% of the contexts to `norm` = %s, together with",
+                                "their rewards: they count for less."), name, 100 * long, number_text(norm)),
                   class = c("dpts_warning_shortened", "dpts_warning"), call = call)
     }
   }

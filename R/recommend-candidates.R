@@ -6,7 +6,7 @@
 no_room <- function(why) structure(why, class = "dpts_no_room")
 
 # `error`: The error probability of a verdict. `outcome`: What rewards are taken for.
-candidates_known <- function(goal = "regret", error = NULL, outcome = "binary") {
+candidates_known <- function(goal = "regret", error = NULL, outcome = "binary", contexts = NULL) {
   enough <- function(what, make) {
     force(what)
     function(spend) {
@@ -35,6 +35,7 @@ candidates_known <- function(goal = "regret", error = NULL, outcome = "binary") 
     return(c(either("final", function(...) tossing(..., block = 1e9)), either("blocks", tossing),
              either("adaptive", function(...) tossing(..., rule = "thompson"))))
   }
+  if (!is.null(contexts)) return(candidates_contextual(contexts, pure, gdp))
   c(
     gaussian_imed = gdp(function(mu, spend) {
       preferred(spend$prefer, function(safety) policy_gaussian_imed(mu, safety = safety, outcome = outcome))
@@ -59,7 +60,28 @@ candidates_known <- function(goal = "regret", error = NULL, outcome = "binary") 
   )
 }
 
-candidates_by_name_only <- c("dp_ucb_bound", "dp_ts", "mt_ucb", "mt_ts", "uniform")
+# Where a person is seen before the choice. Bounds on contexts are those of the problem that is given.
+candidates_contextual <- function(contexts, pure, gdp) {
+  model <- if (contexts$own) "shared" else "disjoint"
+  values <- contexts$values
+  longest <- function(length) {
+    switch(contexts$kind, given = max(length(abs(values))), simplex = 1)
+  }
+  euclid <- longest(function(x) sqrt(colSums(x^2)))
+  sums <- longest(colSums)
+  list(
+    linucb = gdp(function(mu, spend) policy_linucb(mu = mu, norm = euclid, model = model)),
+    linucb_pure = pure(function(epsilon, spend) policy_linucb(epsilon, norm = sums, model = model)),
+    logistic_ucb = gdp(function(mu, spend) policy_logistic_ucb(mu, norm = euclid, model = model)),
+    uniform = function(spend) policy_uniform(),
+    linucb_rewards = pure(function(epsilon, spend) {
+      policy_linucb(epsilon, contexts = "public", norm = sums, model = model)
+    }),
+    local = pure(function(epsilon, spend) policy_local(policy_linucb(centre = 0.5, model = model), epsilon))
+  )
+}
+
+candidates_by_name_only <- c("linucb_rewards", "local", "dp_ucb_bound", "dp_ts", "mt_ucb", "mt_ts")
 
 # The `safety` of a policy where bad runs matter more than the mean
 safer <- function(policy) min(1, policy$params$safety + 0.3)
@@ -112,7 +134,7 @@ spend_releases <- function(spend) {
 # The policies to compare, each inside the budget, and the reasons why others are left out:
 # list(policies, dropped), dropped a character vector named by candidate
 candidate_policies <- function(candidates, budget, horizon, k, prefer = "mean", goal = "regret", error = NULL,
-                               progress = FALSE, outcome = "binary") {
+                               progress = FALSE, outcome = "binary", contexts = NULL) {
   at <- conditions(horizon, k)
   if (is_policy(candidates) || is.list(candidates)) {
     policies <- check_policies(candidates, "candidates")
@@ -129,8 +151,9 @@ candidate_policies <- function(candidates, budget, horizon, k, prefer = "mean", 
     if (goal == "verdict") check_concludes(policies, error, 0)
     return(list(policies = policies, dropped = character()))
   }
-  known <- candidates_known(goal, error, outcome)
-  chosen <- candidates %||% setdiff(names(known), candidates_by_name_only)
+  known <- candidates_known(goal, error, outcome, contexts)
+  by_name <- c(candidates_by_name_only, if (is.null(contexts)) "uniform")
+  chosen <- candidates %||% setdiff(names(known), by_name)
   chosen <- unique(check_choice(chosen, names(known), several = TRUE, arg = "candidates"))
   spend <- c(spend_of(budget, horizon, k), prefer = prefer)
   # A candidate whose accountant cannot meet the budget is dropped; the others stay.

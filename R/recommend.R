@@ -32,6 +32,13 @@
 #' `candidates = NULL` leaves out policies that are slow to simulate and have never ranked first: `"dp_ts"`,
 #' `"mt_ucb"`, `"mt_ts"` and `"dp_ucb_bound"`; and `"uniform"`, which meets every budget.
 #'
+#' **With contexts**, where `arms` are of [arms_linear()], candidates are `"linucb"` ([policy_linucb()] with
+#' `mu`), `"linucb_pure"` (with `epsilon`) and `"logistic_ucb"` ([policy_logistic_ucb()]), which protect
+#' rewards and contexts, and `"uniform"`: a policy that is not clearly better than that has no use at this
+#' budget, horizon and dimension. By name there are two that protect rewards alone: `"linucb_rewards"`
+#' (`contexts = "public"`) and `"local"` ([policy_local()], which needs no trusted server). Their bounds on
+#' contexts are those of `arms`.
+#'
 #' With `arms = NULL` candidates play a panel of six problems with Bernoulli rewards: the four of
 #' Sajed and Sheffet (2019) in shape, with best mean 0.75 (`close`: all others 0.70; `linear`,
 #' `convex`, `concave`: falling to 0.25 in these shapes; for `k = 5` they are theirs to the
@@ -147,7 +154,8 @@ dpts_recommend <- function(budget, arms = NULL, horizon, ..., goal = c("regret",
   error <- signif(1 - level, 12)
   coins <- vapply(problems, are_coins, NA)
   chosen <- candidate_policies(candidates, budget, horizon, n_arms(problems[[1]]), prefer, goal, error,
-                               progress, if (all(coins %in% TRUE)) "binary" else "continuous")
+                               progress, if (all(coins %in% TRUE)) "binary" else "continuous",
+                               problems[[1]]$contexts)
   policies <- chosen$policies
   setup <- list(budget = budget, horizon = horizon, arms = problems, panel = is.null(arms), goal = goal,
                 runs = length(runs), seed = seed, delay = delay, batch = batch)

@@ -16,13 +16,14 @@ d6 <- arms_linear(matrix(runif(30, 0, 0.4), 5, 6), "simplex")
 cases <- list(
   "LinUCB, d = 10" = list(d10, policy_linucb(), 2e5),
   "linear TS, d = 10" = list(d10, policy_lin_ts(), 2e5),
-  "LinUCB, d = 6, epsilon = 2.7" = list(d6, policy_linucb(epsilon = 2.7), 2e4),
+  "LinUCB, d = 6, epsilon = 1" = list(d6, policy_linucb(epsilon = 1, norm = 1), 2e5),
+  "LinUCB, d = 6, epsilon = 2.7, trees" = list(d6, policy_linucb(epsilon = 2.7, mechanism = "tree"), 2e4),
   "LinUCB, d = 6, epsilon = 2.7, gamma" =
     list(d6, policy_linucb(epsilon = 2.7, mechanism = "gamma"), 2e4),
   "LinUCB, d = 6, mu = 1" = list(d6, policy_linucb(mu = 1), 2e5),
   "LinUCB, d = 6, mu = 1, every round" = list(d6, policy_linucb(mu = 1, batch = 1), 2e4),
   "LinUCB, d = 6, epsilon = 0.6, contexts public" =
-    list(d6, policy_linucb(epsilon = 0.6, contexts = "public"), 1e5)
+    list(d6, policy_linucb(epsilon = 0.6, contexts = "public", norm = 1), 1e5)
 )
 for (name in names(cases)) {
   case <- cases[[name]]
@@ -79,10 +80,54 @@ at_end <- function(sim) {
   setNames(sprintf("%.0f (%.0f)", last$mean, last$se), last$policy)
 }
 
+mean_of <- function(sim) {
+  last <- summary(sim)
+  setNames(last$mean, last$policy)
+}
+
+# Side by side: d numbers from Dirichlet(0.3), theta uniform on [0, 1]; what is best under each budget beside the published
+# forms. Budgets: (epsilon, 1e-5) for Gaussian noise, pure epsilon for Laplace's and bits.
+problem <- function(d, k, seed = 1) withr::with_seed(1000 * seed + 100 * d + k, {
+  theta <- matrix(runif(d * k), k)
+  points <- matrix(rgamma(5000 * d, 0.3), ncol = d)
+  arms_linear(theta, points / rowSums(points))
+})
+budgets <- c(0.5, 1, 5)
+side <- list(
+  "joint, mu" = function(e) policy_linucb(mu = gdp_mu(e, 1e-5), norm = 1),
+  "joint, not centred" = function(e) policy_linucb(mu = gdp_mu(e, 1e-5), norm = 1, centre = 0, margin = 0.5),
+  "joint, logistic" = function(e) policy_logistic_ucb(mu = gdp_mu(e, 1e-5), norm = 1),
+  "joint, linear TS" = function(e) policy_lin_ts(mu = gdp_mu(e, 1e-5), norm = 1),
+  "joint, pure" = function(e) policy_linucb(e, norm = 1),
+  "joint, pure, trees, batch 1000" = function(e) policy_linucb(e, mechanism = "tree", batch = 1000),
+  "rewards, pure" = function(e) policy_linucb(e, norm = 1, contexts = "public"),
+  "rewards, mu" = function(e) policy_linucb(mu = gdp_mu(e, 1e-5), norm = 1, contexts = "public"),
+  "local" = function(e) policy_local(policy_linucb(), e),
+  "local, centred" = function(e) policy_local(policy_linucb(centre = 0.5), e)
+)
+both <- list(LinUCB = policy_linucb(), uniform = policy_uniform())
+policies <- c(unlist(lapply(side, function(make) lapply(setNames(budgets, budgets), make)), recursive = FALSE), both)
+cells <- expand.grid(k = c(2, 5, 20), d = c(5, 10, 20), horizon = c(1e4, 1e5))
+for (i in seq_len(nrow(cells))) {
+  cell <- cells[i, ]
+  sims <- lapply(1:2, function(seed) summary(play(problem(cell$d, cell$k, seed), policies, cell$horizon, 8, record = 1)))
+  mean <- setNames((sims[[1]]$mean + sims[[2]]$mean) / 2, sims[[1]]$policy)
+  se <- setNames(sqrt(sims[[1]]$se^2 + sims[[2]]$se^2) / 2, sims[[1]]$policy)
+  best <- mean(vapply(1:2, function(seed) {
+    arms <- problem(cell$d, cell$k, seed)
+    mean(apply(t(arms$contexts$values) %*% t(arms$args$theta), 1, max))
+  }, 0)) * cell$horizon
+  text <- matrix(sprintf("%.0f (%.0f)", mean, se)[seq_len(length(side) * 3)], 3)
+  share <- matrix((100 * (best - mean) / (best - mean[["LinUCB"]]))[seq_len(3)], 1)
+  show(sprintf("d %d, k %d, T %.0e: uniform %.0f, LinUCB %.0f; reward of \"joint, mu\" in %% of LinUCB's: %s", cell$d, cell$k,
+               cell$horizon, mean[["uniform"]], mean[["LinUCB"]], paste(sprintf("%.1f", share), collapse = " / ")),
+       data.frame(policy = names(side), t(text)) |> setNames(c("epsilon", budgets)))
+}
+
 mus <- c(0.1, 0.2, 0.5, 1, 2, 5, 10)
 kinds <- list(
   "factorisation" = function(mu) policy_linucb(mu = mu, norm = 1),
-  "... margin 1" = function(mu) policy_linucb(mu = mu, norm = 1, margin = 1),
+  "batches, pure" = function(mu) policy_linucb(epsilon_of(mu), norm = 1),
   "... batch 1000" = function(mu) policy_linucb(mu = mu, norm = 1, batch = 1000),
   "... linear TS" = function(mu) policy_lin_ts(v = 0.5, mu = mu, norm = 1),
   "... norm unknown" = function(mu) policy_linucb(mu = mu),
@@ -90,8 +135,8 @@ kinds <- list(
   "Gaussian trees, batch 1000" = function(mu) {
     policy_linucb(mu = mu, norm = 1, mechanism = "tree", batch = 1000)
   },
-  "Laplace trees, growing" = function(mu) policy_linucb(epsilon = epsilon_of(mu), batch = "growing"),
-  "Laplace trees, batch 1000" = function(mu) policy_linucb(epsilon = epsilon_of(mu), batch = 1000),
+  "Laplace trees, growing" = function(mu) policy_linucb(epsilon = epsilon_of(mu), batch = "growing", mechanism = "tree"),
+  "Laplace trees, batch 1000" = function(mu) policy_linucb(epsilon = epsilon_of(mu), batch = 1000, mechanism = "tree"),
   "Gamma trees, batch 1000" = function(mu) {
     policy_linucb(epsilon = epsilon_of(mu), batch = 1000, mechanism = "gamma")
   },
@@ -104,10 +149,6 @@ table <- matrix(regret[seq_along(policies)], length(mus), dimnames = list(NULL, 
 show("Regret at 1e5 (se) by mu, five arms, six numbers in the simplex, 20 runs:",
      data.frame(policy = names(kinds), unname(t(table))) |> setNames(c("mu", mus)))
 cat("LinUCB", regret[["LinUCB"]], " uniform", regret[["uniform"]], "\n")
-mean_of <- function(sim) {
-  last <- summary(sim)
-  setNames(last$mean, last$policy)
-}
 shown <- mus[mus <= 2] # where the excess is more than noise
 excess <- mean_of(sim)[paste0("factorisation.", shown)] - mean_of(sim)[["LinUCB"]]
 cat("excess over LinUCB in units of d / mu:", format(excess * shown / 6, digits = 2), "\n")
@@ -181,8 +222,8 @@ contexts <- as.matrix(random[grep("^context", names(random))])
 # A context is a constant and at most three ones: its length is known without a look at the data.
 length_of <- 2
 candidates <- list(
-  uniform = policy_uniform(), LinUCB = policy_linucb(alpha = 0.3), "trees, 2.7" = policy_linucb(alpha = 0.3, epsilon = 2.7),
-  "trees, 27" = policy_linucb(alpha = 0.3, epsilon = 27), "mu = 1" = policy_linucb(alpha = 0.3, mu = 1, norm = length_of),
+  uniform = policy_uniform(), LinUCB = policy_linucb(alpha = 0.3), "trees, 2.7" = policy_linucb(alpha = 0.3, epsilon = 2.7, mechanism = "tree"),
+  "trees, 27" = policy_linucb(alpha = 0.3, epsilon = 27, mechanism = "tree"), "mu = 1" = policy_linucb(alpha = 0.3, mu = 1, norm = length_of),
   "mu = 10" = policy_linucb(alpha = 0.3, mu = 10, norm = length_of)
 )
 replay <- dpts_replay(random, candidates, runs = 10, seed = 1, horizon = 500, progress = FALSE)
@@ -197,7 +238,7 @@ fit <- t(vapply(items, function(a) {
 }, numeric(ncol(contexts))))
 world <- 5 * fit
 world <- arms_linear(pmax(world, 0), contexts)
-sim <- play(world, c(candidates, list("trees, 2.7, batch 1000" = policy_linucb(alpha = 0.3, epsilon = 2.7, batch = 1000),
+sim <- play(world, c(candidates, list("trees, 2.7, batch 1000" = policy_linucb(alpha = 0.3, epsilon = 2.7, batch = 1000, mechanism = "tree"),
                                       "mu = 1, rewards only" = policy_linucb(alpha = 0.3, mu = 1, norm = length_of,
                                                                              contexts = "public"))),
             2e5, 4, record = 1)

@@ -608,3 +608,14 @@ test_that("those who conclude are advised in people", {
                class = "dpts_error_input")
   expect_error(dpts_recommend(privacy_gdp(0.5), arms, 500, goal = "ship"), "`goal`", class = "dpts_error_input")
 })
+
+test_that("where arms have contexts, contextual policies are ranked inside the budget, beside the uniform one", {
+  arms <- arms_linear(rbind(c(0.8, 0.1), c(0.1, 0.8)), "simplex")
+  found <- dpts_recommend(privacy_gdp(2), arms, 2000, runs = 3, seed = 1, race = FALSE, progress = FALSE)
+  expect_setequal(as.character(found$policy), c("linucb", "linucb_pure", "logistic_ucb", "uniform"))
+  expect_equal(as.character(found$policy)[4], "uniform")
+  expect_match(found$guarantee[found$policy == "linucb"], "2-joint-GDP")
+  rewards <- dpts_recommend(privacy_pure(2), arms, 500, runs = 2, seed = 1, progress = FALSE,
+                            candidates = c("linucb_rewards", "local"))
+  expect_match(rewards$guarantee, "2-DP for rewards", all = TRUE)
+})
