@@ -152,6 +152,8 @@ test_that("what people got is what the runs of the same seed give, also where me
     expect_equal(row$failures, 400 - sum(got) / 40, info = paste(name, design))
     shares <- all$share[all$scenario == name & all$design == design]
     expect_equal(shares, tabulate(as.integer(h$arm), 3) / 16000, info = paste(name, design))
+    longest <- vapply(split(as.integer(h$arm), h$run), function(arm) max(rle(arm)$lengths), 0L)
+    expect_equal(row$longest_run, mean(longest), info = paste(name, design))
     # The arm with the highest estimate is a best one by the means of its own run.
     if (design == "ucb") {
       named <- vapply(split(estimates(sim), estimates(sim)$run), function(x) which.max(x$mean), 0L)
@@ -162,6 +164,14 @@ test_that("what people got is what the runs of the same seed give, also where me
       expect_equal(row$best, mean(good), info = name)
     }
   }
+})
+
+test_that("power is of the best arm, whichever is named", {
+  # At a level of .4 for each side a wrong arm is claimed often.
+  plan <- dpts_plan(policy_uniform(), two(0.5, 0.51), 100, error = 0.8, runs = 2000, seed = 1)
+  shift <- 0.01 / sqrt(2 * 0.25 / 50)
+  expect_equal(plan$power, stats::pnorm(shift - stats::qnorm(0.6)), tolerance = 0.08)
+  expect_equal(plan$false_claims, stats::pnorm(-shift - stats::qnorm(0.6)), tolerance = 0.08)
 })
 
 test_that("intervals are joint: as wide as so many need, and not surer than they say", {
