@@ -68,11 +68,10 @@ is_public <- function(f, called) {
 }
 
 # An error of rlang's own as one of ours
-as_input_error <- function(expr, arg = NULL, class = NULL, hint = NULL) {
+as_input_error <- function(expr, arg) {
   rlang::try_fetch(expr, error = function(cnd) {
     cnd$arg <- arg
-    cnd$body <- c(cnd$body, i = hint)
-    class(cnd) <- unique(c(class, "dpts_error_input", "dpts_error", class(cnd)))
+    class(cnd) <- unique(c("dpts_error_input", "dpts_error", class(cnd)))
     rlang::cnd_signal(cnd)
   })
 }

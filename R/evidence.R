@@ -229,9 +229,7 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ..., a
     void <- lower > upper # no constant difference agrees with all looks
     lower[void] <- upper[void] <- NA
     estimate[!void] <- pmin(pmax(estimate, lower), upper)[!void]
-    scaled <- lapply(list(difference = estimate, lower = lower, upper = upper), function(d) {
-      pmin(pmax(d * record$width, -record$most), record$most)
-    })
+    scaled <- lapply(list(difference = estimate, lower = lower, upper = upper), unscaled_differences, record)
     p <- if (margin == 0) 4 * to$risk + 2 * exp(-pmax(highest[pairs$column], highest[back])) else {
       short <- record_evidence(record, record$kind, margin / record$width, risk = to$risk)$pair
       2 * to$risk + exp(-apply(short, 2, max, 0, na.rm = TRUE)[pairs$column])
@@ -260,12 +258,13 @@ final_effects <- function(record, pairs, level, margin) {
   above <- pmax(tail(difference / se + shift), tail(at(3) + shift))
   below <- pmax(tail(-difference / se), tail(-at(3)))
   half <- noisy_quantile(1 - (1 - level) / (2 * length(pairs$arm)), at(4), at(5)) * se
-  scaled <- lapply(list(difference, difference - half, difference + half), function(d) {
-    pmin(pmax(d * record$width, -record$most), record$most)
-  })
+  scaled <- lapply(list(difference, difference - half, difference + half), unscaled_differences, record)
   list(arm = pairs$arm, control = pairs$rival, difference = scaled[[1]], lower = scaled[[2]],
        upper = scaled[[3]], p = if (margin > 0) above else pmin(1, 2 * pmin(above, below)))
 }
+
+# Differences in units of reward, none larger than the range
+unscaled_differences <- function(d, record) pmin(pmax(d * record$width, -record$most), record$most)
 
 inform_end <- function(record, people) {
   inform_once("end", class = "dpts_message_end", message = c(
