@@ -685,27 +685,39 @@ test_that("choices that do not follow their tosses are seen", {
   expect_gt(ratio(c(300, 700), c(0.3, 0.7)), 0.9)
   expect_identical(dpts:::sample_ratio(cbind(c(1000, 1000), 0, 0), c(1500, 1500), c(3000, 3000)), NA)
   # One in ten choices of an arm is lost, or goes to the other.
-  for (i in 1:20) {
-    n <- stats::rbinom(1, 5000, 0.45)
-    expect_lt(ratio(c(n, 5000 - n), c(0.5, 0.5)), 1e-5)
-  }
-  # An arm that came later, one that was paused and one that calls left out: 1 / chance counts what they were on offer for.
   set.seed(1)
-  p <- replicate(12, {
-    agent <- dpts_agent(policy_randomised(1, block = 30), c("a", "b", "c"), use = "arrival")
-    play <- function(n, ...) agent_reward(agent, agent_choose(agent, n, ...)$ticket, 1)
-    play(60)
+  for (n in stats::rbinom(20, 5000, 0.45)) expect_lt(ratio(c(n, 5000 - n), c(0.5, 0.5)), 1e-5)
+  # An arm that came later, one that was paused and one that calls left out: 1 / chance counts what they were on offer
+  # for. Tosses are live: each answer is held to the same sums of the choices, and these to the probabilities.
+  arms <- c("a", "b", "c", "d")
+  on_offer <- list(arms[1:3], arms[c(1, 3)], arms[c(1, 2, 4)], arms[c(1, 2, 4)])
+  n <- rep(c(60, 80, 120, 100), 12)
+  found <- replicate(12, simplify = FALSE, {
+    agent <- dpts_agent(policy_randomised(1, block = 30), arms[1:3], use = "arrival")
+    play <- function(n, ...) {
+      x <- agent_choose(agent, n, ...)
+      agent_reward(agent, x$ticket, 1)
+      x[c("arm", "probability")]
+    }
+    x <- list(play(60))
     agent_arms(agent, pause = "b")
-    play(80)
+    x[[2]] <- play(80)
     agent_arms(agent, resume = "b", add = "d")
-    play(120, offer = c("a", "b", "d"))
+    x[[3]] <- play(120, offer = arms[c(1, 2, 4)])
     agent_arms(agent, retire = "c")
-    play(100)
-    dpts:::api_overview(agent)$balance
+    x[[4]] <- play(100)
+    all <- do.call(rbind, lapply(x, function(x) data.frame(arm = as.character(x$arm), p = x$probability)))
+    of <- function(values) vapply(arms, function(arm) sum(values[all$arm == arm]), 0)
+    sums <- cbind(of(1 + 0 * all$p), of(1 / all$p), of((1 - all$p) / all$p^2))
+    offered <- vapply(arms, function(arm) sum(n[1:4][vapply(on_offer, function(o) arm %in% o, NA)]), 0)
+    expect_equal(dpts:::api_overview(agent)$balance, dpts:::sample_ratio(sums, sums[, 1], offered))
+    expect_lt(max(1 / all$p), 10)
+    cbind(sums, offered)
   })
-  expect_false(anyNA(p))
-  expect_gt(min(p), 1e-4)
-  expect_lt(min(p), 0.9) # and it is no constant
+  # At most 4 times the probability that a normal variable is 7 deviations away: 1e-11; thrice that, for skewness.
+  all <- Reduce(`+`, found)
+  expect_lt(max(abs(all[, 2] - all[, 4]) / sqrt(all[, 3])), 7)
+  expect_gt(length(unique(vapply(found, function(x) x[1, 2], 0))), 1)
 })
 
 test_that("the page's text has a contrast of 4.5 and more, light and dark", {
