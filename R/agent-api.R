@@ -56,7 +56,7 @@
 #' @returns `agent_api()`: a plumber router. `agent_serve()` runs until it is interrupted, or asked to end by
 #'   the signal SIGTERM: then it answers the requests that have come, and closes all agents. It returns
 #'   `agent`, invisibly.
-#' @family agent
+#' @template see_agent
 #' @examples
 #' \dontrun{
 #' agent <- agent_open("trial.sqlite")

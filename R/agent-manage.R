@@ -32,7 +32,7 @@
 #' @param add Names of new arms.
 #' @param retire,pause,resume Arms, by name or number. A retired arm does not come back.
 #' @returns A tibble, one row per arm: `arm` and `status`: `"active"`, `"paused"` or `"retired"`.
-#' @family agent
+#' @template see_agent
 #' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
 #' agent_arms(agent, add = "c", retire = "a")
@@ -79,7 +79,7 @@ agent_arms <- function(agent, add = NULL, retire = NULL, pause = NULL, resume = 
 #' @param then What [agent_choose()] does from now on: `"end"`: it is an error of class `dpts_error_ended`;
 #'   `"verdict"`: it gives everyone the winner's arm, and its choices are no rounds.
 #' @returns The agent, invisibly.
-#' @family agent
+#' @template see_agent
 #' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
 #' agent_reward(agent, agent_choose(agent, 100)$ticket, 1)
@@ -109,7 +109,7 @@ agent_finish <- function(agent, then = c("end", "verdict")) {
 #' @param agent An agent.
 #' @param path Of the copy: a file that does not exist yet.
 #' @returns The path, invisibly.
-#' @family agent
+#' @template see_agent
 #' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), tempfile(fileext = ".sqlite"),
 #'                     use = "arrival")
@@ -148,7 +148,7 @@ agent_backup <- function(agent, path) {
 #' @param store The path of a SQLite file that does not exist yet, or a connection of RSQLite or RPostgres
 #'   whose database holds no agent.
 #' @returns The agent in its new store. `agent` stays open.
-#' @family agent
+#' @template see_agent
 #' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' old <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
 #' agent_choose(old, 10)
@@ -200,7 +200,7 @@ copy_to <- function(agent, place, move = FALSE) {
 #'
 #' @param agent An agent that was opened on the restored copy.
 #' @returns The agent, invisibly.
-#' @family agent
+#' @template see_agent
 #' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
 #' agent_restored(agent)
@@ -231,7 +231,7 @@ agent_restored <- function(agent) {
 #' @param agent An agent.
 #' @param time The time: a date-time (`POSIXct`).
 #' @returns The agent, invisibly.
-#' @family agent
+#' @template see_agent
 #' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
 #' agent_clock(agent)

@@ -32,7 +32,7 @@
 #'   `key` (NA: none). It is for the person, and not for publication.
 #'
 #'   `agent_erase()`: invisibly, of how many of these people something was held.
-#' @family agent
+#' @template see_agent
 #' @examplesIf rlang::is_installed(c("DBI", "RSQLite", "openssl"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival", max_per_person = 2)
 #' choice <- agent_choose(agent, person = "Ada", key = "order-17")

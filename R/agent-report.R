@@ -60,7 +60,7 @@
 #'   `dpts_privacy()`: a tibble, one row per unit, accountant and delta: `unit` (`"reward"`, and with
 #'   `max_per_person` `"person"`), `accountant` (see [dpts_privacy()]), `delta`, `epsilon` (what the
 #'   unit can ever lose, or lose within the agent's horizon) and `spent` (so far).
-#' @family agent
+#' @template see_agent
 #' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
 #' for (i in 1:200) agent_reward(agent, agent_choose(agent)$ticket, runif(1) < 0.3)
@@ -267,7 +267,7 @@ print.dpts_agent <- function(x, ...) {
 #' @param ... Must be empty.
 #' @returns A tibble, one row per arm: `arm`, `pulls`, `share` (of all pulls), `outstanding`,
 #'   `rewards`, `releases`, `mean`, `lower`, `upper`: see [agent_results].
-#' @family agent
+#' @template see_agent
 #' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' summary(dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival"))
 #' @export
@@ -294,7 +294,7 @@ summary.dpts_agent <- function(object, ..., level = 0.95) {
 #' @param ... Must be empty.
 #' @param what `"shares"` or `"estimates"`.
 #' @returns A ggplot.
-#' @family agent
+#' @template see_agent
 #' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
 #' for (i in 1:50) agent_reward(agent, agent_choose(agent)$ticket, runif(1) < 0.3)

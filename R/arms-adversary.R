@@ -37,7 +37,7 @@
 #' @param memory For `"punish"`: rounds.
 #' @param name,params For a file: which of its adversaries, a string, and a named list of its parameters.
 #' @inherit arms_bernoulli return
-#' @family arms
+#' @template see_arms
 #' @examples
 #' # Punishes the arm that was pulled most in the last ten rounds
 #' punish <- function(past, t) {

@@ -34,7 +34,7 @@
 #' @param reflect Reflect means at 0 and 1? If not, they stay there until a step leads back.
 #' @template dots
 #' @returns An `arms` object, whose `$mean` holds the means in round 1.
-#' @family arms
+#' @template see_arms
 #' @concept non-stationary bandit
 #' @concept change point
 #' @examples

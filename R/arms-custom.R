@@ -33,7 +33,7 @@
 #'   and compare their mean with `means` by a z test? An error if they do not agree: a chance of less
 #'   than 1e-6 if they do.
 #' @inherit arms_bernoulli return
-#' @family arms
+#' @template see_arms
 #' @examples
 #' # Rewards that are often 0 and else uniform
 #' draw <- function(arm, n) stats::rbinom(n, 1, c(0.5, 0.6)[arm]) * stats::runif(n)

@@ -25,7 +25,7 @@
 #' @inherit arms_bernoulli return
 #' @seealso The article "Planning a private adaptive trial", `vignette("adaptive-trial", "dpts")`, plans
 #'   a trial on the outcomes of another.
-#' @family arms
+#' @template see_arms
 #' @examples
 #' trial <- data.frame(drug = rep(c("old", "new"), c(4, 3)), cured = c(0, 1, 0, 0, 1, 1, 0))
 #' arms_data(trial, "drug", "cured")

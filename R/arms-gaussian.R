@@ -17,7 +17,7 @@
 #' @param range `NULL`, or two numbers between which rewards are clipped.
 #' @template dots
 #' @inherit arms_bernoulli return
-#' @family arms
+#' @template see_arms
 #' @examples
 #' pressure <- arms_gaussian(c(control = 120, drug = 112), sd = 15)
 #' dpts_simulate(pressure, policy_ucb1(), 100, runs = 2, seed = 1)

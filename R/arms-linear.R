@@ -29,7 +29,7 @@
 #' @param arms Number of arms where `theta` is a vector; else `NULL`.
 #' @param link What is linear in the context: the mean itself (`"identity"`), or its log-odds (`"logit"`).
 #' @returns An `arms` object. `$mean` holds each arm's exact mean over contexts.
-#' @family arms
+#' @template see_arms
 #' @examples
 #' theta <- rbind(c(0.2, 0.7, 0.1), c(0.2, 0.1, 0.7))
 #' arms <- arms_linear(theta, "simplex")

@@ -14,7 +14,7 @@
 #'   to a single arm is its name. Where some arms have names, the others take their numbers.
 #' @returns `length()`: a number. `names()`: strings, or `NULL`. `c()`, `[`: an `arms` object. `tidy()`: a
 #'   tibble with columns `arm`, `mean`, `gap` (to the best mean) and `best`; of changing arms, in round 1.
-#' @family arms
+#' @template see_arms
 #' @examples
 #' arms <- arms_bernoulli(c(control = 0.5, treatment = 0.6))
 #' length(arms)

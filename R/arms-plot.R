@@ -9,7 +9,7 @@
 #' @param seed,run Which path to draw for [arms_walk()]: that of [dpts_simulate()] with this seed, in
 #'   this run.
 #' @returns A ggplot.
-#' @family arms
+#' @template see_arms
 #' @examples
 #' autoplot(arms_bernoulli(c(control = 0.4, drug = 0.5)))
 #' autoplot(arms_drift(c(a = 0.8, b = 0.2), c(a = 0.3, b = 0.7), "sine", period = 365))

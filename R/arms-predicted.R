@@ -15,7 +15,7 @@
 #' @param range Two numbers between which rewards are clipped.
 #' @template dots
 #' @returns An `arms` object. `$mean` holds the means of the clipped rewards.
-#' @family arms
+#' @template see_arms
 #' @examples
 #' arms <- arms_predicted(c(control = 0.5, new = 0.54), sd = 0.2, r2 = 0.5)
 #' policies <- list(

@@ -17,7 +17,7 @@
 #'   names and the same range of rewards.
 #' @param share The probabilities of the strata: positive numbers that add up to 1. `NULL`: equal ones.
 #' @returns An `arms` object.
-#' @family arms
+#' @template see_arms
 #' @examples
 #' arms <- arms_strata(north = arms_bernoulli(c(control = 0.1, new = 0.2)),
 #'                     south = arms_bernoulli(c(control = 0.6, new = 0.7)), share = c(0.5, 0.5))

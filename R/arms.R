@@ -48,7 +48,7 @@ check_by_arm <- function(x, ..., arg = caller_arg(x)) {
 #' @template dots
 #' @returns An `arms` object: the reward distributions of a bandit problem, with their exact means in `$mean`.
 #'   Give it to [dpts_simulate()]. [c()][length.dpts_arms] joins arms, of different distributions too.
-#' @family arms
+#' @template see_arms
 #' @examples
 #' arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25))
 #' arms_bernoulli(c(control = 0.4, drug = 0.5))
@@ -68,7 +68,7 @@ arms_bernoulli <- function(means, ...) {
 #' @param rates The rate of each arm: finite numbers, which may have names.
 #' @template dots
 #' @inherit arms_bernoulli return
-#' @family arms
+#' @template see_arms
 #' @references Used by Ou, T., Avella Medina, M. and Cummings, R. (2024), section 5.2,
 #'   with rates 0.1, 1, 2, 5 and 10.
 #' @examples
@@ -95,7 +95,7 @@ truncexp_mean <- function(rate) {
 #'   the same length or of length 1. Names of `shape1`, or else of `shape2`, are the arms' names.
 #' @template dots
 #' @inherit arms_bernoulli return
-#' @family arms
+#' @template see_arms
 #' @examples
 #' arms_beta(c(3, 2, 1), 2)
 #' @export
@@ -119,7 +119,7 @@ arms_beta <- function(shape1, shape2, ...) {
 #'   value, or a vector for a single arm. Rows must add up to 1; their names are the arms' names.
 #' @template dots
 #' @inherit arms_bernoulli return
-#' @family arms
+#' @template see_arms
 #' @examples
 #' arms_discrete(c(0, 0.5, 1), rbind(c(0.2, 0.2, 0.6), c(0.5, 0.3, 0.2)))
 #' @export

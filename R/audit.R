@@ -101,7 +101,9 @@
 #'
 #'   Jagielski, M., Ullman, J. and Oprea, A. (2020). Auditing Differentially Private Machine Learning:
 #'   How Private is Private SGD? NeurIPS. arXiv:2006.07709.
-#' @family privacy
+#' @seealso [dpts_privacy()] gives the epsilon that is tested, [policy_custom()] and [policy_compiled()] build policies
+#'   to test.
+#' @concept privacy
 #' @concept membership inference
 #' @concept empirical privacy audit
 #' @examples

@@ -17,7 +17,8 @@
 #'   * `se`, `lower`, `upper`: its standard error and confidence interval, as of a mean regret (see
 #'     [summary.dpts_simulation()]) but not on the logarithm; `NA` for one run;
 #'   * `better`: the share of runs in which the policy has less regret, ties counted as one half.
-#' @family simulation
+#' @seealso [dpts_simulate()] runs the policies, [dpts_recommend()] compares all within a budget.
+#' @concept simulation
 #' @examples
 #' policies <- list(a = policy_ucb1(), b = policy_imed())
 #' sim <- dpts_simulate(arms_bernoulli(c(0.6, 0.4)), policies, 1000, seed = 1)

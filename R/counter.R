@@ -79,7 +79,7 @@ counter_pure <- function(epsilon) guarantee_pure(epsilon, published = "release")
 #'
 #'   Jacobsen, B. and Fawaz, K. (2025). Private Continual Counting of Unbounded Streams. NeurIPS.
 #'   arXiv:2506.15018.
-#' @family mechanisms and counters
+#' @template see_counters
 #' @concept matrix mechanism
 #' @concept tree mechanism
 #' @concept continual observation
@@ -158,7 +158,7 @@ factorisation <- function(bound, items = 0) .Call(C_toeplitz, as.double(bound), 
 #' An item outside \[0, 1\], or more items than the counter's bound, raise an error of class
 #' `dpts_error_input`, before anything is counted. Counters are values: the counter that was
 #' handed in stays as it was.
-#' @family mechanisms and counters
+#' @template see_counters
 #' @examples
 #' counter <- counter_add(counter_hybrid(epsilon = 1), c(0, 1, 0.5), seed = 1)
 #' counter$released

@@ -24,7 +24,7 @@
 #' @references Saito, Y., Aihara, S., Matsutani, M. and Narita, Y. (2020). Open Bandit
 #'   Dataset and Pipeline: Towards Realistic and Reproducible Off-Policy Evaluation.
 #'   arXiv:2008.07146. Please cite it when you use the data.
-#' @family logged data
+#' @template see_logs
 #' @examples
 #' aggregate(reward ~ logger, open_bandit, mean)
 "open_bandit"

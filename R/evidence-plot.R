@@ -10,7 +10,7 @@
 #' @param ... Must be empty.
 #' @returns A ggplot with a panel for each policy, and problem, if there are several. At most twenty runs are
 #'   drawn.
-#' @family evidence
+#' @template see_evidence
 #' @examples
 #' arms <- arms_bernoulli(c(old = 0.5, new = 0.6))
 #' sim <- dpts_simulate(arms, policy_randomised(mu = 0.5), 4000, runs = 3, seed = 1, history = TRUE)

@@ -114,7 +114,7 @@
 #'   * `p`: an anytime-valid p-value, e^-(the highest evidence so far), 1 at most.
 #' @references Fan, X., Grama, I. and Liu, Q. (2015). Exponential Inequalities for Martingales with
 #'   Applications. Electronic Journal of Probability 20(1), 1-22.
-#' @family evidence
+#' @template see_evidence
 #' @concept e-value
 #' @concept e-process
 #' @concept confidence sequence

@@ -24,7 +24,7 @@
 #'     runs that were not played;
 #'   * `verdict`: `"reproduced"` if the margin is more than two standard errors above
 #'     0, `"not reproduced"` if it is more than two below 0, else, or without a standard error, `"undecided"`.
-#' @family experiments
+#' @template see_experiments
 #' @examples
 #' claims(dpts_reproduce("hh-2", horizon = 2e4, runs = 5))
 #' @export

@@ -22,7 +22,7 @@
 #'
 #'   Then follow `panel` and `series` (factors: where the figure shows the row, and by what
 #'   name) and the parameters of the policy.
-#' @family experiments
+#' @template see_experiments
 #' @examples
 #' # Ou et al., Figure 1: nothing is simulated
 #' privacy <- dpts_reproduce("ou-1")
@@ -194,7 +194,7 @@ tbl_sum.dpts_reproduction <- function(x, ...) {
 #' @returns A ggplot: regret over rounds with bands (kind `"simulation"`), regret at the horizon against the
 #'   guarantee with bars (`"tuning"`), epsilon against delta (`"privacy"`), or the rate relative to the
 #'   uniform policy against the delay (`"replay"`); a panel for each panel of the figure.
-#' @family experiments
+#' @template see_experiments
 #' @examples
 #' autoplot(dpts_reproduce("ou-7"))
 #' autoplot(dpts_reproduce("hh-2", horizon = 2e4, runs = 5), log = "xy")

@@ -70,7 +70,8 @@
 #' @template ou
 #' @template hu
 #' @template mishra
-#' @family experiments
+#' @seealso [dpts_reproduce()] runs an experiment, [claims()] compares it with its paper.
+#' @concept experiments
 #' @examples
 #' dpts_experiment()
 #' dpts_experiment("ou-2")

@@ -15,7 +15,7 @@
 #' @param horizon The number of rounds at the beginning: a whole number from 100 to 20,000.
 #' @returns A shiny app: printed, it opens in the browser. `shiny::runApp(dpts_explore(), host = "0.0.0.0")`
 #'   serves it to a class.
-#' @family simulation
+#' @template see_simulation
 #' @examples
 #' if (interactive()) dpts_explore()
 #' @export

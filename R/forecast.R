@@ -35,7 +35,7 @@
 #'   the range of eight in ten.
 #'
 #'   Input that cannot be used raises an error of class `dpts_error_input`.
-#' @family evidence
+#' @template see_evidence
 #' @concept futility
 #' @concept conditional power
 #' @examples

@@ -23,7 +23,7 @@
 #'     choose at random and know it, else `NA`.
 #'
 #'   [autoplot()][autoplot.dpts_history] draws the share of pulls over time, and [as_log()] makes a log of it.
-#' @family simulation
+#' @template see_simulation
 #' @examples
 #' sim <- dpts_simulate(arms_bernoulli(c(control = 0.4, drug = 0.6)), policy_ts_gaussian(), 500,
 #'                      runs = 20, seed = 1, history = TRUE)
@@ -75,7 +75,7 @@ dpts_history.dpts_replay <- dpts_history.dpts_simulation
 #'   rows.
 #' @returns A tibble with the columns of [dpts_history()], and `propensity`: the chance with which the arm was
 #'   chosen. All policies must know their chances, as [policy_randomised()] and [policy_uniform()] do.
-#' @family logged data
+#' @template see_logs
 #' @examples
 #' arms <- arms_bernoulli(c(old = 0.5, new = 0.6))
 #' policy <- policy_randomised(mu = 0.5, rule = "thompson")
@@ -110,7 +110,7 @@ as_log <- function(x) {
 #' @param ... Must be empty.
 #' @param bins In how many stretches of rounds to count: a whole number.
 #' @returns A ggplot with a panel for each policy, and problem, if there are several.
-#' @family simulation
+#' @template see_simulation
 #' @examples
 #' sim <- dpts_simulate(
 #'   arms_bernoulli(c(control = 0.4, drug = 0.6)),

@@ -34,7 +34,9 @@
 #'
 #'   [summary()][summary.dpts_identification] counts, and [autoplot()][autoplot.dpts_identification] draws how
 #'   many people it took.
-#' @family simulation
+#' @seealso [policy_randomised()] and [policy_top_two()] are made for it, [dpts_plan()] plans an experiment of fixed
+#'   size, [verdict()] reads the data.
+#' @concept simulation
 #' @concept best-arm identification
 #' @concept fixed confidence
 #' @concept sample complexity
@@ -136,7 +138,7 @@ tbl_sum.dpts_identification <- function(x, ...) {
 #'   * `undecided`: the share of runs without a verdict.
 #'
 #'   `autoplot()`: a ggplot with a panel for each problem if there are several.
-#' @family simulation
+#' @template see_simulation
 #' @examples
 #' arms <- arms_bernoulli(c(0.8, 0.5))
 #' policies <- list(private = policy_top_two(mu = 0.3), open = policy_top_two())

@@ -38,7 +38,8 @@
 #' @param text Names of columns that are read as text even if they look like numbers.
 #' @param dir Folder for the temporary file of events.
 #' @returns A value of class `dpts_log_source`, for the argument `log` of [dpts_replay()] and [dpts_ope()].
-#' @family logged data
+#' @seealso [dpts_ope()] estimates what another policy would have earned, [dpts_replay()] replays a policy.
+#' @concept logged data
 #' @examples
 #' file <- tempfile(fileext = ".csv")
 #' log <- open_bandit[open_bandit$logger == "random", c("arm", "reward", "propensity")]

@@ -53,7 +53,7 @@
 #'
 #'   Mironov, I. (2012). On Significance of the Least Significant Bits for Differential
 #'   Privacy. CCS.
-#' @family mechanisms and counters
+#' @template see_counters
 #' @examples
 #' mechanism_laplace(c(12, 30), epsilon = 1, seed = 1)
 #' mechanism_gaussian(c(12, 30), mu = 1, sensitivity = sqrt(2), seed = 1)
@@ -162,7 +162,7 @@ scale_type.dpts_release <- function(x) "continuous"
 #'   together), `scale` (of the noise on a share of the records), `alpha`, `beta` (at most 1).
 #' @references Wang, L. Lecture notes, lecture 11: Thompson Sampling, Differential Privacy;
 #'   Theorems 11.9 and 11.12.
-#' @family mechanisms and counters
+#' @template see_counters
 #' @examples
 #' # The error that 10 answers stay below with probability 0.95
 #' laplace_accuracy(n = 1000, k = 10, epsilon = 1, beta = 0.05)

@@ -64,7 +64,8 @@
 #'
 #' Swaminathan, A. and Joachims, T. (2015). The Self-Normalized Estimator for
 #' Counterfactual Learning. NeurIPS.
-#' @family logged data
+#' @seealso [as_log()] describes a log, [dpts_replay()] replays a policy that learns.
+#' @concept logged data
 #' @concept off-policy evaluation
 #' @concept inverse propensity weighting
 #' @concept counterfactual evaluation

@@ -53,7 +53,7 @@
 #'
 #'   Azize, A. and Basu, D. (2023). Concentrated Differential Privacy for Bandits.
 #'   arXiv:2309.00557.
-#' @family policies
+#' @template see_policies
 #' @examples
 #' policy_adap_ucb(epsilon = 1)
 #' arms <- arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25))

@@ -29,7 +29,7 @@
 #'
 #'   Zimmert, J. and Seldin, Y. (2021). Tsallis-INF: An Optimal Algorithm for Stochastic and Adversarial
 #'   Bandits. Journal of Machine Learning Research 22.
-#' @family policies
+#' @template see_policies
 #' @examples
 #' policy_exp3()
 #' policy_exp3("tsallis")
@@ -71,7 +71,7 @@ policy_exp3 <- function(rule = c("entropy", "tsallis"), rate = NULL, ...) {
 #' @inherit policy_ts_gaussian return
 #' @references Asi, H., Raman, V. and Talwar, K. (2025). Faster Rates for Private Adversarial Bandits. ICML.
 #'   arXiv:2505.21790.
-#' @family policies
+#' @template see_policies
 #' @examples
 #' policy_private(policy_exp3("tsallis"), epsilon = 0.2)
 #' policy_private(policy_ucb1(), mu = 1, batch = 20)

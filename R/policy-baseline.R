@@ -14,7 +14,7 @@
 #' @template dots
 #' @inherit policy_ts_gaussian return
 #' @template auer
-#' @family policies
+#' @template see_policies
 #' @examples
 #' policy_uniform()
 #' policy_ucb1()
@@ -42,7 +42,7 @@ policy_ucb1 <- function(...) {
 #' @inherit policy_ts_gaussian return
 #' @section Privacy:
 #' The choice does not use the rewards: epsilon = 0.
-#' @family policies
+#' @template see_policies
 #' @examples
 #' policy_fixed(2)
 #' @export

@@ -45,7 +45,7 @@
 #'   1).
 #' @template dots
 #' @inherit policy_ts_gaussian return
-#' @family policies
+#' @template see_policies
 #' @references Dwork, C. and Lei, J. (2009). Differential Privacy and Robust Statistics. STOC. On scales found
 #'   privately.
 #' @examples

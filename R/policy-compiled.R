@@ -38,7 +38,7 @@
 #' @param guarantee What the policy promises: a budget such as [privacy_pure()], a guarantee, or `NULL` for
 #'   nothing.
 #' @inherit policy_ts_gaussian return
-#' @family policies
+#' @template see_policies
 #' @examplesIf nzchar(Sys.which("make"))
 #' file <- system.file("examples", "ucb1.c", package = "dpts")
 #' ucb1 <- policy_compiled(file, "ucb1") # the first time it is compiled

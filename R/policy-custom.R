@@ -62,7 +62,7 @@
 #' @param guarantee What the policy promises: a budget such as [privacy_pure()], the guarantee of
 #'   another policy, or `NULL` for nothing.
 #' @inherit policy_ts_gaussian return
-#' @family policies
+#' @template see_policies
 #' @examples
 #' greedy <- policy_custom(
 #'   "epsilon-greedy",

@@ -34,7 +34,7 @@
 #' @inherit policy_ts_gaussian return
 #' @references Hu, B., Huang, Z., Zhang, T., Lecuyer, M. and Hegde, N. (2025). Connecting Thompson Sampling
 #'   and UCB: Towards More Efficient Trade-offs Between Privacy and Regret. arXiv:2505.02383.
-#' @family policies
+#' @template see_policies
 #' @examples
 #' policy_dp_ts_ucb(alpha = 1)
 #' @export

@@ -47,7 +47,7 @@
 #' @template dots
 #' @inherit policy_ts_gaussian return
 #' @template hu
-#' @family policies
+#' @template see_policies
 #' @examples
 #' policy_dp_ts(epsilon = 1)
 #' arms <- arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25))

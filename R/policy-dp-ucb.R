@@ -42,7 +42,7 @@
 #' @references Tossou, A. C. Y. and Dimitrakakis, C. (2016). Algorithms for Differentially Private
 #'   Multi-Armed Bandits. AAAI, 2087-2093.
 #' @template kairouz
-#' @family policies
+#' @template see_policies
 #' @examples
 #' policy_dp_ucb_bound(epsilon = 1)
 #' policy_dp_ucb_int(epsilon = 0.1)

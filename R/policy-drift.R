@@ -37,7 +37,7 @@
 #' @inherit policy_ts_gaussian return
 #' @references Garivier, A. and Moulines, E. (2011). On Upper-Confidence Bound Policies for Switching Bandit
 #'   Problems. ALT. arXiv:0805.3415.
-#' @family policies
+#' @template see_policies
 #' @concept non-stationary bandit
 #' @concept sliding window
 #' @examples
@@ -120,7 +120,7 @@ policy_forget <- function(window = NULL, discount = NULL, epsilon = NULL, mu = N
 #' @inherit policy_ts_gaussian return
 #' @references Besson, L., Kaufmann, E., Maillard, O.-A. and Seznec, J. (2022). Efficient Change-Point
 #'   Detection for Tackling Piecewise-Stationary Bandits. Journal of Machine Learning Research 23.
-#' @family policies
+#' @template see_policies
 #' @concept change point
 #' @concept non-stationary bandit
 #' @examples

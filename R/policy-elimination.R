@@ -33,7 +33,7 @@
 #' @template dots
 #' @inherit policy_ts_gaussian return
 #' @template sajed
-#' @family policies
+#' @template see_policies
 #' @examples
 #' policy_dp_se(epsilon = 1)
 #' arms <- arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25))
@@ -80,7 +80,7 @@ policy_dp_se <- function(epsilon, beta = NULL, ...) {
 #' @inherit policy_ts_gaussian return
 #' @references Karnin, Z., Koren, T. and Somekh, O. (2013). Almost Optimal Exploration in Multi-Armed Bandits.
 #'   ICML.
-#' @family policies
+#' @template see_policies
 #' @examples
 #' policy_halving(mu = 0.5)
 #' arms <- arms_bernoulli(c(0.6, 0.5, 0.4, 0.3))

@@ -105,7 +105,7 @@
 #' @template hu
 #' @template denisov
 #' @template smith
-#' @family policies
+#' @template see_policies
 #' @examples
 #' policy_gaussian_imed(mu = 1)
 #' # Fewer bad runs; independent releases

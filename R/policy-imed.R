@@ -77,7 +77,7 @@
 #' @inherit policy_ts_gaussian return
 #' @references Azize, A., Wu, Y., Honda, J., Orabona, F., Ito, S. and Basu, D. (2025). Optimal
 #'   Regret of Bernoulli Bandits under Global Differential Privacy. arXiv:2505.05613.
-#' @family policies
+#' @template see_policies
 #' @examples
 #' policy_dp_imed(epsilon = 1)
 #' policy_dp_imed(epsilon = 0.25, index = "likelihood")
@@ -151,7 +151,7 @@ policy_dp_klucb <- function(epsilon, ratio = 2, first = 1, ...) {
 #' @template honda
 #' @references Garivier, A. and Cappe, O. (2011). The KL-UCB Algorithm for Bounded Stochastic Bandits and
 #'   Beyond. COLT, PMLR 19, 359-376.
-#' @family policies
+#' @template see_policies
 #' @examples
 #' policy_imed()
 #' policy_klucb()

@@ -29,7 +29,7 @@
 #' @references Hu, B., Huang, Z. and Mehta, N. A. (2021). Optimal Algorithms for Private
 #'   Online Learning in a Stochastic Environment. arXiv:2102.07929.
 #' @template hu
-#' @family policies
+#' @template see_policies
 #' @examples
 #' policy_lazy_ucb(epsilon = 1)
 #' arms <- arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25))

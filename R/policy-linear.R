@@ -193,7 +193,7 @@
 #' @template shariff
 #' @references Davidson, K. R. and Szarek, S. J. (2001). Local operator theory, random matrices and Banach
 #'   spaces. Handbook of the Geometry of Banach Spaces 1, 317-366.
-#' @family policies
+#' @template see_policies
 #' @concept contextual bandit
 #' @examples
 #' policy_linucb()

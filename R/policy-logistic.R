@@ -86,7 +86,7 @@
 #' Faury, L., Abeille, M., Jun, K.-S. and Calauzenes, C. (2022). Jointly Efficient and Optimal
 #' Algorithms for Logistic Bandits. AISTATS. arXiv:2201.01985.
 #' @template denisov
-#' @family policies
+#' @template see_policies
 #' @examples
 #' theta <- rbind(c(-4, 2, -1), c(-3, -1, 2))
 #' arms <- arms_linear(theta, "simplex", link = "logit")

@@ -8,7 +8,7 @@
 #' @param object,x A policy.
 #' @param ... Arguments of the policy's constructor, by name.
 #' @returns `update()`: a policy. `as.character()`: a string.
-#' @family policies
+#' @template see_policies
 #' @examples
 #' policy <- policy_dp_imed(epsilon = 1)
 #' update(policy, epsilon = 2)

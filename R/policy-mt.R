@@ -65,7 +65,7 @@
 #' @template dots
 #' @inherit policy_ts_gaussian return
 #' @template mishra
-#' @family policies
+#' @template see_policies
 #' @concept tree mechanism
 #' @concept continual observation
 #' @examples

@@ -64,7 +64,7 @@
 #'
 #'   Jourdan, M. and Azize, A. (2025). Optimal Best Arm Identification under Differential Privacy.
 #'   arXiv:2510.17348.
-#' @family policies
+#' @template see_policies
 #' @name policy_published_tt
 #' @examples
 #' policies <- list(top_two = policy_top_two(epsilon = 1), dp_tt = policy_dp_tt(1),

@@ -94,7 +94,7 @@
 #'   predictions are public.
 #' @template dots
 #' @inherit policy_ts_gaussian return
-#' @family policies
+#' @template see_policies
 #' @concept A/B/n test
 #' @concept response-adaptive randomisation
 #' @concept randomised experiment

@@ -52,7 +52,7 @@
 #'
 #'   You, W., Qin, C., Wang, Z. and Yang, S. (2023). Information-Directed Selection for Top-Two
 #'   Algorithms. COLT.
-#' @family policies
+#' @template see_policies
 #' @concept best-arm identification
 #' @concept fixed confidence
 #' @examples

@@ -51,7 +51,7 @@
 #' @template smith
 #' @references Koskela, A., Tobaben, M. and Honkela, A. (2023). Individual Privacy Accounting with Gaussian
 #'   Differential Privacy. ICLR. arXiv:2209.15596.
-#' @family policies
+#' @template see_policies
 #' @examples
 #' policy_ts_gaussian()
 #' policy_ts_gaussian(prepulls = 100, variance_scale = 5)
@@ -107,7 +107,7 @@ check_filter <- function(filter) {
 #' @inherit policy_ts_gaussian return
 #' @references Agrawal, S. and Goyal, N. (2012). Analysis of Thompson Sampling
 #'   for the Multi-armed Bandit Problem. COLT.
-#' @family policies
+#' @template see_policies
 #' @examples
 #' policy_ts_beta()
 #' policy_ts_beta(prior = c(1, 9))

@@ -57,8 +57,8 @@ no_strata <- function(policy) {
 #' @param every Rounds between two restarts: a whole number.
 #' @template dots
 #' @inherit policy_ts_gaussian return
-#' @family policies
-#' @seealso Garivier, A. and Moulines, E. (2011). On Upper-Confidence Bound Policies for Switching
+#' @template see_policies
+#' @references Garivier, A. and Moulines, E. (2011). On Upper-Confidence Bound Policies for Switching
 #'   Bandit Problems. ALT. On what forgetting costs and gains.
 #' @examples
 #' policy_restart(policy_ucb1(), every = 1000)
@@ -142,7 +142,7 @@ kernel.dpts_policy_restart <- function(policy, horizon) {
 #'
 #'   Basu, D., Dimitrakakis, C. and Tossou, A. (2019). Differential Privacy for Multi-armed Bandits:
 #'   What Is It and What Is Its Cost? arXiv:1905.12298.
-#' @family policies
+#' @template see_policies
 #' @concept local model of privacy
 #' @concept randomised response
 #' @examples

@@ -25,7 +25,7 @@
 #'   \[0, 1).
 #' @template dots
 #' @returns A budget: a guarantee, of classes `dpts_budget` and `dpts_guarantee`.
-#' @family privacy
+#' @template see_privacy
 #' @examples
 #' privacy_pure(1)
 #' privacy_approx(1, 1e-6)

@@ -35,7 +35,7 @@
 #' @returns A policy, [policy_ts_gaussian()].
 #' @section Errors:
 #' A budget that cannot be met raises an error of class `dpts_error_budget`.
-#' @family privacy
+#' @template see_privacy
 #' @examples
 #' dpts_calibrate(privacy_gdp(1), horizon = 1e4, prepulls = 100, accountant = "gdp")
 #' dpts_calibrate(privacy_gdp(1, nu = 1e-7), horizon = 1000, prepulls = 100, accountant = "direct")

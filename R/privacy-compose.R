@@ -76,7 +76,7 @@
 #'   Differential Privacy. ICLR.
 #' @references Mironov, I. (2017). Rényi Differential Privacy. CSF.
 #' @template bun
-#' @family privacy
+#' @template see_privacy
 #' @concept user-level privacy
 #' @concept group privacy
 #' @concept composition

@@ -41,7 +41,7 @@
 #' @template dong
 #' @references Balle, B. and Wang, Y.-X. (2018). Improving the Gaussian Mechanism for Differential
 #'   Privacy: Analytical Calibration and Optimal Denoising. ICML.
-#' @family privacy
+#' @template see_privacy
 #' @examples
 #' gdp_delta(mu = 1, epsilon = c(0, 1, 2))
 #' gdp_epsilon(mu = 1, delta = 1e-5)

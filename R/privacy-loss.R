@@ -34,7 +34,7 @@
 #' @returns A budget: a guarantee, of classes `dpts_budget` and `dpts_guarantee`.
 #' @template bun
 #' @template zhu
-#' @family privacy
+#' @template see_privacy
 #' @concept moments accountant
 #' @concept Renyi differential privacy
 #' @examples

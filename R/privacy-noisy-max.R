@@ -46,7 +46,7 @@
 #'   * `mu`: the Gaussian DP parameter, `NA` for Laplace noise and for Theorem 6.
 #' @template dwork
 #' @template ou
-#' @family privacy
+#' @template see_privacy
 #' @examples
 #' report_noisy_max(c(3, 5, 4), scale = 1)
 #' report_noisy_max(c(3, 5, 4), scale = c(0.1, 2, 0.5), noise = "gaussian")

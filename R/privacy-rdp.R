@@ -36,7 +36,7 @@
 #'   Balle, B., Barthe, G., Gaboardi, M., Hsu, J. and Sato, T. (2020). Hypothesis Testing
 #'   Interpretations and Renyi Differential Privacy. AISTATS.
 #' @template canonne
-#' @family privacy
+#' @template see_privacy
 #' @concept moments accountant
 #' @concept Renyi differential privacy
 #' @examples

@@ -55,7 +55,7 @@
 #' Settings outside the certified range, 1e-12 <= `variance_scale` (max(`prepulls`, 1) + 1) <= 1e12, are
 #' refused with class `dpts_error_range`; an unmet inequality is of class `dpts_error_certificate`.
 #' @template dong
-#' @family privacy
+#' @template see_privacy
 #' @examples
 #' # The paper's accounting of the same run is 3.73-GDP
 #' sequence_gdp(rounds = 97500, prepulls = 500, variance_scale = 14)

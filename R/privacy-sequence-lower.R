@@ -48,7 +48,7 @@
 #' @returns A vector of epsilons, `delta` and the setting recycled to one length; 0 where nothing was found.
 #' @references Maurer, A. and Pontil, M. (2009). Empirical Bernstein Bounds and Sample Variance
 #'   Penalization. COLT.
-#' @family privacy
+#' @template see_privacy
 #' @examples
 #' sequence_lower_bound(delta = c(1e-2, 1e-5), rounds = 100, runs = 2000)
 #' sequence_epsilon(delta = c(1e-2, 1e-5), rounds = 100)

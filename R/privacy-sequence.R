@@ -57,7 +57,7 @@
 #'     the exact recursion. The bound itself is inflated by less.
 #' @template ou
 #' @references Mironov, I. (2017). Rényi Differential Privacy. CSF.
-#' @family privacy
+#' @template see_privacy
 #' @examples
 #' sequence_rdp(alpha = 2, rounds = 100, prepulls = 1, variance_scale = 1)
 #' sequence_account(alpha = c(1.5, 2, 4), rounds = 1e5, prepulls = 500, variance_scale = 14)

@@ -37,7 +37,9 @@
 #'   Package jsonlite writes it.
 #' @references Nanayakkara, P., Ghazi, E. and Vadhan, S. (2025). Practitioners' Perspectives on a Differential
 #'   Privacy Deployment Registry. arXiv:2509.13509.
-#' @family privacy
+#' @seealso [dpts_privacy()] has the numbers, [privacy_pure()] the budgets, the glossary
+#'   (`vignette("glossary", "dpts")`) the words.
+#' @concept privacy
 #' @examples
 #' privacy_statement(policy_randomised(mu = 0.5))
 #' privacy_statement(policy_ucb1())

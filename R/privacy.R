@@ -101,7 +101,9 @@
 #'   Printing it names the conditions.
 #' @template ou
 #' @references Dwork, C., Rothblum, G. N. and Vadhan, S. (2010). Boosting and Differential Privacy. FOCS.
-#' @family privacy
+#' @seealso [privacy_statement()] says the same in words, [dpts_calibrate()] finds the noise for a budget,
+#'   [privacy_compose()] adds several experiments.
+#' @concept privacy
 #' @concept moments accountant
 #' @concept privacy accountant
 #' @examples

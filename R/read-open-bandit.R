@@ -24,7 +24,7 @@
 #'   * `user_feature_0` to `user_feature_3`: factors, anonymised by the publisher;
 #'   * `context_constant`, `context_position_2`, ...: the default context, see Details.
 #' @template saito
-#' @family logged data
+#' @template see_logs
 #' @examples
 #' folder <- tempfile()
 #' dir.create(folder)

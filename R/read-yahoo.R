@@ -45,7 +45,7 @@
 #'   `attr(, "arm_features")` holds the articles' features as they first came, one row per
 #'   article (sorted by id), and `attr(, "dropped")` the counts above.
 #' @template li
-#' @family logged data
+#' @template see_logs
 #' @examples
 #' file <- tempfile()
 #' user <- "|user 2:0.1 3:0.2 4:0.3 5:0.2 6:0.2 1:1"

@@ -114,7 +114,9 @@
 #' short for first batches one of class `dpts_error_horizon`.
 #' @template sajed
 #' @template dong
-#' @family privacy
+#' @seealso [recommended_policy()] gives the policy itself, [dpts_tune()] its settings, [dpts_plan()] the power of a
+#'   design.
+#' @concept privacy
 #' @concept choice of a policy
 #' @examples
 #' arms <- arms_bernoulli(c(0.7, 0.5, 0.3))

@@ -31,7 +31,7 @@
 #'   Advances in Applied Mathematics 6, 4-22.
 #' @template shariff
 #' @references Those of the policies are on their own pages.
-#' @family simulation
+#' @template see_simulation
 #' @examples
 #' arms <- arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25))
 #' regret_bound(list(ucb1 = policy_ucb1(), lazy = policy_lazy_dp_ts(1)), arms, 1e5)
@@ -58,7 +58,7 @@ regret_bound <- function(policy, arms, horizon) {
 #' @param ... Must be empty.
 #' @returns A ggplot: a point for each bound that is a number. Bounds of which only the order is proved are
 #'   named below.
-#' @family simulation
+#' @template see_simulation
 #' @examples
 #' policies <- list(UCB1 = policy_ucb1(), TS = policy_ts_gaussian())
 #' autoplot(regret_bound(policies, arms_bernoulli(c(0.6, 0.5)), 1e5))

@@ -94,7 +94,8 @@
 #'
 #' Dudik, M., Erhan, D., Langford, J. and Li, L. (2012). Sample-efficient Nonstationary
 #' Policy Evaluation for Contextual Bandits. UAI. arXiv:1210.4862.
-#' @family logged data
+#' @seealso [as_log()] describes a log, [dpts_ope()] values a policy that does not learn.
+#' @concept logged data
 #' @examples
 #' log <- open_bandit[open_bandit$logger == "random", ]
 #' replay <- dpts_replay(

@@ -69,7 +69,7 @@ audit_verdict <- function(x) {
 #'   `autoplot()`: a ggplot. At one delta there is a bar for each adversary, from 0 to what it found, and a
 #'   line at the claim; at several deltas a panel for each adversary, with both as curves. What contradicts
 #'   the claim is red. Columns that you added to the result are there for `facet_wrap()`.
-#' @family privacy
+#' @template see_privacy
 #' @examples
 #' audit <- dpts_audit(policy_ts_gaussian(), 8, delta = 10^-(1:5), method = "exact")
 #' summary(audit)

@@ -52,7 +52,7 @@
 #'   how many releases are in the sum.
 #' @references Howard, S., Ramdas, A., McAuliffe, J. and Sekhon, J. (2021). Time-uniform,
 #'   nonparametric, nonasymptotic confidence sequences. Annals of Statistics 49.
-#' @family simulation
+#' @template see_simulation
 #' @examples
 #' sim <- dpts_simulate(
 #'   arms_bernoulli(c(new = 0.6, old = 0.5)),

@@ -41,7 +41,7 @@ tbl_sum.dpts_ope <- function(x, ...) {
 #'
 #'   `autoplot()`: a ggplot, each estimator's estimate and confidence interval, and the mean reward of the log
 #'   as a dotted line.
-#' @family logged data
+#' @template see_logs
 #' @examples
 #' value <- dpts_ope(open_bandit[open_bandit$logger == "bts", ], "uniform")
 #' summary(value)

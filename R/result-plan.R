@@ -104,7 +104,7 @@ print.dpts_plan <- function(x, ...) print_lines(x, ...)
 #'
 #'   `autoplot()`: a ggplot of power (where there is nothing to prove, false claims) and failures against
 #'   people, with a panel for each scenario; points side by side where there is one number of people.
-#' @family simulation
+#' @template see_simulation
 #' @examples
 #' designs <- list(fixed = policy_uniform(), private = policy_randomised(mu = 0.5, block = 1e9))
 #' arms <- arms_bernoulli(c(a = 0.5, b = 0.65))

@@ -36,7 +36,7 @@ result_key.dpts_privacy <- function(x) {
 #'   delta; that all deltas hold together is too, since every accountant's whole curve holds.
 #'
 #'   `autoplot()`: a ggplot. Columns that you added to the result are there for `facet_wrap()`.
-#' @family privacy
+#' @template see_privacy
 #' @examples
 #' summary(dpts_privacy(policy_ts_gaussian(), 100, delta = c(1e-3, 1e-6)))
 #' autoplot(dpts_privacy(policy_ts_gaussian(), 100))

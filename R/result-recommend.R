@@ -154,7 +154,7 @@ guarantees_at <- function(policies, setup) {
 #' @param policy A candidate's name, or `NULL` for the best.
 #' @param accountant An accountant of the tuning, for its best policy, or `NULL` for the best of all.
 #' @returns A policy, ready for [dpts_simulate()] and its relatives.
-#' @family privacy
+#' @template see_privacy
 #' @examples
 #' advice <- dpts_recommend(privacy_pure(1), arms_bernoulli(c(0.7, 0.5)), horizon = 2000,
 #'                          candidates = c("dp_imed_tuned", "dp_imed"), runs = 10, seed = 1)
@@ -223,7 +223,7 @@ one_best <- function(best) {
 #'
 #'   `autoplot()`: a ggplot of the mean regret (or people) of each candidate with its confidence interval,
 #'   least first, whose colour and shape say its `standing`; a cross marks the 95th percentile over runs.
-#' @family privacy
+#' @template see_privacy
 #' @examples
 #' advice <- dpts_recommend(privacy_pure(1), arms_bernoulli(c(0.7, 0.5)), horizon = 2000,
 #'                          candidates = c("dp_imed_tuned", "dp_imed"), runs = 10, seed = 1)

@@ -106,7 +106,7 @@ words_statements <- function(x) {
 #'
 #'   `autoplot()`: a ggplot, each policy's mean reward relative to the uniform policy, with its confidence
 #'   interval, for each delay (Mishra and Thakurta's Figure 2). Your columns are there for `facet_wrap()`.
-#' @family logged data
+#' @template see_logs
 #' @examples
 #' log <- open_bandit[open_bandit$logger == "random", ]
 #' replay <- dpts_replay(log, policy_ts_beta(), delay = c(0, 100), runs = 3, seed = 1)

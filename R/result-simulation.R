@@ -95,7 +95,7 @@ name_problem <- function(x, label) {
 #'   * `q5`, `q50`, ...: the quantiles asked for.
 #'
 #'   Columns that you added follow, if they are constant in each of these rows.
-#' @family simulation
+#' @template see_simulation
 #' @examples
 #' sim <- dpts_simulate(arms_bernoulli(c(0.6, 0.4)), policy_ts_gaussian(), 1000, seed = 1)
 #' summary(sim)
@@ -206,7 +206,7 @@ constant_columns <- function(columns, group) {
 #'   number) and `pulls`, the rounds in which the arm was pulled, over the whole horizon, or a replay's kept
 #'   events. Of rows up to a round, such as `x[x$t <= 100, ]`, the pulls are those of these rounds; the
 #'   simulation must then have its history.
-#' @family simulation
+#' @template see_simulation
 #' @examples
 #' sim <- dpts_simulate(arms_bernoulli(c(0.6, 0.4)), policy_ts_beta(), 1000, seed = 1)
 #' pulls(sim)
@@ -265,7 +265,7 @@ abort_as_of <- function(policy, t, why) {
 #' @returns A ggplot with a panel for each policy, and problem, if there are several. Of pulls: the mean over
 #'   runs as a point and a line from the least to the most. Of estimates: a point and an interval for each
 #'   run, of the first twenty.
-#' @family simulation
+#' @template see_simulation
 #' @examples
 #' arms <- arms_bernoulli(c(new = 0.6, old = 0.5))
 #' sim <- dpts_simulate(arms, policy_imed(), 2000, runs = 5, seed = 1)
@@ -382,7 +382,7 @@ tbl_sum.dpts_simulation <- function(x, ...) {
 #'
 #'   `augment()`: the simulation with `.fitted`, the mean regret of the policy at that round, and
 #'   `.resid`, the regret of the run less that.
-#' @family simulation
+#' @template see_simulation
 #' @examples
 #' sim <- dpts_simulate(arms_bernoulli(c(0.6, 0.4)), policy_ts_beta(), 1000, seed = 1)
 #' tidy(sim)
@@ -469,7 +469,7 @@ with_band <- function(stats) stats[is.finite(stats$lower) & is.finite(stats$uppe
 #'   for `facet_wrap()`, if they are constant for a policy at a round.
 #' @references Dolan, E. D. and More, J. J. (2002). Benchmarking optimization software with performance
 #'   profiles. Mathematical Programming 91, 201-213.
-#' @family simulation
+#' @template see_simulation
 #' @examples
 #' sim <- dpts_simulate(
 #'   arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25)),

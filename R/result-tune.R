@@ -82,7 +82,7 @@ after_join.dpts_tuning <- function(x) {
 #'   `regret`, `se`, and `lower`, `upper`, the interval of the regret (see [summary.dpts_simulation()]).
 #'
 #'   `autoplot()`: a ggplot.
-#' @family privacy
+#' @template see_privacy
 #' @examples
 #' tuning <- dpts_tune(privacy_gdp(1), arms_bernoulli(c(0.7, 0.3)), horizon = 1000,
 #'                     prepulls = c(10, 50, 200), accountant = "gdp", seed = 1)

@@ -210,7 +210,7 @@ tidied <- function(x, level) UseMethod("tidied")
 #' @param x A result of the package.
 #' @param ... Passed on to `autoplot()`.
 #' @returns The plot, invisibly.
-#' @family simulation
+#' @template see_simulation
 #' @examples
 #' plot(dpts_simulate(arms_bernoulli(c(0.6, 0.4)), policy_ts_gaussian(), 1000, seed = 1))
 #' @export
@@ -250,7 +250,7 @@ plot.dpts_result <- function(x, ...) {
 #' @returns A result of the same class, with the rows of all.
 #' @section Errors:
 #' Results that do not belong together raise an error of class `dpts_error_join`.
-#' @family simulation
+#' @template see_simulation
 #' @examples
 #' arms <- arms_bernoulli(c(0.6, 0.4))
 #' one <- dpts_simulate(arms, policy_ucb1(), 100, runs = 1:5, seed = 1)
@@ -332,7 +332,7 @@ words_row <- function(row) {
 #'   `policies()` one of [dpts_privacy()], [dpts_replay()] or [dpts_plan()], too.
 #' @returns A list: policies (for [dpts_privacy()] perhaps guarantees) named by their labels in
 #'   `policy`, or `arms` objects named by their labels in `problem`, of the rows that are there.
-#' @family simulation
+#' @template see_simulation
 #' @examples
 #' sim <- dpts_simulate(arms_bernoulli(c(0.6, 0.4)), list(a = policy_ts_beta(), b = policy_ucb1()),
 #'                      100, seed = 1)

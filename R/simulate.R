@@ -78,7 +78,9 @@
 #' @section Errors:
 #' A bad argument raises an error of class `dpts_error_input` before any work is done;
 #' trouble with the checkpoint one of class `dpts_error_checkpoint`.
-#' @family simulation
+#' @seealso [dpts_recommend()] finds the best policy within a budget, [dpts_identify()] counts people until a verdict,
+#'   [dpts_agent()] runs a policy on people.
+#' @concept simulation
 #' @concept pseudo-regret
 #' @concept cumulative regret
 #' @examples
@@ -192,7 +194,7 @@ check_horizon <- function(policies, k, horizon) {
 #'
 #' @param from,to Whole numbers from 1, `from` not above `to`.
 #' @returns The run numbers: whole numbers of class `AsIs`, as [I()] makes it.
-#' @family simulation
+#' @template see_simulation
 #' @examples
 #' # The third job of an array, ten runs each
 #' job <- 3

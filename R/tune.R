@@ -33,7 +33,7 @@
 #'
 #'   [recommended_policy()] gives the best policy itself.
 #' @inheritSection dpts_privacy Privacy
-#' @family privacy
+#' @template see_privacy
 #' @examples
 #' arms <- arms_bernoulli(c(0.7, 0.5, 0.3))
 #' tuning <- dpts_tune(privacy_approx(4, 1e-4), arms, horizon = 2000,
