@@ -46,7 +46,8 @@
 #'   whoever has the ticket what the first was), `"late"` (the ticket was resolved without it, with `use =
 #'   "deadline"` its deadline is past, or its choice was no round; nothing happened), `"refused"` (another
 #'   reward was reported before; nothing happened) or `"unknown"` (there is no such ticket).
-#' @seealso [dpts_agent()] creates an agent, [agent_finish()] ends the experiment, [verdict()] says when to stop.
+#' @seealso [dpts_agent()] creates an agent, [agent_finish()] ends the experiment, [verdict()] says when
+#'   to stop.
 #' @concept agent
 #' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b", "c"), use = "arrival")

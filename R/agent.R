@@ -162,8 +162,8 @@
 #'   See [agent_person()].
 #' @param strata The names of strata of people, such as `c("north", "south")`; `NULL`: none. See Strata.
 #' @returns An agent: an object of class `dpts_agent`. It is a handle: two names for it are one agent.
-#' @seealso [agent_choose()] assigns a person and takes rewards, [verdict()] says when to stop, [agent_api()] serves
-#'   an agent over HTTP.
+#' @seealso [agent_choose()] assigns a person and takes rewards, [verdict()] says when to stop,
+#'   [agent_api()] serves an agent over HTTP.
 #' @concept agent
 #' @concept central model of privacy
 #' @concept live experiment

@@ -101,8 +101,8 @@
 #'
 #'   Jagielski, M., Ullman, J. and Oprea, A. (2020). Auditing Differentially Private Machine Learning:
 #'   How Private is Private SGD? NeurIPS. arXiv:2006.07709.
-#' @seealso [dpts_privacy()] gives the epsilon that is tested, [policy_custom()] and [policy_compiled()] build policies
-#'   to test.
+#' @seealso [dpts_privacy()] gives the epsilon that is tested, [policy_custom()] and [policy_compiled()]
+#'   build policies to test.
 #' @concept privacy
 #' @concept membership inference
 #' @concept empirical privacy audit

@@ -1,28 +1,32 @@
-# What was released proves: evidence between arms, effects and verdicts, from the records of a release table
+# What was released shows: evidence between arms, effects and verdicts, from the records of a release table
 # (R/releases.R) and nothing else.
 
-#' What the releases of a policy prove
+#' Compare arms by what was released
 #'
-#' Says which arms are proved to be better than others, from the noisy sums that a policy has released.
-#' `evidence()` computes for each ordered pair of arms the logarithm of an e-process: a test statistic that
-#' may be looked at after every release, as often as one likes. `effects()` estimates differences between
-#' arms, with intervals that hold at all looks, and `verdict()` names the arm that is proved to be the best.
-#' All of them are computed from the release table ([dpts_releases()]) alone, so they cost no privacy.
+#' `evidence()` measures how strongly the released sums of a policy show that one arm is better than another.
+#' For each ordered pair of arms it gives the logarithm of an e-process: a test statistic that stays valid
+#' however often you look. Use it to follow an experiment over time, or to test arms against a known rate. To
+#' decide whether to stop use [verdict()]; to estimate differences use [effects()]. All three read the
+#' release table ([dpts_releases()]) alone, so they cost no privacy. None of them works for a policy that
+#' releases no noisy sums, such as [policy_ucb1()].
 #'
 #' @section By means:
-#' `kind = "means"` works for every policy that releases sums of batches. A batch of L rewards with the noisy
-#' sum y multiplies the evidence that an arm's mean is above theta by e^(l y) / (1 - theta + theta e^l)^L / E
-#' e^(l noise), for tilts l that are fixed before the batch. The evidence W_ab for arm a against arm b is the
-#' minimum over theta of the evidence that a's mean is above theta and b's is below it. **It assumes that
-#' means do not change.** If a's mean is not above b's, W_ab ever reaches ln(1 / alpha) with probability at
-#' most alpha, whatever the policy does. A trend that all arms share invalidates it. Where rewards are late or
-#' batches overlap, the outcomes of different people must be independent given what was released, and the
-#' delay of a reward must not depend on its value (with `use = "deadline"` an agent's never does).
+#' `kind = "means"` works for every policy that releases sums of batches. **It assumes that means do not
+#' change.** If the mean of arm a is not above that of arm b, the evidence W_ab ever reaches ln(1 / alpha)
+#' with probability at most alpha, whatever the policy does. A trend that all arms share invalidates it. Where
+#' rewards are late or batches overlap, the outcomes of different people must be independent given what was
+#' released, and the delay of a reward must not depend on its value (with `use = "deadline"` an agent's never
+#' does).
 #'
-#' If the noise is correlated (`correlation` of [policy_gaussian_imed()]), a tenth of `error` (a fifth for
-#' intervals) is spent on a bound for the noise of the last release, a part of which later releases take back.
-#' Shares of the capital that were announced one release ahead are valued without this bound. This needs up to
-#' 10% more people than independent noise.
+#' The statistic: a batch of L rewards with the noisy sum y multiplies the evidence that an arm's mean is
+#' above theta by e^(l y) / (1 - theta + theta e^l)^L / E e^(l noise), for tilts l that are fixed before the
+#' batch. W_ab is the minimum over theta of the evidence that the mean of a is above theta and the mean of b
+#' is below it.
+#'
+#' If the noise is correlated (`correlation` of [policy_gaussian_imed()]), a tenth of `error` is spent on a
+#' bound on the noise of the last release (a fifth for intervals), because later releases take back a part of
+#' it. Shares of the capital that were announced one release ahead are valued without this bound. This needs
+#' up to 10% more people than independent noise.
 #'
 #' With [policy_local()] the randomised bits are used like rewards without noise, if the policy inside is not
 #' private itself. They are taken in the policy's own batches or blocks. If it has none, they are taken in
@@ -30,64 +34,48 @@
 #' the reward. Differences and margins are in units of the rewards: those of the bits, divided by
 #' 1 - 2 / (1 + e^`epsilon`).
 #'
-#' @section By tosses:
-#' `kind = "tosses"` is for [policy_randomised()] and **holds under any drift**. In each block the known
-#' probabilities of the tosses turn the numbers of people and the noisy sums into a bet on "a is better than b
-#' on average over the people so far who were tossed to one of the two". If that is false, the evidence ever
-#' reaches ln(1 / alpha) with probability at most alpha, whatever the means do. Intervals of `effects()` are
-#' for this average, at all looks at once. With a third arm and probabilities that change, it is not the
-#' average over everybody. With `permuted` blocks the bet is against "nobody does better under a", and there
-#' are no intervals by tosses.
+#' @section By randomisation: `kind = "tosses"` is for [policy_randomised()] and **holds under any drift**. In
+#' each block the known probabilities of the arms turn the numbers of people and the noisy sums into a bet.
+#' The bet is on "a is better than b on average over the people so far who were randomised to one of the two".
+#' If that is false, the evidence ever reaches ln(1 / alpha) with probability at most alpha, whatever the
+#' means do. With a third arm and probabilities that change, this is not the average over everybody. With
+#' `permuted` blocks the bet is against "nobody does better under a", and there are no intervals by
+#' randomisation.
 #'
-#' @section Squares:
-#' Policies with `outcome = "continuous"` release beside each sum y of n rewards the noisy sum Q of squares
-#' (reward - 1/2)^2. Evidence by tosses then puts four fifths of its capital on bets that know the spread of
-#' the rewards: for a centre c that is fixed before the block, r = y - n c and R = Q + (1 - 2 c) y + n (c^2 -
-#' 1/4), a block multiplies the evidence for a over b by e^(kappa (r_a / p - r_b / q) - psi (R_a / p^2 + R_b
-#' / q^2)), divided by the expectation of the same of its noise, with psi = (-ln(1 - kappa B) - kappa B) /
-#' B^2 and B = max(c / p, (1 - c) / q) (Fan, Grama and Liu 2015). All that is said by tosses holds for it.
-#' The rest of the capital is on the bets above, which are exact for rewards of 0 or 1. Permuted blocks use
-#' these alone. Residuals (`predicted` of [policy_randomised()]) are never 0 or 1, and none of it is; the
-#' first centre is then that of right predictions.
+#' @section Squares: Policies with `outcome = "continuous"` release with each sum y of n rewards the noisy sum
+#' Q of squares (reward - 1/2)^2. Evidence by randomisation then puts four fifths of its capital on bets that
+#' use the spread of the rewards. For a centre c that is fixed before the block, let r = y - n c and R = Q +
+#' (1 - 2 c) y + n (c^2 - 1/4). A block multiplies the evidence for a over b by e^(kappa (r_a / p - r_b / q) -
+#' psi (R_a / p^2 + R_b / q^2)), divided by the expectation of the same expression of its noise. Here psi =
+#' (-ln(1 - kappa B) - kappa B) / B^2 and B = max(c / p, (1 - c) / q) (Fan, Grama and Liu 2015). The guarantee
+#' is that of evidence by randomisation. The rest of the capital is on the bets above, which are exact for
+#' rewards of 0 or 1. Permuted blocks use these alone. Residuals (`predicted` of [policy_randomised()]) are
+#' never 0 or 1, so they have no such rest, and the first centre is that of correct predictions.
 #'
-#' By means a batch of L rewards multiplies the evidence that the mean is above theta by e^(l (y - c L) - psi
+#' By means, a batch of L rewards multiplies the evidence that the mean is above theta by e^(l (y - c L) - psi
 #' (Q + (1 - 2 c) y + L (c^2 - 1/4))) / (1 + l (theta - c))^L, divided by the same expectation, with psi =
 #' (-ln(1 - l c) - l c) / c^2; below theta -l and 1 - c take the places of l and c. In W_ab half of the
 #' capital of the pair is on these bets. Correlated noise is charged as without squares.
 #'
-#' @section Against a known rate:
-#' With `against = 0.3` each arm is compared with a mean reward of 0.3 in place of the other arms: `"above"`
-#' is evidence that the arm's mean is above 0.3, and `"below"` that it is below. By means it assumes that the
-#' mean does not change. By tosses it is about the average over the people so far who were tossed to the arm,
-#' whatever drifts. For k arms the threshold is ln(2 k / `error`): the probability that any of these 2 k
-#' statements is ever proved wrongly is at most `error`. The rate is known, so it takes fewer people than the
-#' comparison of two arms.
-#'
-#' @section Thresholds:
-#' Of k arms, an arm is proved to be the best when its evidence against each other arm is at least
-#' ln((k - 1) / `error`). This verdict is wrong with probability at most `error`. By tosses this assumes that
-#' one arm is the best at all times. Under arbitrary drift, ln(k (k - 1) / `error`) is the threshold for "no
-#' other arm was better on average".
-#'
-#' @section Policies that minimise regret:
-#' They give few people to the arms that look worse, in batches of one arm, so evidence grows like the
-#' logarithm of time: a verdict is valid and comes late. At 0.6 against 0.5 with `error` 0.05,
-#' [policy_top_two()] with mu = 0.5 takes 1,290 people in the mean; [policy_gaussian_imed()] has no verdict
-#' within a million people in 80 of 100 runs, and [policy_dp_imed()] with epsilon = 1 in 22 of 100 (median
-#' 66,000).
+#' @section Against a known rate: With `against = 0.3` each arm is compared with a mean reward of 0.3 in place
+#' of the other arms: `"above"` is evidence that the arm's mean is above 0.3, and `"below"` that it is below.
+#' By means it assumes that the mean does not change. By randomisation it is about the average over the people
+#' so far who were randomised to the arm, under any drift. For k arms the threshold is ln(2 k / `error`): the
+#' probability that any of these 2 k statements is ever declared wrongly is at most `error`. Because the rate
+#' is known, this takes fewer people than the comparison of two arms.
 #'
 #' @section Agents whose arms come and go:
 #' Once arms were added ([agent_arms()]), each of the m arms of the beginning has the share `error` / (m + 1)
 #' of the error probability, and the j-th arm in all has `error` / (j (j + 1)), whatever comes later. A
 #' verdict is wrong with probability at most `error`, and a verdict that was reached before remains valid.
-#' Added arms do not change the evidence between the others. Retired arms are left out; the share is then
+#' Added arms do not change the evidence between the others. Retired arms are left out. The share is then
 #' divided by the number of all other arms that there have ever been, because the choice of the retired arms
-#' may depend on what was released. For the same reason the intervals of `effects()` allow for all arms that
-#' there have ever been. The intervals of an added arm hold each by itself.
+#' may depend on what was released. For the same reason the intervals of [effects()] allow for all arms that
+#' there have ever been. The interval of an added arm holds by itself, not together with the others.
 #'
 #' @section The end:
 #' A final release ([dpts_simulate()] and [dpts_replay()] with `finish = TRUE`) is evidence only if all of its
-#' rewards are in. While some are out it counts for [estimates()] alone: the people who still wait would count
+#' rewards have been observed. Until then it counts for [estimates()] alone: people who still wait would count
 #' as 0, and an arm whose rewards come quickly would beat another arm of the same mean.
 #'
 #' @param x A result of [dpts_simulate()] with `history = TRUE`, of [dpts_replay()] (of a log that is not
@@ -95,31 +83,31 @@
 #'   table ([dpts_releases()]); or a named list of agents or release tables, which are sites of one experiment
 #'   ([dpts_releases()] has the conditions: above all no site may be left out because of its sums). Rows up to
 #'   a round, such as `x[x$t <= 100, ]`, give the results as of that round.
-#' @param object The same.
-#' @param kind What the evidence rests on: `"means"` that do not change, or the `"tosses"` of people to arms.
+#' @param kind What the evidence rests on: `"means"` that do not change, or `"tosses"`, the randomisation of
+#'   people to arms.
 #' @param ... Not used; later arguments must be named.
 #' @param against A mean reward that each arm is compared with, in place of the other arms: a number in the
 #'   range of the rewards; `NULL`: none.
 #' @param error The probability of a wrong verdict: a number in (0, 1).
-#' @returns `evidence()`: a tibble, one row for each problem (if there are several), policy, run, release and
-#'   ordered pair of arms:
+#' @returns A tibble of class `dpts_evidence`, one row for each problem (if there are several), policy, run,
+#'   release and ordered pair of arms:
 #'   * `problem`, `policy`, `run`, of a replay also `delay`: as in the result; an agent has none of them;
 #'   * `t`: the round after which something was released;
 #'   * `arm`, `rival`: the pair, factors if arms have names, else numbers; with `against` there are `against`
 #'     and `side`, `"above"` or `"below"`, in place of `rival`;
-#'   * `evidence`: the natural logarithm of the e-process. `arm` is proved to be better than `rival`, or to be
-#'     on this side of the rate, when it is at least `line`;
+#'   * `evidence`: the natural logarithm of the e-process. `arm` is declared better than `rival`, or to be on
+#'     this side of the rate, when it is at least `line`;
 #'   * `line`: the threshold ln((k - 1) / `error`), with `against` ln(2 k / `error`), or as said for agents
 #'     whose arms come and go;
 #'   * `p`: an anytime-valid p-value, e^-(the highest evidence so far), 1 at most.
 #' @references Fan, X., Grama, I. and Liu, Q. (2015). Exponential Inequalities for Martingales with
 #'   Applications. Electronic Journal of Probability 20(1), 1-22.
-#' @template see_evidence
+#' @seealso [verdict()] says whether an arm is the best, [effects()] estimates differences,
+#'   [autoplot()][autoplot.dpts_evidence] draws the evidence.
+#' @concept evidence
 #' @concept e-value
 #' @concept e-process
 #' @concept confidence sequence
-#' @concept non-inferiority
-#' @concept equivalence
 #' @concept anytime-valid inference
 #' @concept always-valid p-value
 #' @concept sequential test
@@ -129,9 +117,6 @@
 #' sim <- dpts_simulate(arms, policy_randomised(mu = 0.5), 4000, runs = 2, seed = 1, history = TRUE)
 #' evidence(sim, "tosses")
 #' evidence(sim, against = 0.55)
-#' effects(sim)
-#' effects(sim, at = "end")
-#' verdict(sim)
 #' @export
 evidence <- function(x, kind = c("means", "tosses"), ..., against = NULL, error = 0.05) {
   check_all_given()
@@ -176,34 +161,68 @@ rate_inside <- function(record, rate) {
   record$flip + (1 - 2 * record$flip) * (rate - record$low) / (record$high - record$low)
 }
 
-#' @rdname evidence
+#' Differences between arms, with intervals
+#'
+#' `effects()` estimates how much better one arm is than another, with intervals that hold at every look. Use
+#' it to report an experiment, to compare with a control, or to show non-inferiority with a `margin`. It reads
+#' only what was released, so it costs no privacy. To decide when to stop use [verdict()]. If the number of
+#' people is fixed and you look once, `at = "end"` has more power.
+#'
+#' @details
+#' Quick start, for a simulation `sim` with `history = TRUE`, or an agent:
+#'
+#' ```
+#' effects(sim)                                # every pair of arms
+#' effects(sim, control = "old", at = "end")   # the one analysis at the planned end
+#' ```
+#'
+#' @inheritParams evidence
+#' @param object A result of [dpts_simulate()] with `history = TRUE`, of [dpts_replay()], an agent, a release
+#'   table ([dpts_releases()]), or a named list of agents or release tables, as in [evidence()].
 #' @param control An arm, by name or number, against which the others are compared; `NULL`: all pairs.
 #' @param level The probability with which the intervals of all differences hold together, at all looks (with
 #'   `at = "end"`, at this look).
-#' @param at `"any"`: what is said holds at all looks together. `"end"`: the one analysis of a randomised
-#'   experiment at the number of people that was planned, by the test of [dpts_plan()], which has more
-#'   power. It is valid once, and not if when to analyse was chosen by what was released; a message says so.
-#'   An arm is claimed to be better than its control, as in the plan, if its `difference` is above 0 and `p`
-#'   / 2 is below `error` over the number of claims. Intervals and `p` are approximations by the normal
-#'   distribution, or its sum with Laplace noise; see [dpts_plan()], Claims.
+#' @param at `"any"`: the intervals hold at all looks together. `"end"`: the one analysis of a randomised
+#'   experiment at the planned number of people, by the test of [dpts_plan()], which has more power. It is
+#'   valid once, and only if what was released did not decide when to analyse; a message says so. As in the
+#'   plan, an arm is declared better than its control if its `difference` is above 0 and `p` / 2 is below
+#'   `error` over the number of claims. Intervals and `p` are approximations by the normal distribution, or
+#'   its sum with Laplace noise; see [dpts_plan()], Claims.
 #' @param by `"stratum"`, or `"site"`: the effects of each stratum or site by itself, in a first column of
 #'   this name. The error probability 1 - `level` is shared equally among them, so that all intervals hold
 #'   together.
-#' @returns `effects()`: a tibble, one row for each problem, policy, run and pair of arms, from all that was
-#'   released:
+#' @param margin The difference from the control that does not matter: a number in \[0, 1). Above 0, `p` is
+#'   that of a test of non-inferiority.
+#' @returns A tibble of class `dpts_effects`, one row for each problem, policy, run and pair of arms, from all
+#'   that was released:
 #'   * `arm`, `control`: the pair;
-#'   * `difference`: an estimate of how much better `arm` is, `NA` while nothing was released of one of them.
-#'     By tosses each block counts by its precision;
-#'   * `lower`, `upper`: its interval. By tosses it is for the average difference over the people so far who
-#'     were tossed to one of the two arms, whatever drifts. By means, for policies that do not toss, it is
-#'     for a difference that does not change (a message says so once in a session): the intersection of the
-#'     intervals of all looks so far, `NA` if that is empty, which shows that the means have changed;
+#'   * `difference`: an estimate of how much better `arm` is, `NA` until both arms have a release. By
+#'     randomisation each block counts by its precision;
+#'   * `lower`, `upper`: its interval. By randomisation it is for the average difference over the people so
+#'     far who were randomised to one of the two arms, under any drift. By means, for policies that do not
+#'     randomise, it is for a difference that does not change (a message says so once in a session). It is
+#'     then the intersection of the intervals of all looks so far; `NA` if that is empty, which shows that the
+#'     means have changed;
 #'   * `p`: a p-value for this pair alone, against "no difference", at any look. By means `p` of two arms is
-#'     below 1 - `level` exactly if the interval excludes 0. By tosses it is the least of all looks, and the
-#'     interval is as of now. With more arms intervals are wider than `p` says, because they hold together.
-#'     With a `margin` it is one-sided, against "worse than the control by `margin` or more": a small `p`
-#'     shows **non-inferiority**. Two arms are **equivalent** within `margin` if the interval lies between
-#'     -`margin` and `margin`.
+#'     below 1 - `level` exactly if the interval excludes 0. By randomisation it is the least of all looks,
+#'     and the interval is the current one. With more arms intervals are wider than `p` says, because they
+#'     hold together. With a `margin` it is one-sided, against "worse than the control by `margin` or more": a
+#'     small `p` shows **non-inferiority**. Two arms are **equivalent** within `margin` if the interval lies
+#'     between -`margin` and `margin`.
+#' @seealso [verdict()] says whether an arm is the best, [estimates()] has the mean of each arm,
+#'   [dpts_plan()] plans the analysis at the end.
+#' @concept evidence
+#' @concept confidence sequence
+#' @concept non-inferiority
+#' @concept equivalence
+#' @concept treatment effect
+#' @examples
+#' arms <- arms_bernoulli(c(control = 0.5, new = 0.6))
+#' sim <- dpts_simulate(arms, policy_randomised(mu = 0.5), 4000, runs = 2, seed = 1, history = TRUE)
+#' effects(sim)
+#' effects(sim, at = "end")
+#' autoplot(effects(sim))
+#' @name effects
 #' @export
 effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ..., at = c("any", "end"),
                                     by = NULL, margin = 0) {
@@ -292,30 +311,72 @@ effects_by <- function(object, control, level, at, by, margin) {
   tibble::new_tibble(c(stats::setNames(list(of), by), columns), nrow = length(of), class = "dpts_effects")
 }
 
-#' @rdname evidence
+#' @rdname effects
 #' @export
 effects.dpts_replay <- effects.dpts_simulation
 
-#' @rdname evidence
+#' @rdname effects
 #' @export
 effects.dpts_agent <- effects.dpts_simulation
 
-#' @rdname evidence
+#' @rdname effects
 #' @export
 effects.dpts_releases <- effects.dpts_simulation
 
-#' @rdname evidence
-#' @param margin The arm that a verdict names may be worse than the best one by less than this: a number in
-#'   \[0, 1).
-#' @returns `verdict()`: a tibble, one row for each problem, policy and run:
-#'   * `arm`: proved to be the best, `NA`: none yet. With a `margin` several arms may be proved at one look:
-#'     it is the one whose mean is estimated to be the highest then. A verdict is one-sided and intervals
-#'     have two sides, so the interval of `effects()` may still contain 0;
-#'   * `t`: the round after which that was so, or the last release;
-#'   * `wrong`: an upper bound on the probability that this verdict is wrong, at any look: e^-(the least
-#'     evidence against another arm) over the arm's share of `error`, 1 at most; without a verdict that of the
-#'     arm with the most evidence;
+#' Is one arm the best?
+#'
+#' `verdict()` names the arm that the released sums show to be the best, or says how many people are missing.
+#' Use it to decide when to stop: you can call it after every release, and the probability that it ever names
+#' a wrong arm is at most `error`. It reads only what was released, so it costs no privacy. It is not for
+#' estimates ([effects()] has intervals), and an experiment of fixed size with a single analysis needs fewer
+#' people ([dpts_plan()]).
+#'
+#' @details
+#' Quick start:
+#'
+#' ```
+#' sim <- dpts_simulate(arms, policy_randomised(mu = 0.5), 4000, seed = 1, history = TRUE)
+#' verdict(sim)      # of an agent: verdict(agent)
+#' ```
+#'
+#' @section Thresholds:
+#' Of k arms, an arm is declared the best when its [evidence()] against each other arm is at least
+#' ln((k - 1) / `error`). For a policy that randomises, the evidence is by randomisation and assumes that one
+#' arm is the best at all times, although means may drift. Under arbitrary drift, ln(k (k - 1) / `error`) is
+#' the threshold for "no other arm was better on average". For other policies the evidence is by means and
+#' assumes that means do not change.
+#'
+#' @section Policies that minimise regret:
+#' They give few people to the arms that look worse, in batches of one arm, so evidence grows like the
+#' logarithm of time: a verdict is valid and comes late. At 0.6 against 0.5 with `error` 0.05,
+#' [policy_top_two()] with mu = 0.5 takes 1,290 people on average; [policy_gaussian_imed()] has no verdict
+#' within a million people in 80 of 100 runs, and [policy_dp_imed()] with epsilon = 1 in 22 of 100 (median
+#' 66,000).
+#'
+#' @inheritParams evidence
+#' @param margin Tolerance of the verdict: the arm that it names may be worse than the best one by less than
+#'   this. A number in \[0, 1).
+#' @returns A tibble of class `dpts_verdict`, one row for each problem, policy and run:
+#'   * `arm`: the arm declared best, `NA`: none yet. With a `margin` several arms may qualify at one look;
+#'     then it is the one with the highest estimated mean. A verdict is one-sided and intervals are two-sided,
+#'     so the interval of [effects()] may still contain 0;
+#'   * `t`: the round after which the verdict was reached, or the last release;
+#'   * `wrong`: an upper bound, valid at every look, on the probability that this verdict is wrong: e^-(the
+#'     least evidence against another arm) over the arm's share of `error`, 1 at most. Without a verdict it is
+#'     that of the arm with the most evidence;
 #'   * `missing`: what is missing, in words; `""` with a verdict. It is printed below the table.
+#' @seealso [effects()] estimates differences, [evidence()] has the statistic over time, [forecast()] how soon
+#'   a verdict may come.
+#' @concept evidence
+#' @concept best-arm identification
+#' @concept anytime-valid inference
+#' @concept stopping rule
+#' @concept sequential test
+#' @examples
+#' arms <- arms_bernoulli(c(control = 0.5, new = 0.6))
+#' sim <- dpts_simulate(arms, policy_randomised(mu = 0.5), 4000, runs = 2, seed = 1, history = TRUE)
+#' verdict(sim)
+#' verdict(sim[sim$t <= 300, ])
 #' @export
 verdict <- function(x, error = 0.05, margin = 0, ...) {
   check_all_given()

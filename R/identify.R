@@ -34,8 +34,8 @@
 #'
 #'   [summary()][summary.dpts_identification] counts, and [autoplot()][autoplot.dpts_identification] draws how
 #'   many people it took.
-#' @seealso [policy_randomised()] and [policy_top_two()] are made for it, [dpts_plan()] plans an experiment of fixed
-#'   size, [verdict()] reads the data.
+#' @seealso [policy_randomised()] and [policy_top_two()] are made for it, [dpts_plan()] plans an experiment
+#'   of fixed size, [verdict()] reads the data.
 #' @concept simulation
 #' @concept best-arm identification
 #' @concept fixed confidence

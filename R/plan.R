@@ -73,8 +73,8 @@
 #'   promise.
 #' @references Bauer, P. and Koehne, K. (1994). Evaluation of Experiments with Adaptive Interim Analyses.
 #' Biometrics 50, 1029-1041. On combining blocks.
-#' @seealso [policy_randomised()] is the design, [dpts_identify()] counts people until a verdict, [effects()] analyses
-#'   the data.
+#' @seealso [policy_randomised()] is the design, [dpts_identify()] counts people until a verdict,
+#'   [effects()] analyses the data.
 #' @concept simulation
 #' @concept sample size
 #' @concept statistical power

@@ -114,8 +114,8 @@
 #' short for first batches one of class `dpts_error_horizon`.
 #' @template sajed
 #' @template dong
-#' @seealso [recommended_policy()] gives the policy itself, [dpts_tune()] its settings, [dpts_plan()] the power of a
-#'   design.
+#' @seealso [recommended_policy()] gives the policy itself, [dpts_tune()] its settings, [dpts_plan()] the
+#'   power of a design.
 #' @concept privacy
 #' @concept choice of a policy
 #' @examples

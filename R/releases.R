@@ -139,7 +139,8 @@ EVENTS <- c("begin", "added", "retired", "end")
 #' @param ... Not used; later arguments must be named.
 #' @returns A tibble of class `dpts_releases` with the columns below. It prints the distribution of the noise,
 #'   the number of people and releases, and the guarantees of the policies.
-#' @seealso [verdict()] says whether an arm is the best, [effects()] estimates differences, [estimates()] means.
+#' @seealso [verdict()] says whether an arm is the best, [effects()] estimates differences, [estimates()]
+#'   means.
 #' @concept evidence
 #' @examples
 #' arms <- arms_bernoulli(c(control = 0.5, new = 0.6))

@@ -78,8 +78,8 @@
 #' @section Errors:
 #' A bad argument raises an error of class `dpts_error_input` before any work is done;
 #' trouble with the checkpoint one of class `dpts_error_checkpoint`.
-#' @seealso [dpts_recommend()] finds the best policy within a budget, [dpts_identify()] counts people until a verdict,
-#'   [dpts_agent()] runs a policy on people.
+#' @seealso [dpts_recommend()] finds the best policy within a budget, [dpts_identify()] counts people until
+#'   a verdict, [dpts_agent()] runs a policy on people.
 #' @concept simulation
 #' @concept pseudo-regret
 #' @concept cumulative regret

@@ -157,7 +157,7 @@ inform_waiting <- function(waiting) {
   ))
 }
 
-#' @rdname evidence
+#' @rdname effects
 #' @export
 effects.list <- effects.dpts_simulation
 

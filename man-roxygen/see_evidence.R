@@ -1,3 +1,3 @@
-#' @seealso [verdict()] says whether an arm is the best, [effects()] estimates differences, [dpts_releases()] has what was
-#'   released.
+#' @seealso [verdict()] says whether an arm is the best, [effects()] estimates differences,
+#'   [dpts_releases()] has what was released.
 #' @concept evidence

@@ -1,3 +1,3 @@
-#' @seealso [dpts_experiment()] lists the experiments, [dpts_reproduce()] runs one and [claims()] compares it with
-#'   its paper.
+#' @seealso [dpts_experiment()] lists the experiments, [dpts_reproduce()] runs one and [claims()] compares
+#'   it with its paper.
 #' @concept experiments

@@ -160,6 +160,7 @@ test_that("the field's words lead to the page that is about them", {
   # as ??"e-value" searches: titles, aliases and concepts
   about <- list(
     evidence = c("e-value", "e-process", "confidence sequence", "anytime-valid", "always-valid", "sequential test"),
+    verdict = c("best-arm identification", "stopping rule"), effects = c("non-inferiority", "equivalence"),
     dpts_identify = c("best-arm identification", "fixed confidence", "sample complexity"),
     dpts_plan = c("sample size", "power", "group sequential", "response-adaptive"),
     policy_randomised = "A/B/n test", policy_detect = c("change point", "non-stationary"), arms_switch = "non-stationary",
