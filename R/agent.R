@@ -1,17 +1,28 @@
 #' Run a policy on people
 #'
-#' A live agent: it chooses an arm for each person, and learns when the reward comes. It keeps everything
-#' in a database, so that nothing is lost, nothing is released twice, and no reward is kept longer
-#' than it is needed. `dpts_agent()` makes one; `agent_open()` opens an existing one.
+#' A live agent chooses an arm for each person, and learns when the reward comes. It keeps everything in a
+#' database, so that nothing is lost, nothing is released twice, and no reward is kept longer than it is
+#' needed. `dpts_agent()` creates an agent; `agent_open()` opens an existing one. Use it for real people; to
+#' try a policy first use [dpts_simulate()]. It needs somebody who may see rewards: without such a server use
+#' [policy_local()].
 #'
 #' @details
+#' Quick start:
+#'
+#' ```
+#' agent <- dpts_agent(policy_randomised(mu = 1), c("old", "new"), "test.sqlite", use = "arrival")
+#' choice <- agent_choose(agent)                # show choice$arm to the person
+#' agent_reward(agent, choice$ticket, 1)        # when the outcome is known
+#' verdict(agent)
+#' ```
+#'
 #' Each choice is a *ticket*. Its reward comes once: soon, late, out of order or never.
 #' * `use = "deadline"`: a reward is used when its ticket's `deadline` has passed and not before,
 #'   and a ticket without a reward counts as `missing` from then on. When a reward comes, and
 #'   whether it comes at all, is then as protected as its value.
 #' * `use = "arrival"`: a reward is used when it comes. Times of arrival are then taken to
 #'   be public. A ticket past its `deadline`, if there is one, is resolved with `missing`. Without
-#'   a deadline, a ticket whose reward never comes holds up its batch for ever: the arm is still
+#'   a deadline, a ticket whose reward never comes holds up its batch permanently: the arm is still
 #'   chosen, but nothing more is learned from that batch.
 #'
 #' Neither suits everyone: `"deadline"` needs a finite `deadline`, and
@@ -33,57 +44,55 @@
 #' on it is in sums alone. Rounding, exact noise and what is refused (`mechanism = "gamma"`) are described
 #' at [policy_linucb()], section On people.
 #'
-#' With private contexts the promise is joint: it is about what *others* are given. A person's own arm
+#' With private contexts the guarantee is joint: it is about what *others* are given. A person's own arm
 #' depends on the person's own context, so [pulls()], [dpts_history()] and all other counts of arms must be
 #' shown only to people who may see every person's arm. For that reason choices that are no rounds (after the
-#' end, beyond `max_per_person` or the `budget`) do not go by counts here: the policy chooses by the context,
-#' and learns nothing. There are no estimates, evidence or verdict of an arm.
+#' end, beyond `max_per_person` or the `budget`) do not depend on counts here: the policy chooses by the
+#' context, and learns nothing. Estimates, evidence and verdicts are not available.
 #'
-#' @section Strata:
-#' A stratum is a part of the people that is known before the toss and public: a country, a site, an age
-#' group, a class of predicted outcome. With `strata` each choice names one ([agent_choose()]), and each
-#' stratum has its own open block and chances, from the same policy. A person belongs to one stratum: a visit
-#' in another one is no round. Privacy is that of the policy, as a reward is in a sum of its own stratum
-#' alone.
+#' @section Strata: A stratum is a part of the people that is known before the randomisation, and public: a
+#' country, a site, an age group, a class of predicted outcome. With `strata` each choice names one
+#' ([agent_choose()]), and each stratum has its own open block and probabilities, from the same policy. A
+#' person belongs to one stratum: a visit in another one is no round. The guarantee is that of the policy,
+#' because each reward is in a sum of its own stratum alone.
 #'
 #' [evidence()] and [verdict()] are then about all people: the evidence of all blocks of all strata
 #' multiplies. [effects()] with `by = "stratum"` gives each stratum's effect, with the error probability
 #' shared among them. Where strata differ in how well people do, comparisons within them need fewer people.
 #' For this, **outcomes of people in different strata must be independent**, given what was published: blocks
-#' of different strata are open at the same time, and an outcome in one must not depend on the tosses in
+#' of different strata are open at the same time, and an outcome in one must not depend on the assignments in
 #' another (with 20 blocks that depend on each other in the worst way, 57% of claims at 5% were false).
 #' Evidence by means is refused, because strata differ in their means.
 #'
-#' Each stratum learns by itself, and must fill blocks of its own: with many strata of few people the noise of
-#' sums costs more than strata save, of which a warning says how much. Arms cannot be added later.
+#' Each stratum learns by itself, and must fill blocks of its own. With many strata of few people the noise of
+#' the sums costs more than strata save; a warning says how much. Arms cannot be added later.
 #'
-#' @section People who come again:
-#' With [policy_randomised()] no release holds two rewards of a person, so that m of them are mu sqrt(m)-GDP,
-#' or the m-fold composition of Laplace noise: 210 visits at mu = 0.1 are 1.45-GDP, not 21-GDP
-#' ([privacy_group()] with `apart = TRUE`). Who comes again while the open block holds them, or while their
-#' last reward is out, is tossed to an arm as anybody else, and is in no block: the choice is no round, its
-#' reward is not used, and it enters no count that the policy reads. This is decided by tickets alone, before
-#' the toss. As many such visits as the block is for end the block, so that few people who return often do not
-#' hold it up; blocks much smaller than the number of people count most visits. Bits of [policy_local()] are a
-#' release each. For other policies m rewards may be in one sum, and the promise is that of a group: m mu.
+#' @section People who come again: With [policy_randomised()] no release holds two rewards of a person, so
+#' that m of them are mu sqrt(m)-GDP, or the m-fold composition of Laplace noise: 210 visits at mu = 0.1 are
+#' 1.45-GDP, not 21-GDP ([privacy_group()] with `apart = TRUE`). A person may come again while the open block
+#' holds them, or while their last reward is out. They are then randomised as anybody else, but the visit is
+#' in no block: the choice is no round, its reward is not used, and it enters no count that the policy reads.
+#' Tickets alone decide this, before the randomisation. The block ends when as many such visits have come as
+#' it is for, so that few people who return often do not hold it up. Blocks much smaller than the number of
+#' people count most visits. With [policy_local()] each bit is a release. For other policies m rewards may be
+#' in one sum, and the guarantee is that of a group: m mu.
 #'
-#' Evidence by tosses is then about visits: the effect of *this* toss on this visit's reward, averaged over
-#' visits, given all that happened before. It holds if a visit's reward is final before the person is tossed
-#' again, which the agent sees to, and if rewards do not depend on later tosses of others. It does not say
-#' which arm to give always: with a reward of 0.6, less 0.4 after a visit with arm a, plus 0.1 under a, the
-#' effect of a toss is 0.1, and always giving a has the mean 0.3 where always giving b has 0.6. People who
-#' come often weigh more. Evidence by means assumes that all rewards of an arm have one mean; with several
-#' rewards of a person that is wrong (100 people with 100 visits each: 64% of claims at 5% were false), and
-#' it is refused.
+#' Evidence by randomisation is then about visits: the effect of *this* assignment on this visit's reward,
+#' averaged over visits, given all that happened before. It holds if a visit's reward is final before the
+#' person is randomised again, which the agent sees to, and if rewards do not depend on later assignments of
+#' others. It does not say which arm to give always. Suppose that the reward is 0.6, less 0.4 after a visit
+#' with arm a, plus 0.1 under a. Then the effect of an assignment is 0.1, but always giving a has the mean 0.3
+#' and always giving b has 0.6. People who come often weigh more. Evidence by means assumes that all rewards
+#' of an arm have one mean; with several rewards of a person that is wrong (100 people with 100 visits each:
+#' 64% of claims at 5% were false), and it is refused.
 #'
-#' @section Privacy:
-#' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. The times of arrivals, the
-#' arms on offer and contexts must not depend on rewards. With `max_per_person` = m no more than m rewards of
-#' a person are used, and what is promised, printed, budgeted, stated and shown is for a person with m
-#' rewards. A further choice for this person is no round of the policy and in no sum and no estimate: it gives
-#' the person's last arm again, or, if that is not on offer, the one that was chosen most. With `sticky =
-#' TRUE` a person has one ticket: every further choice gives the same arm and ticket again, whatever is on
-#' offer then.
+#' @section Privacy: Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. The times
+#' of arrivals, the available arms and contexts must not depend on rewards. With `max_per_person` = m no more
+#' than m rewards of a person are used. All guarantees, budgets and statements are then for a person with m
+#' rewards. A further choice for this person is no round of the policy and enters no sum and no estimate. It
+#' gives the person's last arm again or, if that is not available, the one that was chosen most. With `sticky
+#' = TRUE` a person has one ticket: every further choice gives the same arm and ticket again, whatever arms
+#' are available then.
 #'
 #' Leading and trailing white space in a person's identifier is removed, and nothing else is changed: "Bob"
 #' and "bob" are two people, and so are two spellings of the same letter in Unicode.
@@ -99,8 +108,8 @@
 #'   with `use = "deadline"` a ticket is resolved by its deadline alone;
 #' * [estimates()]: released noisy sums, or sums of locally private bits, and how many rewards and
 #'   releases are in them;
-#' * [dpts_releases()]: the same noisy sums, each by itself; [evidence()], [effects()], [verdict()]: made of
-#'   these and of the probabilities;
+#' * [dpts_releases()]: the same noisy sums, each by itself; [evidence()], [effects()], [verdict()]:
+#'   computed from these and the probabilities;
 #' * [agent_finish()]: the noisy sums of what was open at the end, each reward still in one sum;
 #' * [dpts_privacy()]: the guarantee and what has been spent, a function of all this;
 #' * `print()`, `summary()`, `autoplot()` and the service ([agent_api()]): the same numbers again.
@@ -112,52 +121,52 @@
 #' `use = "deadline"` not whether an answer came. [agent_reward()] answers the one who reports
 #' a reward; its answer is not for publication.
 #'
-#' Who holds a ticket can report its reward, and by a second report learn whether the first was the same, as
-#' long as it is kept. So tickets are for the party that reports rewards, and for nobody who may not know a
-#' person's reward: leave the column `ticket` out of what you publish.
+#' Anyone who holds a ticket can report its reward. By a second report they can learn whether the first was
+#' the same, as long as it is kept. So give tickets only to the party that reports rewards, and leave the
+#' column `ticket` out of what you publish.
 #'
 #' @section For operators:
-#' * Going back to an old copy of the store releases the same rewards again, with fresh noise:
-#'   the loss doubles. If you must, open it by `agent_open(store, restored = TRUE)`. An agent that then is
-#'   beyond its `budget` learns nothing more and chooses the arm that was chosen most.
-#' * Each change checks that the store still holds the same agent. A process that was forked opens the store
-#'   anew: an agent of its parent is refused there.
+#' * Going back to an old copy of the store releases the same rewards again, with fresh noise: the privacy
+#'   loss doubles. If you must, open it by `agent_open(store, restored = TRUE)`. An agent that then is beyond
+#'   its `budget` learns nothing more and chooses the arm that was chosen most.
+#' * Each change checks that the store still holds the same agent. A forked process must open the
+#'   store again: an agent of its parent is refused there.
 #' * [agent_backup()] copies an agent that serves. `agent_open()` reads stores of its own format only; a store
 #'   of an older or newer format is refused, with both formats in the message, and left alone.
 #' * A clock that went back does no harm: the agent's own time stands still until the clock has reached
 #'   it, with a warning. Deadlines come later by as much. A clock far ahead is refused: see [agent_clock()].
-#' * The store holds the sum under way and rewards that wait, and is as confidential as the
-#'   rewards. A SQLite file is readable by its owner alone and overwrites what it deletes; the journal
-#'   of the file system, backups and snapshots do not. On PostgreSQL deleted rows live on in
-#'   its write-ahead log, its replicas and until `VACUUM`; its server's log gets no values, unless
+#' * The store contains rewards that are not yet released and partial sums without noise. It is as
+#'   confidential as the rewards. A SQLite file is readable by its owner alone and overwrites what it deletes;
+#'   the journal of the file system, backups and snapshots do not. On PostgreSQL deleted rows live on in its
+#'   write-ahead log, its replicas and until `VACUUM`; its server's log gets no values, unless
 #'   `log_parameter_max_length` asks for them.
 #' * With `max_per_person` identifiers are kept as keyed hashes (HMAC-SHA256), until `retention` is over. The
-#'   key lies in the same store: whoever has the store can test a guess.
-#' * Nothing is promised about how long a call takes.
+#'   key lies in the same store: anyone who has the store can test a guess.
+#' * The guarantee does not cover how long a call takes.
 #'
 #' @param policy A policy, but not [policy_clipped()]: an agent has a `range`. Without a horizon it must be
 #'   one that works at any time.
-#' @param arms The arms' names, how many they are, or arms whose names are taken. Names are compared byte by
-#'   byte: two spellings of the same letter in Unicode are two names.
+#' @param arms The arms: their names, their number, or a problem whose names are taken. Names are compared
+#'   byte by byte: two spellings of the same letter in Unicode are two names.
 #' @param store Where the agent lives: the path of a SQLite file, which must not exist yet; a DBI
 #'   connection of RSQLite or RPostgres, whose database must hold no agent yet; or `NULL`, in
 #'   memory. SQLite and memory need the packages DBI and RSQLite.
 #' @param ... Not used; later arguments must be named.
-#' @param name What the experiment is called, where it is shown; `NULL`: nothing.
-#' @param horizon How many rounds there will be at most, for policies that need it; after the last the agent
+#' @param name Title of the experiment, where it is shown; `NULL`: none.
+#' @param horizon Maximum number of rounds, for policies that need it; after the last the agent
 #'   continues with the winner's arm, see [agent_finish()].
 #' @param use When a reward is used: see Details.
 #' @param deadline How long a ticket waits for its reward: a difftime, or `Inf`.
 #' @param range The smallest and the largest reward that there can be: `c(low, high)`.
-#' @param missing What a ticket without reward counts: a number in `range`.
-#' @param max_per_person How many rewards of one person are used at most, or `NULL`: persons are
-#'   not told apart. See People who come again.
-#' @param sticky Whether a person sees one arm for ever: see Privacy. Then `max_per_person` is 1.
+#' @param missing The reward that a ticket without reward counts as: a number in `range`.
+#' @param max_per_person Maximum number of rewards of one person that are used, or `NULL`: persons are not
+#'   distinguished. See People who come again.
+#' @param sticky Whether a person always gets the same arm: see Privacy. Then `max_per_person` is 1.
 #' @param keep_rewards Whether to keep rewards and contexts after they are inside a released sum.
-#' @param dim For policies with contexts in C: how many numbers a context has, at most 128.
+#' @param dim Length of a context, for policies with contexts in C: at most 128.
 #' @param budget A privacy budget that the agent must keep, for a person if `max_per_person` is
 #'   given and for a reward if not; a policy that does not is refused. `NULL`: none.
-#' @param retention How long who people were is kept, a difftime: the keys of calls after their choice, and
+#' @param retention How long identities are kept, a difftime: the keys of calls after their choice, and
 #'   hashes of persons after the end. `NULL`: keys a day, and persons the `deadline`, or a day without one.
 #'   See [agent_person()].
 #' @param strata The names of strata of people, such as `c("north", "south")`; `NULL`: none. See Strata.

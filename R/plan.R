@@ -1,76 +1,90 @@
-#' Plan a trial or a test: what each design costs, and what it can conclude
+#' Plan a trial or a test
 #'
-#' Compares designs of an experiment before it begins: what each costs, and what it can find. `dpts_plan()`
-#' plays designs (policies) in scenarios (arms) with so many people, to the last reward, and counts: failures,
-#' how often the best arm is named and proved, how often something false is claimed, and how wide intervals
-#' are. Without `people` it finds how many are needed.
+#' `dpts_plan()` compares designs of an experiment by simulation before it begins. For each design (a policy),
+#' scenario (arms) and number of people it estimates power, failures, false claims, and the width and coverage
+#' of intervals. Use it to choose a design and a sample size; without `people` it finds the number that is
+#' needed. It is for experiments of fixed size. For one that stops at a verdict use [dpts_identify()]; for the
+#' regret of a policy, [dpts_simulate()].
 #'
 #' @details
-#' When the last person has been assigned, the plan waits for all rewards that are still out, and then what is
-#' open is released once. So a fixed size with one final release is a design whose block is never full:
-#' `policy_randomised(mu = 0.5, block = 1e9)` for equal allocation with privacy, and `policy_randomised(block
-#' = 1e9)` or [policy_uniform()] without. Equal allocation that may be looked at has smaller blocks.
+#' Quick start, for 80% power to detect 0.5 against 0.6:
 #'
-#' **Claims.** With a `control` each other arm may be claimed to be better than it; without one an arm may be
-#' claimed to be better than all others. A claim is made
+#' ```
+#' arms <- arms_bernoulli(c(a = 0.5, b = 0.6))
+#' dpts_plan(policy_randomised(mu = 0.5, block = 1e9), arms, power = 0.8, seed = 1)
+#' ```
 #'
-#' * where people are tossed to arms, by one z-test at the end of the average difference over all people. A
-#'   stratum is a sequence of blocks with the same chances. With the difference D_g of two arms' means in
-#'   stratum g, its variance V_g (noise included; variances of rewards as if they were 0 or 1, unless their
-#'   squares are released) and n_g of n people in it, the estimate is D = sum of n_g D_g / n, and Z is D over
-#'   its standard error, the root of the sum of n_g^2 V_g, divided by n. If chances never change there is one
-#'   stratum, and the level holds whatever drifts, up to the normal approximation of sums of rewards. Laplace
-#'   noise is not normal: thresholds and intervals then use the quantiles of a normal variable plus Laplace
-#'   noise. A stratum in which one of two arms got nobody counts as no difference. **If chances follow what
-#'   was released** there are several strata, and variances of later ones depend on what came before. A claim
-#'   then also needs that the sum of sqrt(n_g / n) D_g / sqrt(V_g) is above the threshold. If at no time there
-#'   is a difference, this sum is nearly standard normal whatever drifts. If there are differences that
-#'   average to 0, the level is that of Z, which is an approximation, and so are the intervals: among rates
-#'   that change in opposite directions and levels from 0 to 1, 5 to 6% of claims were false at 5%. What is
-#'   proved are the columns of `summary()`, by evidence. With few people for an arm in each of many strata
-#'   intervals may cover less than they should: see the column `coverage`;
-#' * else, where sums are released, by the evidence of [evidence()], at any look, for means that do not
-#'   change. No z-test is valid for such policies: they assign in blocks of one arm, and a trend in time looks
-#'   like an effect.
-#'
-#' A claim has the level `error` / (k - 1) with a control and `error` / k without, one-sided, so that
-#' something false is claimed with chance `error` at most. [summary()][summary.dpts_plan] has the numbers by
-#' evidence for all designs: what they would be if one may look, and stop, at every release.
-#'
-#' **The number of people.** Without `people`, each design gets for each scenario with something to prove the
-#' least number, to about 2%, at which its `power` is reached in these runs; with nothing to prove, the
-#' largest of these. It is `NA`, and so is the rest of the row, where `limit` people are not enough.
+#' When the last person has been assigned, the plan waits for all rewards that are still out, and then the
+#' open blocks are released once. So a fixed size with one final release is a design whose block is never
+#' full: `policy_randomised(mu = 0.5, block = 1e9)` for equal allocation with privacy, and
+#' `policy_randomised(block = 1e9)` or [policy_uniform()] without. Equal allocation with interim looks has
+#' smaller blocks.
 #'
 #' Random numbers are keyed as in [dpts_simulate()], and designs share those of rewards.
 #'
-#' @param designs A policy, or a named list of them.
-#' @param scenarios A problem, or a named list of them with the same arms: what is hoped for, a null (equal
-#'   means), a null that drifts ([arms_drift()]), and so on. Rewards have a finite range.
-#' @param people How many people there are: whole numbers, or `NULL` to find them.
+#' @section Claims:
+#' With a `control` each other arm may be claimed to be better than the control. Without one an arm may be
+#' claimed to be better than all others. A claim has the one-sided level `error` / (k - 1) with a control and
+#' `error` / k without, so that the family-wise error rate is at most `error`.
+#'
+#' **Designs that randomise** are tested once, at the end, by a z-test of the average difference over all
+#' people. A stratum is a sequence of blocks with the same probabilities. Stratum g has n_g of the n people, a
+#' difference D_g of two arms' means, and its variance V_g, which includes the noise. (Variances of rewards
+#' are those of rewards of 0 or 1, unless squares are released.) The estimate is D = sum of n_g D_g / n, and Z
+#' is D over its standard error, the root of the sum of n_g^2 V_g, divided by n. A stratum in which one of two
+#' arms got nobody counts as no difference. With Laplace noise, thresholds and intervals use the quantiles of
+#' a normal variable plus Laplace noise.
+#'
+#' * If the probabilities never change there is one stratum. The level then holds under any drift, up to the
+#'   normal approximation of sums of rewards.
+#' * **If the probabilities depend on what was released** there are several strata, and variances of later
+#'   ones depend on earlier ones. A claim then also needs that the sum of sqrt(n_g / n) D_g / sqrt(V_g) is
+#'   above the threshold. If there is never a difference, this sum is nearly standard normal under any drift.
+#'   If there are differences that average to 0, the level is that of Z, which is an approximation, as are the
+#'   intervals: at 5%, between 5 and 6% of claims were false among rates that change in opposite directions.
+#'   The columns of `summary()`, by evidence, hold exactly. With few people for an arm in each of many strata
+#'   intervals may cover less than they should: see the column `coverage`.
+#'
+#' **Other designs** that release sums are tested by [evidence()], at any look, for means that do not change.
+#' No z-test is valid for them: they assign in blocks of one arm, so the arm is confounded with time.
+#'
+#' [summary()][summary.dpts_plan] has the numbers by evidence for all designs: those of an experiment that you
+#' may look at, and stop, at every release.
+#'
+#' @section The number of people: Without `people`, each design gets for each scenario with a difference to
+#' detect the least number, to about 2%, at which its `power` is reached in these runs. A scenario without a
+#' difference gets the largest of these. It is `NA`, and so is the rest of the row, where `limit` people are
+#' not enough.
+#'
+#' @param designs The designs to compare: a policy, or a named list of them.
+#' @param scenarios What may be true: a problem, or a named list of problems with the same arms, such as the
+#'   expected effect, a null (equal means) and a null that drifts ([arms_drift()]). Rewards have a finite
+#'   range.
+#' @param people Number of people in the experiment: whole numbers, or `NULL` to find them.
 #' @param control An arm, by name or number, with which the others are compared; `NULL`: all with all.
-#' @param error The chance that something false is claimed: a number in (0, 1).
+#' @param error Family-wise error rate: the probability that anything false is claimed, a number in (0, 1).
 #' @param delay,batch How late rewards come, as in [dpts_simulate()].
 #' @inheritParams dpts_simulate
-#' @param power Where `people` is `NULL`: the chance of a claim that is asked for, a number in (0, 1).
-#' @param limit Where `people` is `NULL`: no more than so many are tried.
+#' @param power Power to reach where `people` is `NULL`: a number in (0, 1).
+#' @param limit Maximum number of people that is tried where `people` is `NULL`.
 #' @returns A tibble of class `dpts_plan`, one row for each design, scenario and number of people, with means
 #'   over runs:
 #'   * `design`, `scenario`: factors; `people`;
 #'   * `failures`: people less the means of the arms that they got (of arms that change: less their rewards),
 #'     scaled to \[0, 1\];
-#'   * `best`: how often the arm of the policy's own verdict, else the one with the largest sum of strata
-#'     against each other arm, else (without a z-test) the one with the highest mean, is a best one, by its
-#'     mean over all people;
-#'   * `power`: how often the best arm is claimed, `NA` where there is nothing to prove (no arm is better than
-#'     the control, or no arm than all others) or the design proves nothing;
-#'   * `false_claims`: how often an arm is claimed that is not better;
+#'   * `best`: share of runs in which the selected arm is truly best, by its mean over all people. The
+#'     selected arm is that of the policy's own verdict, otherwise the one with the largest sum of strata
+#'     against each other arm, otherwise (without a z-test) the one with the highest estimate;
+#'   * `power`: share of runs in which the best arm is claimed; `NA` where no arm is better than the control
+#'     (or than all others), or the design has no test;
+#'   * `false_claims`: share of runs in which an arm is claimed that is not better;
 #'   * `coverage`, `width`: of intervals for the differences to the control (or between all arms) that hold
 #'     jointly with probability 1 - `error`: how often they all do, and their mean width, in units of reward;
-#'   * `longest_run`: of people in a row who get the same arm.
+#'   * `longest_run`: the longest run of people in a row who get the same arm.
 #'
-#'   [summary()][summary.dpts_plan] has shares of arms and what evidence proves;
-#'   [autoplot()][autoplot.dpts_plan] draws power and failures; [privacy_statement()] says what the designs
-#'   promise.
+#'   [summary()][summary.dpts_plan] has shares of arms and the claims by evidence;
+#'   [autoplot()][autoplot.dpts_plan] draws power and failures; [privacy_statement()] puts the guarantees of
+#'   the designs into words.
 #' @references Bauer, P. and Koehne, K. (1994). Evaluation of Experiments with Adaptive Interim Analyses.
 #' Biometrics 50, 1029-1041. On combining blocks.
 #' @seealso [policy_randomised()] is the design, [dpts_identify()] counts people until a verdict,

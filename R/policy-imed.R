@@ -1,17 +1,27 @@
 #' DP-IMED and DP-KLUCB
 #'
-#' Two policies that lose little reward under a promise of pure epsilon. Index policies with batches that grow
-#' geometrically and without forgetting (Azize et al. 2025). Of the published policies under pure differential
-#' privacy they come closest to the lower bound.
+#' Two published policies that lose little reward under pure epsilon-differential privacy. They are index
+#' policies with batches that grow geometrically (Azize et al. 2025), and come closest to the lower bound
+#' among the published ones. Use `index = "likelihood"` in practice: it has about half of the regret at small
+#' `epsilon`. Not for: a trial that needs a conclusion ([policy_randomised()]). If a guarantee of mu-GDP is
+#' enough, [policy_gaussian_imed()] has less regret.
+#'
+#' @details
+#' Quick start:
+#'
+#' ```
+#' policy_dp_imed(epsilon = 1, index = "likelihood")   # tuned
+#' policy_dp_imed(epsilon = 1)                         # as published
+#' ```
 #'
 #' @section The algorithm:
 #' 1. Pull each arm `first` times.
-#' 2. At the end of a batch add its sum, with one Lap(1 / `epsilon`), to the arm's private sum,
-#'    n being all rewards in it; x is the private mean clipped to \[0, 1\].
+#' 2. At the end of a batch add its sum, with one Lap(1 / `epsilon`), to the arm's private sum of
+#'    n rewards; x is the private mean clipped to \[0, 1\].
 #' 3. Choose the arm of the best index and pull it (`ratio` - 1) n times, rounded up.
 #'
-#' DP-IMED takes the least n d(x, x*) + ln(n), x* the highest x; DP-KLUCB in round t the largest y
-#' with d(x, y) <= ln(t) / n. Here d is the divergence
+#' DP-IMED takes the least n d(x, x*) + ln(n), where x* is the highest x. DP-KLUCB takes, in round t, the
+#' largest y with d(x, y) <= ln(t) / n. Here d is the divergence
 #'
 #' d(x, y) = inf over z between x and y of `epsilon` |z - x| + kl(z, y),
 #'
@@ -25,54 +35,55 @@
 #' first sums are, and some runs have very large regret. A `first` of about 1 / `epsilon` avoids
 #' most of that. Where arms of DP-KLUCB tie, at index 1, the one with the fewest pulls is taken.
 #'
-#' @section What is ours:
-#' `index = "likelihood"` acts on what has been released, and therefore costs no privacy.
+#' @section The likelihood index:
+#' `index = "likelihood"` is an addition of this package. It uses only what has been released, so it costs no
+#' privacy.
 #'
-#' A weighted mean wastes half of what Laplace noise lets through (the information of a Laplace variable about
-#' its place is 1 / b^2, its variance 2 b^2). A batch of L rewards of mean t has a released sum y that is
-#' nearly N(t L, t (1 - t) L) + Lap(1 / `epsilon`). The private mean x is the t in \[0, 1\] of maximum
-#' likelihood (the least that the sums of that density say against t, with t (1 - t) of at least 0.01 and held
-#' at its value). Let R be the logarithm of the likelihood ratio of x and x*, where x has the variance of x*
-#' if that is larger (a smaller variance that fits better is no evidence against an arm), and w the
-#' information in the releases over that in n rewards, each of variance 1 / 4. The evidence against the arm is
+#' A weighted mean uses half of the information in sums with Laplace noise (a Laplace variable of scale b has
+#' the information 1 / b^2 about its centre, and the variance 2 b^2). A batch of L rewards of mean t has a
+#' released sum y that is nearly N(t L, t (1 - t) L) + Lap(1 / `epsilon`). The private mean x is the t in \[0,
+#' 1\] of maximum likelihood (with t (1 - t) held at its value, and at least 0.01). Let R be the logarithm of
+#' the likelihood ratio of x and x*, where x has the variance of x* if that is larger (a smaller variance that
+#' fits better is no evidence against an arm). Let w be the information in the releases divided by that in n
+#' rewards of variance 1 / 4. The evidence against the arm is
 #'
-#' c = (1 - w) R + w (-ln(2 P(N(0, 1) >= sqrt(2 R)))):
+#' c = (1 - w) R + w (-ln(2 P(N(0, 1) >= sqrt(2 R)))).
 #'
-#' where the noise is small that is the significance of a normal deviation; where Laplace noise dominates,
-#' its tail is at least as heavy as R implies. The index is max(0, c - `safety` ln(1 + c)) + ln(n) + h ln(w),
-#' h being 2 `epsilon`, at most 2. With h = 1 that is the logarithm of what the mean is worth in rewards. An
-#' arm that only noise makes look bad is soon tried again. It comes with its own schedule, `"evidence"`:
-#' after n pulls the next batch has (`ratio` - 1) n / (1 + c) rewards, so that each moves the index by about
-#' `ratio` - 1, but at least half as many as the first, for a batch of any size has the same noise; and with
-#' its own first batch. Of batches before the last 32, the sums are added up and their noises taken as one
-#' normal. Regret is about half of the default's at `epsilon` = 0.1 and 0.25; `bench/FRONTIER.md` in the
-#' sources has the numbers.
+#' Where the noise is small this is the significance of a normal deviation. Where Laplace noise dominates, the
+#' tail is at least as heavy as R implies. The index is max(0, c - `safety` ln(1 + c)) + ln(n) + h ln(w),
+#' with h = 2 `epsilon`, at most 2. An arm that looks bad because of noise alone is soon tried again.
+#'
+#' This index has its own first batch and its own schedule, `"evidence"`. After n pulls the next batch has
+#' (`ratio` - 1) n / (1 + c) rewards, so that each batch moves the index by about `ratio` - 1. It has at least
+#' half as many as the first batch, because a batch of any size has the same noise. The sums of batches before
+#' the last 32 are added up, and their noise is taken to be normal. Regret is about half of that of the
+#' published index at `epsilon` = 0.1 and 0.25.
 #'
 #' No setting is free of runs that fail; a larger `safety` makes them rarer. [dpts_recommend()] tries the
 #' policy on your problem.
 #'
-#' @section Privacy:
-#' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\] (or in the rewards of one
-#' round, of which only the pulled one is read). What is published is the sequence of arms, at every horizon,
-#' and it is `epsilon`-DP: each reward is in one batch of one arm, whose sum is released once, and a batch
-#' that the horizon cuts releases nothing. Batches may depend on the past, because they hold different rewards
-#' (parallel composition).
+#' @section Privacy: Neighbouring streams differ in one reward, replaced by any value of \[0, 1\] (or in the
+#' rewards of one round, of which only the pulled one is read). What is published is the sequence of arms, at
+#' every horizon, and it is `epsilon`-DP: each reward is in one batch of one arm, whose sum is released once,
+#' and a batch that the horizon ends early releases nothing. Batches may depend on the past, because they hold
+#' different rewards (parallel composition).
 #'
-#' @section Assignments:
-#' A policy that does not toss assigns in blocks of one arm, which whoever sees the releases can foresee.
-#' **Nothing here protects against a time trend**: what changes with time looks like an effect of the arm. A
-#' trial or a test that must conclude tosses people to arms: [policy_randomised()]; [dpts_plan()] compares.
+#' @section Assignments: A policy that does not randomise assigns people in blocks of one arm. Anyone who sees
+#' the releases can predict the next assignment. **Nothing here protects against a time trend**: the arm is
+#' confounded with time. A trial or a test that needs a conclusion should randomise people to arms, with
+#' [policy_randomised()]; [dpts_plan()] compares the designs.
 #'
-#' @param epsilon Privacy: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
-#' @param ratio Growth of an arm's pulls with each batch: a number above 1. `NULL` is 2; with
-#'   `index = "likelihood"` 2.4, see above, and 1.4 if batches are geometric.
+#' @param epsilon Privacy parameter of pure DP: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no
+#'   noise.
+#' @param ratio Factor by which an arm's pulls grow with each batch: a number above 1. `NULL` is 2; with
+#'   `index = "likelihood"` 2.4, or 1.4 if batches are geometric.
 #' @param first Size of the first batch of each arm: a whole number. `NULL` is 1; with `index = "likelihood"`
 #'   24 / `epsilon`, rounded up, but at least 4, and at most an eighth of the horizon for all arms together.
-#' @param index `"divergence"` (the paper's) or `"likelihood"`.
+#' @param index Which index chooses the arm: `"divergence"`, that of the paper, or `"likelihood"`.
 #' @param schedule Sizes of batches: `"geometric"`, or by the `"evidence"`. `NULL`: the latter for
 #'   `index = "likelihood"`, with which alone it is available.
-#' @param safety A number in \[0, 1\], for the index `"likelihood"`; `NULL` for 0.25 `epsilon`, but
-#'   at most 0.25.
+#' @param safety Leniency of the index `"likelihood"` towards arms that look bad: a number in \[0, 1\]; `NULL`
+#'   for 0.25 `epsilon`, but at most 0.25.
 #' @template dots
 #' @inherit policy_ts_gaussian return
 #' @references Azize, A., Wu, Y., Honda, J., Orabona, F., Ito, S. and Basu, D. (2025). Optimal
@@ -131,13 +142,13 @@ policy_dp_klucb <- function(epsilon, ratio = 2, first = 1, ...) {
 
 #' IMED and KL-UCB, without privacy
 #'
-#' Policies without privacy that lose as little reward as theory allows: what the private ones are compared
-#' with. The index policies that reach the lower bound of Lai and Robbins on Bernoulli arms, as a yardstick
-#' for the price of privacy.
+#' Policies without privacy that lose as little reward as theory allows. Their regret reaches the lower bound
+#' of Lai and Robbins on Bernoulli arms. Use them to measure the price of privacy: compare a private policy
+#' with one of these.
 #'
 #' @details
-#' With n rewards and mean x of an arm, x* the highest mean and kl the relative entropy of
-#' Bernoulli distributions:
+#' An arm has n rewards and mean x, x* is the highest mean, and kl is the relative entropy of Bernoulli
+#' distributions.
 #'
 #' * IMED (Honda and Takemura 2015) pulls the arm of the least n kl(x, x*) + ln(n);
 #' * KL-UCB (Garivier and Cappe 2011, with c = 0) pulls each arm once, then in round t the arm

@@ -1,38 +1,49 @@
 #' Account for the privacy of policies
 #'
-#' Says how much a policy reveals about one person, as a curve of epsilon against delta.
-#' There is one curve for each accountant that applies to the guarantee that the policy declares, under the
-#' conditions that it runs under. Every curve is a valid upper bound, so you may use the smallest epsilon:
-#' [summary()][summary.dpts_privacy] picks it.
+#' `dpts_privacy()` computes how much a policy reveals about one reward, as a curve of epsilon against delta.
+#' Use it to state the privacy of a policy, a simulation or a replay in (epsilon, delta). Every accountant
+#' that applies gives a valid upper bound, so take the smallest: [summary()][summary.dpts_privacy] picks it.
+#' It does not find settings for a budget ([dpts_calibrate()]), and it trusts what a policy declares; to test
+#' that, use [dpts_audit()].
 #'
 #' @details
-#' The accountants:
+#' Quick start:
 #'
-#' * `"pure"`: epsilon-DP policies, at every horizon and delta the same epsilon.
-#' * `"pld"`: the exact curve of what is known. For epsilon-DP that is epsilon' = ln(exp(epsilon) - delta (1 +
-#'   exp(epsilon))), the curve of randomised response; for several guarantees together, optimal composition,
-#'   within about 2% where their losses have very many sums ([privacy_compose()]).
-#' * `"gdp"`: Gaussian DP, converted exactly ([gdp_epsilon()]). Gaussian Thompson sampling
-#'   composes to sqrt(rounds) times the mu of a round (Ou et al., Theorems 3 and 4).
-#' * `"rdp"`: Rényi DP of the same mechanism with the improved conversion, minimised over all
-#'   orders (their Theorem 8, sharpened; [rdp_epsilon()]). Never better than `"gdp"`.
+#' ```
+#' summary(dpts_privacy(policy_gaussian_imed(mu = 1), horizon = 1e4, delta = 1e-6))
+#' privacy_statement(policy_gaussian_imed(mu = 1))   # the same in words
+#' ```
+#'
+#' Epsilon = 1 means that no outcome's probability changes by more than a factor of e if one reward is
+#' changed; delta is the probability with which this may fail. Choose delta well below one over the number of
+#' people.
+#'
+#' @section Accountants:
+#' * `"pure"`: for epsilon-DP policies. Epsilon is the same at every horizon and delta.
+#' * `"pld"`: the exact curve of a known guarantee. For epsilon-DP it is epsilon' = ln(exp(epsilon) - delta
+#'   (1 + exp(epsilon))), the curve of randomised response. For several guarantees together it is optimal
+#'   composition, within about 2% where their losses have very many sums ([privacy_compose()]).
+#' * `"gdp"`: Gaussian DP, converted exactly ([gdp_epsilon()]). Gaussian Thompson sampling composes to
+#'   sqrt(rounds) times the mu of a round (Ou et al., Theorems 3 and 4).
+#' * `"rdp"`: Rényi DP of the same mechanism with the improved conversion, minimised over all orders (their
+#'   Theorem 8, sharpened; [rdp_epsilon()]). Never better than `"gdp"`.
 #' * `"advanced"`: the exact (epsilon, delta) curve of one round under basic or advanced composition,
-#'   whichever is smaller, with the best split of delta (their Theorem 7 and Corollary 1 without the losses):
+#'   whichever is smaller, with the best split of delta (their Theorem 7 and Corollary 1 without the losses).
 #'   T rounds of (epsilon, d)-DP are (T epsilon, T d)-DP, and at delta = T d + slack their epsilon is at most
 #'   epsilon sqrt(2 T log(1 / slack)) + T epsilon (exp(epsilon) - 1) (Dwork, Rothblum and Vadhan 2010).
-#' * `"sequence"`: what the sequence of arms leaks, not the posterior draws
-#'   ([sequence_rdp()]): by Rényi orders.
-#' * `"direct"`: the same, without the detour over Rényi orders: the least of near-GDP, the recursion in
-#'   (epsilon, delta) itself and `"sequence"`, where each applies ([sequence_gdp()],
-#'   [sequence_epsilon()]). The smallest for Gaussian Thompson sampling.
+#' * `"sequence"`: for the sequence of arms, when posterior draws are not published ([sequence_rdp()]); by
+#'   Rényi orders.
+#' * `"direct"`: also for the sequence of arms, without Rényi orders: the least of near-GDP, the recursion
+#'   in (epsilon, delta) itself and `"sequence"`, where each applies ([sequence_gdp()], [sequence_epsilon()]).
+#'   The smallest for Gaussian Thompson sampling.
 #'
 #' For a policy without a guarantee, epsilon is `Inf` under every accountant.
 #'
-#' For Gaussian Thompson sampling the rounds composed are `horizon` - `arms` x `prepulls`, since the pre-pulls
-#' depend on no data, and a round is mu-GDP with mu = 1 / sqrt(`variance_scale` (max(`prepulls`, 1) + 1)),
-#' since a changed reward can only be in an arm that holds one. The paper states two readings: without
-#' pre-pulls, sqrt(1/2) for a round (Lemma 3); with them, 1 / sqrt(c (b + 1)) over all T rounds (Lemma 5),
-#' which at b = 0, c = 1 is 1. What is used here is valid, agrees with the first and is never above the
+#' @section Gaussian Thompson sampling: The rounds composed are `horizon` - `arms` x `prepulls`, since the
+#' pre-pulls depend on no data. A round is mu-GDP with mu = 1 / sqrt(`variance_scale` (max(`prepulls`, 1) +
+#' 1)), since a changed reward can only be in an arm that holds one. Ou et al. state two readings. Without
+#' pre-pulls a round has sqrt(1/2) (Lemma 3); with them it has 1 / sqrt(c (b + 1)) over all T rounds (Lemma
+#' 5), which at b = 0, c = 1 is 1. The reading here is valid, agrees with the first and is never above the
 #' second. The paper's own numbers are one call each:
 #'
 #' * Theorem 3: `gdp_epsilon(sqrt(T / 2), delta)`
@@ -45,18 +56,18 @@
 #'   N - 1 is not needed: one round is exactly (epsilon, `gdp_delta(sqrt(1/2), epsilon)`)-DP.
 #'
 #' @section Conditions:
-#' * Delay. Every guarantee is for rewards that come at once, late, in any order or never. Policies
+#' * Delay. Every guarantee holds for rewards that come at once, late, in any order or never. Policies
 #'   that release noisy sums release a batch when all its rewards are in, and each reward is in as
 #'   many releases as without a delay. Gaussian Thompson sampling divides by the pulls that were
 #'   assigned, not by the rewards that came, so a reward weighs as little as without a delay. The
 #'   epsilons are therefore the same for every `delay`.
-#' * Pools. If arms can be off offer, an arm's pre-pulls may come at any time and do not shorten the
-#'   rounds of the others, but sampling starts only when at least two arms have completed their pre-pulls.
+#' * Available arms. If arms can be unavailable, an arm's pre-pulls may come at any time and do not shorten
+#'   the rounds of the others, but sampling starts only when at least two arms have completed their pre-pulls.
 #'   With `pools = TRUE` Gaussian Thompson sampling is charged for `horizon` - 2 `prepulls` rounds. For other
 #'   policies nothing changes.
 #' * Replay. In a replay of a log whose arms are known, every event *read* is a draw of Gaussian Thompson
 #'   sampling, kept or not. The accountants `"sequence"` and `"direct"` do not apply, and the others charge
-#'   the events read. A replay's own result says what it promises.
+#'   the events read. The result of a replay states its guarantee.
 #'
 #' @section Privacy:
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. What is
@@ -77,17 +88,17 @@
 #' @param ... Not used; later arguments must be named.
 #' @param delta The probability with which epsilon may be exceeded, in (epsilon, delta)-DP: numbers in
 #'   \[0, 1\].
-#' @param accountant How epsilon is computed: some of `"pure"`, `"pld"`, `"gdp"`, `"rdp"`, `"advanced"`,
-#'   `"sequence"` and `"direct"`, or `NULL` for all that apply (`"pld"` for a single pure policy only if you
-#'   name it). An accountant that does not apply to one of the policies is left out for it; if none applies,
-#'   an error says why.
-#' @param lower `TRUE` to add what Gaussian Thompson sampling leaks at least to an adversary who knows the
-#'   other arms' largest draw, by [sequence_lower_bound()] with `bounded = TRUE`; takes some seconds for
-#'   each horizon.
+#' @param accountant Method by which epsilon is computed: one or more of `"pure"`, `"pld"`, `"gdp"`,
+#'   `"rdp"`, `"advanced"`, `"sequence"` and `"direct"`, or `NULL` for all that apply (`"pld"` for a single
+#'   pure policy only if you name it). An accountant that does not apply to one of the policies is left out
+#'   for it; if none applies, an error says why.
+#' @param lower Whether to add a lower bound: what Gaussian Thompson sampling leaks at least to an adversary
+#'   who knows the other arms' largest draw, by [sequence_lower_bound()] with `bounded = TRUE`. This takes
+#'   some seconds for each horizon.
 #' @param arms Number of arms: a whole number, at least 2.
 #' @param delay Rounds until a reward comes: a number of at least 0, or `Inf`. It is part of the
 #'   statement; see Conditions.
-#' @param pools `TRUE` if arms can be off offer in some rounds.
+#' @param pools Whether arms can be unavailable in some rounds: `TRUE` or `FALSE`.
 #' @returns A tibble of class `dpts_privacy`, one row for each policy, accountant, horizon and delta:
 #'   * `policy`: factor, labelled by the names of `policies`;
 #'   * `accountant`: as above;
@@ -95,8 +106,8 @@
 #'   * `delta`: as given;
 #'   * `epsilon`: the arms published over the horizon are (epsilon, delta)-DP;
 #'   * `lower` (if asked for): no smaller epsilon can be proved without knowing more about the other arms
-#'     (with few arms, all new and always on offer, the truth may lie below); see [sequence_lower_bound()],
-#'     also for where the two are far apart and why. `NA` for other policies.
+#'     (with few arms, all new and always available, the truth may lie below). [sequence_lower_bound()] says
+#'     where the two are far apart and why. `NA` for other policies.
 #'
 #'   Printing it names the conditions.
 #' @template ou

@@ -1,66 +1,77 @@
 #' The best policy within a privacy budget
 #'
 #' `dpts_recommend()` ranks the policies that fit a privacy budget by simulated regret, or by the number of
-#' people needed for a conclusion. Each candidate uses as much of the budget as it can. All candidates are
-#' simulated on your problem, or on a panel of problems, and the result says which differences are
-#' significant.
+#' people needed for a conclusion. Each candidate uses as much of the budget as it can, and the result says
+#' which differences are significant. Use it first, before you choose a policy. It does not use real data, and
+#' must not: see below. To tune one policy use [dpts_tune()]; to plan the size of an experiment,
+#' [dpts_plan()].
 #'
 #' @details
-#' How much of the budget a candidate uses:
+#' Quick start:
 #'
-#' * an epsilon-DP policy inside [privacy_gdp()]: epsilon = ln(Phi(mu / 2) / Phi(-mu / 2)), the
-#'   largest for which epsilon-DP implies mu-GDP; inside [privacy_approx()]: the largest whose exact
-#'   trade-off passes below (epsilon, delta), ln((exp(epsilon) + delta) / (1 - delta));
-#' * a mu-GDP policy inside [privacy_approx()]: [gdp_mu()]; it cannot meet [privacy_pure()];
-#' * [policy_ts_gaussian()]: the least variance scale by [dpts_calibrate()], with the accountant
-#'   `"direct"` for [privacy_approx()] and for [privacy_gdp()] up to a `nu`, `"gdp"` for [privacy_gdp()]
-#'   without, and 0.7 or 2 times sqrt(T ln(T)) / mu pre-pulls of each arm, at most a third of the
-#'   horizon T in all. With `privacy_gdp(mu, nu)` and nu = 1e-7, say, it needs far less variance;
-#' * [policy_dp_ts_ucb()]: the least `alpha`, or at `alpha = 1` the most draws;
-#' * [policy_dp_ucb_int()]: the shortest time between releases.
+#' ```
+#' advice <- dpts_recommend(privacy_gdp(1), arms_bernoulli(c(0.6, 0.5)), horizon = 5000, goal = "verdict")
+#' advice
+#' agent <- dpts_agent(recommended_policy(advice), c("new", "old"), use = "arrival", horizon = 5000)
+#' ```
 #'
-#' Amounts that had to be converted are rounded down to six digits.
+#' **The choice must not look at the data to be protected.** It may depend on the budget, the horizon, the
+#' number of arms and on public or invented problems. A choice made on private rewards leaks in a way that the
+#' budget does not cover. Give `arms` as a guess, an earlier public trial or a worst case, or let the panel
+#' stand for what is not known.
 #'
-#' `"gaussian_imed"` is [policy_gaussian_imed()] with its defaults, which depend on mu. `"dp_imed"` is
-#' [policy_dp_imed()] as published, `"dp_imed_tuned"` the same releases with `index = "likelihood"`.
-#' With `prefer = "safe"` both have a `safety` that is larger by 0.3: no setting is free of runs that lock
-#' on a wrong arm, and this one makes them rarer.
-#'
-#' Where rewards of `arms` are not all 0 or 1, known candidates that can have `outcome = "continuous"` have
-#' it.
+#' @section To lose little reward: `goal = "regret"`, the default. Candidates are the policies of this package
+#' that can have the least regret. `"gaussian_imed"` is [policy_gaussian_imed()] with its defaults, which
+#' depend on mu. `"dp_imed"` is [policy_dp_imed()] as published, and `"dp_imed_tuned"` has the same releases
+#' with `index = "likelihood"`. With `prefer = "safe"` both have a `safety` that is larger by 0.3. Every
+#' setting has some runs that lock on a wrong arm; this one makes them rarer. Where rewards of `arms` are not
+#' all 0 or 1, candidates that can have `outcome = "continuous"` have it.
 #'
 #' `candidates = NULL` leaves out policies that are slow to simulate and have never ranked first: `"dp_ts"`,
 #' `"mt_ucb"`, `"mt_ts"` and `"dp_ucb_bound"`; and `"uniform"`, which meets every budget.
 #'
-#' **With contexts**, where `arms` are of [arms_linear()], candidates are `"linucb"` ([policy_linucb()] with
-#' `mu`), `"linucb_pure"` (with `epsilon`) and `"logistic_ucb"` ([policy_logistic_ucb()]), which protect
-#' rewards and contexts, and `"uniform"`: a policy that is not clearly better than that has no use at this
-#' budget, horizon and dimension. By name there are two that protect rewards alone: `"linucb_rewards"`
+#' @section To reach a conclusion: `goal = "verdict"` ranks by the number of people until a verdict which arm
+#' is the best ([dpts_identify()]). A run without a verdict counts with the horizon. `goal = "effect"` ranks
+#' by the number of people that a test of fixed size needs for a power of 0.9 ([dpts_plan()]). It is the
+#' `horizon`, without an interval, where that is not enough. The probability of a false conclusion is at most
+#' 1 - `level`.
+#'
+#' Each candidate comes with Gaussian noise and, as `"..._pure"`, with Laplace noise. For a verdict:
+#' `"top_two"` ([policy_top_two()]), `"tossed"` and `"equal"` ([policy_randomised()] with the rules
+#' `"top_two"` and `"equal"`). For an effect: `"final"` (equal allocation, one final release), `"blocks"`
+#' (equal allocation in blocks) and `"adaptive"` (the rule `"thompson"`), all of [policy_randomised()]. The
+#' number for an effect is computed from all runs together, and its standard error follows from that of the
+#' power.
+#'
+#' @section With contexts:
+#' Where `arms` are of [arms_linear()], candidates are `"linucb"` ([policy_linucb()] with `mu`),
+#' `"linucb_pure"` (with `epsilon`) and `"logistic_ucb"` ([policy_logistic_ucb()]), which protect rewards and
+#' contexts, and `"uniform"`. A policy that is not clearly better than `"uniform"` has no use at this budget,
+#' horizon and dimension. Two candidates that you can name protect rewards alone: `"linucb_rewards"`
 #' (`contexts = "public"`) and `"local"` ([policy_local()], which needs no trusted server). Their bounds on
 #' contexts are those of `arms`.
 #'
-#' With `arms = NULL` candidates play a panel of six problems with Bernoulli rewards: the four of
-#' Sajed and Sheffet (2019) in shape, with best mean 0.75 (`close`: all others 0.70; `linear`,
-#' `convex`, `concave`: falling to 0.25 in these shapes; for `k = 5` they are theirs to the
-#' digit), and the hard ones `small_gap` (0.52 against 0.50) and `rare` (0.05 against 0.03).
-#' The position of the best arm differs between problems, so that a policy gains nothing by starting with the
-#' first arm. Regret is then the mean over the panel. A list of arms is a panel of your own: vary the position
-#' of the best arm, or a policy that spends the horizon on the first arms looks good.
+#' @section The panel: With `arms = NULL` candidates are simulated on six problems with Bernoulli rewards.
+#' Four have the shapes of Sajed and Sheffet (2019), with best mean 0.75: `close` (all others 0.70), and
+#' `linear`, `convex` and `concave` (falling to 0.25 in these shapes). For `k = 5` they are theirs to the
+#' digit. The two hard problems are `small_gap` (0.52 against 0.50) and `rare` (0.05 against 0.03). Regret is
+#' the mean over the panel. The position of the best arm differs between problems, so that a policy gains
+#' nothing by starting with the first arm. A list of arms is a panel of your own: vary the position of the
+#' best arm in it, too.
 #'
-#' **To reach a conclusion** use `goal = "verdict"`, which ranks by the number of people until a verdict
-#' which arm is the best ([dpts_identify()]; a run without a verdict counts with the horizon), or `goal =
-#' "effect"`, which ranks by the number of people that a test of fixed size needs for a power of 0.9
-#' ([dpts_plan()]; `horizon` where that is not enough, without an interval). The probability of a false
-#' conclusion is at most 1 - `level`. The candidates, each with Gaussian noise and, as `"..._pure"`, with
-#' Laplace noise, are `"top_two"` ([policy_top_two()]), `"tossed"` and `"equal"` ([policy_randomised()] with
-#' the rules `"top_two"` and `"equal"`); for an effect `"final"` (equal allocation, one final release),
-#' `"blocks"` (equal allocation in blocks) and `"adaptive"` (the rule `"thompson"`). The number for an effect
-#' is computed from all runs together; its standard error follows from that of the power.
+#' @section How the budget is used:
+#' * An epsilon-DP policy inside [privacy_gdp()] has epsilon = ln(Phi(mu / 2) / Phi(-mu / 2)), the largest for
+#'   which epsilon-DP implies mu-GDP. Inside [privacy_approx()] it has the largest epsilon whose exact
+#'   trade-off passes below (epsilon, delta), ln((exp(epsilon) + delta) / (1 - delta)).
+#' * A mu-GDP policy inside [privacy_approx()] has the mu of [gdp_mu()]. It cannot meet [privacy_pure()].
+#' * [policy_ts_gaussian()] has the least variance scale by [dpts_calibrate()]. The accountant is `"direct"`
+#'   for [privacy_approx()] and for [privacy_gdp()] up to a `nu`, and `"gdp"` for [privacy_gdp()] without. It
+#'   has 0.7 or 2 times sqrt(T ln(T)) / mu pre-pulls of each arm, at most a third of the horizon T in all.
+#'   With `privacy_gdp(mu, nu)` and nu = 1e-7, say, it needs far less variance.
+#' * [policy_dp_ts_ucb()] has the least `alpha`, or at `alpha = 1` the most draws.
+#' * [policy_dp_ucb_int()] has the shortest time between releases.
 #'
-#' **The choice must not look at the data to be protected.** It may depend on the budget, the
-#' horizon, the number of arms and on public or invented problems. A choice made on private
-#' rewards leaks in a way that the budget does not cover. Give `arms` as a guess, an earlier
-#' public trial or a worst case, or let the panel stand for what is not known.
+#' Amounts that had to be converted are rounded down to six digits.
 #'
 #' @param budget What the run may leak: [privacy_pure()], [privacy_approx()] or [privacy_gdp()].
 #' @param arms The problem, from [arms_bernoulli()] and its family, a named list of problems with
@@ -70,18 +81,18 @@
 #' @param goal What to minimise: regret, the people until a verdict, or the people for a test of an effect;
 #'   see Details.
 #' @param candidates The policies to compare: names of known candidates, a named list of policies (each must
-#'   fit the budget as it is), or `NULL` for all known candidates that can rank first.
+#'   fit the budget unchanged), or `NULL` for all known candidates that can rank first.
 #' @param prefer What known candidates are tuned for, where they have a choice: least regret on average
 #'   (`"mean"`), or fewer bad runs for somewhat more regret (`"safe"`).
 #' @param k Number of arms of the panel: a whole number, at least 2.
 #' @param level Confidence level of intervals and of `standing`: a number in (0, 1).
-#' @param race Stop candidates early that are surely worse than the best? After 5, 8, 12, 17, 26, ... runs
-#'   (5 times powers of 1.5, rounded up) a candidate stops if its regret is significantly above 1.5 times
-#'   that of the best so far: if the interval of this difference, run by run (see
-#'   [summary.dpts_simulation()]), lies above 0 at a level of 1 - `level`, divided by the number of tests.
-#'   So the probability that the best candidate stops early is about 1 - `level` at most. The factor 1.5
-#'   protects against policies that fail in one run of fifty and look better until they do. Rarer failures
-#'   that cost more than that can go unseen. `FALSE`: every candidate has all runs.
+#' @param race Whether to stop candidates early that are clearly worse than the best. After 5, 8, 12, 17,
+#'   26, ... runs (5 times powers of 1.5, rounded up) a candidate stops if its regret is significantly above
+#'   1.5 times that of the best so far. The test: the interval of this difference, run by run (see
+#'   [summary.dpts_simulation()]), lies above 0 at a level of 1 - `level`, divided by the number of tests. So
+#'   the best candidate stops early with probability about 1 - `level` at most. The factor 1.5 protects
+#'   against policies that fail in one run of fifty and look better until they do. Rarer and costlier failures
+#'   can go unseen. `FALSE`: every candidate has all runs.
 #' @inheritParams dpts_simulate
 #' @returns A tibble of class `dpts_recommendation`, one row per candidate, least regret first:
 #'   * `policy`: the candidate's name;

@@ -1,38 +1,43 @@
 #' Simulate bandit policies
 #'
-#' Tries policies on arms that you describe, and measures how much reward they lose. Plays every policy on the
-#' arms, for many runs, and returns the regret curves as a tidy data frame.
+#' `dpts_simulate()` estimates the regret of one or more policies on arms that you describe. It runs every
+#' policy many times and returns the regret curves as a tidy data frame. Use it to compare policies before you
+#' use one. To run a policy on people use [dpts_agent()]; to evaluate one on a log, [dpts_ope()].
 #'
 #' @details
 #' Regret is pseudo-regret: the sum over rounds of the gap between the best mean and the mean of the arm that
-#' was pulled. It has the mean of the realised regret, and less variance.
+#' was pulled. Pseudo-regret has the same mean as realised regret and a smaller variance.
 #'
-#' Random numbers are keyed by (`seed`, run, purpose), the purposes being rewards, the policy's own draws and
-#' privacy noise. A run depends on its key, the arms, the policy and the horizon, and on nothing else: not on
-#' the threads, the chunks, the workers, the recorded rounds, which other runs are asked for or which other
+#' Random numbers are keyed by (`seed`, run, purpose), where the purposes are rewards, the policy's own draws
+#' and privacy noise. A run depends on its key, the arms, the policy and the horizon, and on nothing else: not
+#' on the threads, the chunks, the workers, the recorded rounds, which other runs are asked for or which other
 #' policies are in the call. Policies in one call share random numbers run by run: compare them by differences
 #' within runs.
 #'
-#' Rounds are played by the fastest method that keeps their distribution: one by one; many at once, where
-#' an arm leads and the rounds that surely pull it need not be played out (Gaussian and Beta
-#' Thompson sampling, UCB1 and others); with a draw of a few posteriors in place of all (64 arms or more
-#' of which none leads, Gaussian, Beta and lazy Thompson sampling); or for many runs side by side in vector
-#' code (Gaussian Thompson sampling where no arm leads). Which way depends on the policy, the arms and the
-#' horizon alone. `options(dpts.engine = "plain")` plays every round one by one, for comparison:
-#' other random numbers, the same distribution.
+#' Rounds are played by the fastest method that keeps their distribution: 
 #'
-#' Where the package future.apply is installed and a [future::plan()] other than
-#' sequential is set, what would take more than some seconds is shared among its workers. On a cluster without
-#' it, let each job play its own `runs`, such as `runs = run_range(101, 200)`, and `rbind()` the parts.
+#' * one by one;
+#' * many at once, where an arm leads and rounds are certain to pull it (Gaussian and Beta Thompson sampling,
+#'   UCB1 and others);
+#' * with draws of a few posteriors in place of all (Gaussian, Beta and lazy Thompson sampling, with 64 arms
+#'   or more of which none leads);
+#' * for many runs side by side in vector code (Gaussian Thompson sampling where no arm leads).
+#'
+#' The method depends on the policy, the arms and the horizon alone. `options(dpts.engine = "plain")`
+#' simulates every round one by one, for comparison: the random numbers differ, the distribution is the same.
+#'
+#' If the package future.apply is installed and a [future::plan()] other than sequential is set, long
+#' simulations are shared among its workers. On a cluster without it, let each job simulate its own `runs`,
+#' such as `runs = run_range(101, 200)`, and `rbind()` the parts.
 #'
 #' **Rewards that come late.** With `delay`, the reward of round t comes at the end of round
 #' t + delay; with `batch` = B, observed rewards reach the policy only at the end of rounds B, 2 B, 3 B, and
-#' so on. Until then the policy chooses without them. Rewards that would
-#' come after the horizon are never learned, but count in `reward`, and regret is that of the pulls.
-#' Several delays are drawn from with equal chances, on a random stream of their own; a function is
-#' called once in every run, `delay(horizon)`, and draws from R's generator, which is set by `seed` and
-#' run before and put back after. Guarantees of privacy hold for every delay that does not depend on
-#' rewards: see [dpts_privacy()]. All rounds are then played one by one.
+#' so on. Until then the policy chooses without them. The policy never
+#' learns rewards that would come after the horizon, but they count in `reward` and in the regret.
+#' Several delays are drawn with equal probabilities, on a random stream of their own. A function is
+#' called once in every run, as `delay(horizon)`. It draws from R's generator, which is set by `seed` and run
+#' before the call and restored after it. Guarantees of privacy hold for every delay that does not depend on
+#' rewards: see [dpts_privacy()]. All rounds are then simulated one by one.
 #'
 #' The simulation's random numbers are reproducible and not cryptographic: arms computed
 #' from real people's data by a seeded simulation must not be published as private. The runs of several
@@ -44,25 +49,25 @@
 #'   without a name is labelled by its kind, and several of a kind by what they differ in.
 #' @param horizon Number of rounds: a whole number, up to 2^53.
 #' @param ... Not used; later arguments must be named.
-#' @param runs How many runs, or the run numbers themselves: [run_range()], two or more distinct
+#' @param runs Number of runs, or the run numbers themselves: [run_range()], two or more distinct
 #'   whole numbers, or one as `I(7)`.
-#' @param seed A whole number, or `NULL` to take one from R's generator. A given seed
+#' @param seed Seed of the simulation: a whole number, or `NULL` to take one from R's generator. A given seed
 #'   leaves `.Random.seed` as it was.
-#' @param record How many rounds to keep, spaced so that both the start and the end are
+#' @param record Number of rounds to keep, spaced so that both the start and the end are
 #'   seen, or (two or more numbers, or one as `I(1000)`) which rounds. A result of more than
 #'   4 GB is refused before any work; `options(dpts.memory = 16e9)` allows 16 GB.
-#' @param threads Threads to use, over runs.
+#' @param threads Number of threads, over which runs are shared.
 #' @param progress Show a progress bar?
 #' @param delay How many rounds late a reward comes: a whole number, several from which each round
 #'   draws its own, or a function of n that gives the delays of n rounds; see Details.
-#' @param batch A whole number: what has come is learned at the end of every group of so many rounds,
-#'   such as a week of participants. 1: at once.
+#' @param batch Size of the groups of rounds, such as a week of participants, at the end of which the policy
+#'   learns the rewards that have come: a whole number. 1: at once.
 #' @param checkpoint A file, or `NULL`; it needs a `seed`. Finished chunks of runs are kept in it. The same
-#'   call resumes from it, a call with more runs or more policies plays what is missing, and a call with
+#'   call resumes from it, a call with more runs or more policies simulates what is missing, and a call with
 #'   another seed, problem, horizon or `record` is refused. The file is written whole or not at all.
 #' @param history Keep every round, for [dpts_history()]?
-#' @param finish Does a policy that releases rewards in batches release, after the last round, those that
-#'   are open? Each reward is still in one release only, and the guarantee holds; [estimates()] then know of
+#' @param finish Whether a policy that releases rewards in batches releases the open batches after the last
+#'   round. Each reward is still in one release only, and the guarantee holds; [estimates()] then know of
 #'   all rewards. It changes nothing for policies that release no batches, and is refused if none does.
 #' @returns A tibble of class `dpts_simulation`, one row for each problem (if a list of them is given),
 #'   policy, run and recorded round:
