@@ -16,7 +16,7 @@
 #' `outstanding`, `arms`, `then` (`"go"`, or after the end `"end"` or `"verdict"`), `winner`, `shares`, `sums`
 #' (are there estimates?), `spends` (`"once"` per reward or `"by choice"`), `guess` (how often the best guess
 #' of a reward is right at most, with `max_per_person` of all rewards of a person) and `often` (the same for
-#' people with so many `rewards`).
+#' people with this number of `rewards`).
 #'
 #' A request that needs a role has the header `Authorization: Bearer <token>`; the token is checked before the
 #' body is read. `token` is a string, which may do everything, or strings named by what they may do:
@@ -27,7 +27,7 @@
 #'
 #' Answers and errors are JSON; an error is `{"error": "...", "message": "..."}` with status 400 (bad input),
 #' 401 (no or wrong token), 403 (a token of another role), 404 (no such path), 405, 409 (the key came with
-#' another call, or no arm on offer takes part), 410 (the agent has ended and chooses no more: then `arm` is
+#' another call, or no available arm takes part), 410 (the agent has ended and chooses no more: then `arm` is
 #' the winner, `null` for contextual policies), 413 (more than 1 MB), 429 (more than `rate`), 503 (the store
 #' cannot be used now: try again) or 500 (the agent failed). Numbers that are infinite or unknown are `null`.
 #'

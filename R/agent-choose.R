@@ -21,7 +21,7 @@
 #' @param agent An agent.
 #' @param n How many choices.
 #' @param ... Not used; later arguments must be named.
-#' @param offer The arms on offer, by name or number; `NULL`: all. Must not depend on rewards.
+#' @param offer The available arms, by name or number; `NULL`: all. Must not depend on rewards.
 #' @param context For policies with contexts: a vector of numbers, the same for all n choices, or
 #'   a matrix with one row per choice; with one model for all arms (`model = "shared"`) a matrix with one
 #'   row per arm, the same for all n choices. For a policy in R, any value that `[` or rows divide so.
@@ -43,7 +43,7 @@
 #'   `agent_reward()`: invisibly a tibble, one row per report: `ticket` and `status`: `"used"` (given to the
 #'   policy), `"waiting"` (for its deadline), `"known"` (reported before; nothing happened. What was used is
 #'   forgotten and compared with nothing: an answer that told whether a second report is the same would tell
-#'   whoever has the ticket what the first was), `"late"` (the ticket was resolved without it, with `use =
+#'   anyone who has the ticket what the first was), `"late"` (the ticket was resolved without it, with `use =
 #'   "deadline"` its deadline is past, or its choice was no round; nothing happened), `"refused"` (another
 #'   reward was reported before; nothing happened) or `"unknown"` (there is no such ticket).
 #' @seealso [dpts_agent()] creates an agent, [agent_finish()] ends the experiment, [verdict()] says when

@@ -8,14 +8,14 @@
 #'
 #' @details
 #' A new arm begins with nothing: its rewards go into releases of their own, so the guarantee is the same for
-#' every reward. With [policy_top_two()] the chance of a wrong verdict is `error` for each number of arms that
-#' there is a verdict among. These cannot take on arms, and refuse:
+#' every reward. With [policy_top_two()] the probability of a wrong verdict is `error` for each number of arms
+#' separately. These cannot take on arms, and refuse:
 #' * [policy_mt_ts()]: its stages end for all arms together, and a new one would have to go through those that
 #'   are over;
-#' * [policy_dp_se()], [policy_adap_tt()] and [policy_dp_tt()]: what they prove is about the arms that they
+#' * [policy_dp_se()], [policy_adap_tt()] and [policy_dp_tt()]: their verdicts are about the arms that they
 #'   began with;
 #' * [policy_exp3()]: its losses are of all rounds, and a new arm has none;
-#' * [policy_detect()]: its chance of a false alarm is divided among the arms that it began with;
+#' * [policy_detect()]: its probability of a false alarm is divided among the arms that it began with;
 #' * [policy_custom()], which is told the number of arms once, and [policy_compiled()], whose interface has no
 #'   verb for it.
 #'
@@ -64,10 +64,10 @@ agent_arms <- function(agent, add = NULL, retire = NULL, pause = NULL, resume = 
 #' Ends an experiment, and forgets each person's reward. What is open is released, once, with the noise of
 #' every release: each reward is still in one sum only, so that the guarantee is the same. Then all rewards
 #' that are kept are forgotten. Tickets that are not resolved yet are resolved without a reward, and a reward
-#' that waits for its deadline is not used, for who answers is protected: to lose none, end one deadline after
-#' the last choice.
+#' that waits for its deadline is not used, because whether a person answers is protected. To use all of them,
+#' end one deadline after the last choice.
 #'
-#' The winner is the arm that is proved to be the best, by the policy itself or, where people are tossed to
+#' The winner is the arm that is declared the best, by the policy itself or, where people are randomised to
 #' arms, by [verdict()]; or else that of the highest lower limit in `estimates()`, or, without estimates, the
 #' arm chosen most. A contextual policy names no winner, since the counts of arms tell of contexts; after
 #' `then = "verdict"` it chooses by the context, and learns nothing.

@@ -17,7 +17,7 @@
 #' * the sum under way, which will be released with its noise;
 #' * tickets, arms and times without a name.
 #'
-#' A person who was erased and comes again is new: up to `max_per_person` rewards are used anew, and the
+#' A person who was erased and comes again is new: up to `max_per_person` rewards are used again, and the
 #' guarantee for a person is that of the rewards before and of those after, each by itself; one of each may be
 #' in the same release.
 #'

@@ -15,8 +15,8 @@
 #' Tickets that were resolved without a reward count as `missing`.
 #'
 #' What there is depends on the policy:
-#' * Policies that release noisy sums of rewards (batches, epochs, trees): these sums. One that is started
-#'   anew ([policy_restart()]) shows those of its present life, also in how many rewards there are.
+#' * Policies that release noisy sums of rewards (batches, epochs, trees): these sums. A policy that
+#'   restarts ([policy_restart()]) shows those since its last restart, and counts rewards since then.
 #' * Locally private policies ([policy_local()]), also in R: the sums of the random bits, with the map from
 #'   rewards to bits undone; each bit is a release. NA around an epsilon-DP policy, whose arms are more
 #'   private than the bits.
@@ -28,10 +28,10 @@
 #' * Policies that release each reward in one noisy sum (or in a bounded number of them) spend all they
 #'   ever will on a reward once a sum with it is released; `spent` is 0 until the first release.
 #' * Gaussian Thompson sampling spends with every draw: until its filter stops it, or for `horizon` rounds;
-#'   `spent` is what the filter has charged, or the rounds so far. Arms that were not on offer do not shorten
+#'   `spent` is what the filter has charged, or the rounds so far. Arms that were not available do not shorten
 #'   them. Its choices compare doubles: `epsilon` allows for an error of rounds x (arms x 3e-15 + 2.3e-17
 #'   sqrt(rounds / variance_scale)) in the distribution of all arms (without a horizon for 1e5 rounds, or as
-#'   many as were played if those are more), and is `Inf` for deltas below what that leaves.
+#'   many as have been if those are more), and is `Inf` for deltas below what that leaves.
 #' * A person may give `max_per_person` rewards: see [privacy_group()], with `apart = TRUE` where the agent
 #'   keeps them in different releases ([dpts_agent()], People who come again).
 #' * Each time the agent was restored from an old copy ([agent_restored()]) its rewards may
@@ -58,8 +58,9 @@
 #'   release.
 #'
 #'   `dpts_privacy()`: a tibble, one row per unit, accountant and delta: `unit` (`"reward"`, and with
-#'   `max_per_person` `"person"`), `accountant` (see [dpts_privacy()]), `delta`, `epsilon` (what the
-#'   unit can ever lose, or lose within the agent's horizon) and `spent` (so far).
+#'   `max_per_person` `"person"`), `accountant` (see [dpts_privacy()]), `delta`, `epsilon` (a bound on what
+#'   can ever be learned about the unit, or within the agent's horizon) and `spent` (on what has been revealed
+#'   so far).
 #' @template see_agent
 #' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")

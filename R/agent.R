@@ -33,7 +33,7 @@
 #' was. Several processes may share an agent, on PostgreSQL or on one SQLite file: they wait for each other.
 #'
 #' Noise is exact: rewards are rounded to multiples of 2^-20, sums are integers, the noise is
-#' integer noise made of bits of the operating system (see [mechanism_laplace()]). Policies in R
+#' integer noise from random bits of the operating system (see [mechanism_laplace()]). Policies in R
 #' ([policy_custom()]) draw from R's generator, which the agent seeds from the operating
 #' system for each call; a guarantee that they declare is theirs to keep.
 #'
@@ -50,7 +50,8 @@
 #' end, beyond `max_per_person` or the `budget`) do not depend on counts here: the policy chooses by the
 #' context, and learns nothing. Estimates, evidence and verdicts are not available.
 #'
-#' @section Strata: A stratum is a part of the people that is known before the randomisation, and public: a
+#' @section Strata:
+#' A stratum is a part of the people that is known before the randomisation, and public: a
 #' country, a site, an age group, a class of predicted outcome. With `strata` each choice names one
 #' ([agent_choose()]), and each stratum has its own open block and probabilities, from the same policy. A
 #' person belongs to one stratum: a visit in another one is no round. The guarantee is that of the policy,
@@ -67,7 +68,8 @@
 #' Each stratum learns by itself, and must fill blocks of its own. With many strata of few people the noise of
 #' the sums costs more than strata save; a warning says how much. Arms cannot be added later.
 #'
-#' @section People who come again: With [policy_randomised()] no release holds two rewards of a person, so
+#' @section People who come again:
+#' With [policy_randomised()] no release holds two rewards of a person, so
 #' that m of them are mu sqrt(m)-GDP, or the m-fold composition of Laplace noise: 210 visits at mu = 0.1 are
 #' 1.45-GDP, not 21-GDP ([privacy_group()] with `apart = TRUE`). A person may come again while the open block
 #' holds them, or while their last reward is out. They are then randomised as anybody else, but the visit is
@@ -86,7 +88,8 @@
 #' of an arm have one mean; with several rewards of a person that is wrong (100 people with 100 visits each:
 #' 64% of claims at 5% were false), and it is refused.
 #'
-#' @section Privacy: Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. The times
+#' @section Privacy:
+#' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. The times
 #' of arrivals, the available arms and contexts must not depend on rewards. With `max_per_person` = m no more
 #' than m rewards of a person are used. All guarantees, budgets and statements are then for a person with m
 #' rewards. A further choice for this person is no round of the policy and enters no sum and no estimate. It

@@ -4,7 +4,7 @@
 #' Arms of an adversary
 #'
 #' Arms whose rewards somebody chooses who wants to mislead the policy. A function gives the rewards of all
-#' arms, in the light of everything that was played before: the setting of [policy_exp3()]. Regret is against
+#' arms, given everything that happened before: the setting of [policy_exp3()]. Regret is against
 #' the best fixed arm: the largest sum of rewards that an arm has had so far, less what was earned.
 #'
 #' @details
@@ -22,11 +22,11 @@
 #' that was pulled most, or each of several, gives 0.2 in the next round, every other arm 0.8. One of your own
 #' is a file with the header of [policy_compiled()], which says what its functions are for; the file of
 #' `"punish"` is `system.file("examples", "punish.c", package = "dpts")`. It is compiled as a policy is, and
-#' played twice for 300 rounds: rewards outside \[0, 1\], writing past its state, and other rewards under the
+#' run twice for 300 rounds: rewards outside \[0, 1\], writing past its state, and other rewards under the
 #' same seed are errors. A reward x of such a file is range\[1\] + x (range\[2\] - range\[1\]).
 #'
-#' Rounds are played one by one. Means are not defined; those in `$mean` are the middle of the range. Regret
-#' can be negative: a policy may be better than every fixed arm.
+#' Rounds are simulated one by one. Means are not defined; those in `$mean` are the middle of the range.
+#' Regret can be negative: a policy may be better than every fixed arm.
 #'
 #' @param f A function of `past` and `t`, `"punish"`, or the name of a file in C (`"package:NAME"` for what a
 #'   package registered); see Details.

@@ -2,7 +2,7 @@
 
 #' Arms that change
 #'
-#' Arms that get better or worse while the policy plays.
+#' Arms whose means change over time.
 #' `arms_switch()` replaces the arms at given rounds, `arms_drift()` moves gradually from one
 #' problem to another and perhaps back, and `arms_walk()` lets the means follow a random walk.
 #'
@@ -13,14 +13,14 @@
 #'
 #' * `arms_switch(worlds, at)`: the first arms in the rounds before `at[1]`, the second from round
 #'   `at[1]` on, and so forth.
-#' * `arms_drift(from, to, shape, period)`: in round t a reward comes from `to` with chance w(t), else from
-#'   `from`, so that means lie on the line between theirs. `"linear"`: w(t) = (t - 1) / `period` up to 1,
+#' * `arms_drift(from, to, shape, period)`: in round t a reward comes from `to` with probability w(t), else
+#'   from `from`, so that means lie on the line between theirs. `"linear"`: w(t) = (t - 1) / `period` up to 1,
 #'   where it stays. `"sine"`: w(t) = (1 - cos(2 pi (t - 1) / `period`)) / 2, there and back in every period.
 #' * `arms_walk(means, sd, reflect)`: Bernoulli rewards whose means take a Gaussian step of standard
 #'   deviation `sd` after every round. At 0 and 1 they are reflected or, with `reflect = FALSE`, held.
 #'   Each run has a path of its own, which is the same for all policies of a call.
 #'
-#' Rounds are played one by one. A privacy guarantee does not depend on how rewards arise, and
+#' Rounds are simulated one by one. A privacy guarantee does not depend on how rewards arise, and
 #' holds here too. [arms_custom()] with a function `means` makes other changes.
 #'
 #' @param worlds A list of two or more problems with the same arms, made by [arms_bernoulli()] and its

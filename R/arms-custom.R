@@ -19,7 +19,7 @@
 #' before they are called, and put back afterwards. Results are therefore reproducible, also in parallel, and
 #' `.Random.seed` stays as it was. They must depend on their arguments and on random numbers alone.
 #'
-#' Rounds are played one by one, never skipped. After a simulation what was earned is compared with the
+#' Rounds are simulated one by one, never skipped. After a simulation what was earned is compared with the
 #' means: a warning says if they do not agree (z above 6).
 #'
 #' @param draw A function: see Details.
@@ -30,7 +30,7 @@
 #'   scaled from `range` to \[0, 1\]. `NULL`: rewards have no bounds, and are for policies without
 #'   privacy, as in [arms_gaussian()].
 #' @param check Draw 10,000 rewards of each arm (of changing arms in the rounds 1, 10, 100 and 1000)
-#'   and compare their mean with `means` by a z test? An error if they do not agree: a chance of less
+#'   and compare their mean with `means` by a z test? An error if they do not agree: a probability of less
 #'   than 1e-6 if they do.
 #' @inherit arms_bernoulli return
 #' @template see_arms

@@ -4,7 +4,7 @@
 #' recorded for it.
 #'
 #' @details
-#' With replacement, a reward is one of its arm's outcomes, each with the same chance: the trial
+#' With replacement, a reward is one of its arm's outcomes, each with the same probability: the trial
 #' stands for the population, and can be run at any size. Without replacement, an arm's m-th pull in a run
 #' gives its m-th recorded outcome, in the order of the rows, and all runs read the same rewards. It is an
 #' error, which names the arm, if an arm has no outcome left, or if `horizon` exceeds the data.

@@ -2,7 +2,7 @@
 #'
 #' Arms whose rewards depend on who is asked. A simulated contextual problem: each round shows a context z,
 #' and the mean reward of arm a is theta_a.z, or with `link = "logit"` 1 / (1 + exp(-theta_a.z)). Contextual
-#' policies see z before they choose; others can be played on the same arms.
+#' policies see z before they choose; other policies can be run on the same arms.
 #'
 #' @details
 #' With a matrix `theta` every arm has coefficients of its own and all arms share the round's context. With a
@@ -21,7 +21,7 @@
 #'   all means must lie in \[0, 1\]. Names of rows are the arms' names.
 #' @param contexts How contexts are distributed: `"uniform"` on \[0, 1\]^d, `"simplex"`
 #'   (uniform on the numbers that are at least 0 and add up to 1), or a matrix with one
-#'   row per context, of which each round draws one with equal chances.
+#'   row per context, of which each round draws one with equal probabilities.
 #' @param noise The variance of a reward as a share of the largest there can be in \[0,
 #'   1\], which is mean (1 - mean): 1 makes rewards Bernoulli, 0 makes them equal to their
 #'   means, and numbers between make them Beta. The mean is the same in every case.

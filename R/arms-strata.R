@@ -1,7 +1,7 @@
 #' People of several strata
 #'
 #' Simulates people of several strata, such as countries or age groups, each with arms of its own. Policies
-#' are played with strata, as by `dpts_agent(strata = )`: each stratum has its own blocks and chances.
+#' are run with strata, as by `dpts_agent(strata = )`: each stratum has its own blocks and probabilities.
 #'
 #' @details
 #' In each round a person of one stratum comes, independently, with the probabilities `share`, and gets one of

@@ -43,7 +43,7 @@ check_by_arm <- function(x, ..., arg = caller_arg(x)) {
 #'
 #' Arms whose reward is 1 or 0: a click or none, a recovery or none.
 #'
-#' @param means The chance of a reward of 1 for each arm: numbers in \[0, 1\]. Names are the
+#' @param means The probability of a reward of 1 for each arm: numbers in \[0, 1\]. Names are the
 #'   arms' names, and appear in results, prints and plots.
 #' @template dots
 #' @returns An `arms` object: the reward distributions of a bandit problem, with their exact means in `$mean`.
@@ -112,7 +112,7 @@ arms_beta <- function(shape1, shape2, ...) {
 
 #' Arms with discrete rewards
 #'
-#' Arms whose reward is one of a few values, each with its chance, such as one to five stars.
+#' Arms whose reward is one of a few values, each with its probability, such as one to five stars.
 #'
 #' @param values The possible rewards: distinct numbers in \[0, 1\].
 #' @param probs Their probabilities: a matrix with a row for each arm and a column for each

@@ -9,31 +9,31 @@
 #' @details
 #' The methods:
 #'
-#' * `"sampling"`: `runs` runs on each stream. One half of them chooses an event, the other half measures how
-#'   often it happens on either stream, with one-sided Clopper-Pearson limits. If it happens with chance at
-#'   least p under one stream and at most q under the other, then (epsilon, delta)-DP needs epsilon >=
-#'   log((p - delta) / q). Both directions are tried. The event is "the score of the published arms is at
-#'   least c". The score is the likelihood ratio of the two streams where the chances of the next arm are
-#'   known (Gaussian Thompson sampling without a filter, in closed form for two arms, by numerical integration
-#'   for up to 50 rounds of more; uniform choice); else the best of a logistic regression on the private arm's
-#'   pulls and of counts of the arms in a few rounds, both fitted on a quarter of the runs and compared on
-#'   another. Whatever the score, the bound is valid. However bad the policy, no more can be found than the
-#'   print says, about log(`runs` / 30). A policy in R that keeps something outside its state is an error,
-#'   since its runs are not independent.
+#' * `"sampling"`: `runs` runs on each stream. One half of them chooses an event, the other half measures
+#'   how often it happens on either stream, with one-sided Clopper-Pearson limits. If it happens with
+#'   probability at least p under one stream and at most q under the other, then (epsilon, delta)-DP needs
+#'   epsilon >= log((p - delta) / q). Both directions are tried. The event is "the score of the published arms
+#'   is at least c". The score is the likelihood ratio of the two streams where the probabilities of the next
+#'   arm are known (Gaussian Thompson sampling without a filter, in closed form for two arms, by numerical
+#'   integration for up to 50 rounds of more; uniform choice); else the best of a logistic regression on the
+#'   private arm's pulls and of counts of the arms in a few rounds, both fitted on a quarter of the runs and
+#'   compared on another. Whatever the score, the bound is valid. However bad the policy, no more can be found
+#'   than the print says, about log(`runs` / 30). A policy in R that keeps something outside its state is an
+#'   error, since its runs are not independent.
 #' * `"exact"`: lists every transcript and adds up the hockey-stick divergence, for Gaussian
-#'   Thompson sampling without a filter (chances in closed form for two arms, by numerical integration
+#'   Thompson sampling without a filter (probabilities in closed form for two arms, by numerical integration
 #'   for more), Beta Thompson sampling on rewards of 0 and 1, [policy_uniform()], [policy_fixed()],
 #'   [policy_ucb1()], [policy_imed()] and [policy_klucb()]. After the pre-pulls, 18 rounds of two arms
 #'   are the limit, or 11 of three. Not for [policy_local()] and [policy_restart()].
-#' * `"coupling"`: for policies of the package that release noisy sums, also if they start anew
-#'   ([policy_restart()]), and for [policy_local()], whose releases are bits. The policy plays one stream
-#'   and keeps all that it releases, at the end what is still open (`finish = TRUE` in [dpts_simulate()]);
-#'   then it plays the neighbour with the same random numbers, and the same released values are forced upon
+#' * `"coupling"`: for policies of the package that release noisy sums, also if they restart
+#'   ([policy_restart()]), and for [policy_local()], whose releases are bits. The policy runs on one stream
+#'   and records all that it releases, at the end what is still open (`finish = TRUE` in [dpts_simulate()]);
+#'   then it runs on the neighbour with the same random numbers, and the same released values are forced upon
 #'   it; on a quarter of the paths some rewards are late. If the arms differ, or what the policy reports
-#'   (sums, verdict, chances), something other than releases decides them, and `lower` is `Inf`. Else it is
-#'   what the releases that differ cost: the loss of one who sees the releases themselves, which bounds that
-#'   of the arms from above, and which the guarantee must cover. No more than 200 paths are played, since each
-#'   is checked exactly.
+#'   (sums, verdict, probabilities), something other than releases decides them, and `lower` is `Inf`. Else it
+#'   is what the releases that differ cost: the loss of one who sees the releases themselves, which bounds
+#'   that of the arms from above, and which the guarantee must cover. At most 200 paths are run, since each is
+#'   checked exactly.
 #'
 #' @section Adversaries:
 #' A stream is a table of rewards, one row per round and one column per arm; the policy sees the reward of the
@@ -44,7 +44,7 @@
 #' * `"success"`, `"failure"`, `"contest"`: every arm pays 1, 0 or 1/2.
 #' * `"alternating"`: every arm pays 1 and 0 in turn.
 #' * `"stages"`: arm 1 pays 1/2, the others 1 or 0 in stages that double in length, so that the lead changes.
-#' * `"random"`: tosses of a fair coin, by `seed`.
+#' * `"random"`: rewards of 0 or 1 with probability 1/2, by `seed`.
 #' * `"searched"`: arms of constant rewards, more or less apart, and further random tables; the best of 18
 #'   in a pilot of `runs` / 20 runs of its own (under `"exact"`, the best of them at each delta).
 #'
@@ -52,9 +52,9 @@
 #' `streams = list(x, y)` uses your own.
 #'
 #' @section Confidence:
-#' All rows of one call hold together with confidence `level`: each limit may err with
-#' chance (1 - `level`) / (2 x rows). A policy that keeps its promise is accused wrongly with
-#' a chance of at most 1 - `level`. Methods `"exact"` and `"coupling"` do not sample.
+#' All rows of one call hold together with confidence `level`: each limit may err with probability (1 -
+#' `level`) / (2 x rows). A policy that keeps its guarantee is accused wrongly with probability at most 1 -
+#' `level`. Methods `"exact"` and `"coupling"` do not sample.
 #'
 #' @section Work:
 #' Of a policy whose predictions are protected ([policy_randomised()]) the adversary moves reward and
@@ -68,7 +68,7 @@
 #' An audit uses made-up rewards, and no data of anybody.
 #'
 #' @param policy A policy.
-#' @param horizon Rounds to play: a whole number.
+#' @param horizon Number of rounds: a whole number.
 #' @param ... Not used; later arguments must be named.
 #' @param arms Number of arms: a whole number, at least 2.
 #' @param streams `NULL` for all adversaries of the catalogue, the names of some, or a pair of your
@@ -84,12 +84,12 @@
 #' @param threads Threads to use, over runs that are sampled.
 #' @param progress Show a progress bar?
 #' @param checkpoint A file, or `NULL`; it needs a `seed`. What is done is kept in it, and the same call
-#'   resumes from it, as in [dpts_simulate()]; the pilot of `"searched"` is played anew.
+#'   resumes from it, as in [dpts_simulate()]; the pilot of `"searched"` is run again.
 #' @returns A tibble of class `dpts_audit`, one row for each adversary and delta:
 #'   * `adversary`: name of the pair of streams, `"given"` for your own;
 #'   * `method`, `delta`: as given;
 #'   * `claimed`: the least epsilon that follows from the policy's guarantee at this delta over
-#'     `horizon` rounds ([dpts_privacy()]), `Inf` if nothing is promised;
+#'     `horizon` rounds ([dpts_privacy()]), `Inf` without a guarantee;
 #'   * `lower`: the least that the policy leaks on this pair of streams at this delta (under
 #'     `"coupling"`, what its releases leak);
 #'   * `runs`: runs on each stream; under `"exact"` the transcripts listed, under `"coupling"` the paths;

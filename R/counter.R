@@ -16,7 +16,7 @@ counter_pure <- function(epsilon) guarantee_pure(epsilon, published = "release")
 #' Running totals that hide each number in them. Four counters that take numbers of \[0, 1\] one after another
 #' and release the running sum with noise: the bounded binary mechanism (a tree of partial sums), the
 #' logarithmic mechanism and the hybrid of both, and correlated Gaussian noise. The private policies of the
-#' package are made of them.
+#' package use them.
 #'
 #' @details
 #' * `counter_tree()`, the binary mechanism (Chan, Shi and Song 2011, Algorithm 2): after n items the released
@@ -152,7 +152,7 @@ factorisation <- function(bound, items = 0) .Call(C_toeplitz, as.double(bound), 
 #' @param x The next items: one or more numbers in \[0, 1\].
 #' @param ... Not used; later arguments must be named.
 #' @param seed A whole number, or `NULL` to take one from R's generator.
-#' @returns The counter as it is now. Its element `released` holds the sums that were released,
+#' @returns The counter after the addition. Its element `released` holds the sums that were released,
 #'   one for each item of `x`; `items` is how many it has had in all.
 #' @section Errors:
 #' An item outside \[0, 1\], or more items than the counter's bound, raise an error of class

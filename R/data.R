@@ -8,7 +8,8 @@
 #'   * `logger`: factor, `"random"` or `"bts"`;
 #'   * `arm`: the item shown, an integer from 0 to 33;
 #'   * `reward`: 1 if it was clicked, else 0;
-#'   * `propensity`: the chance with which the logger showed the item at this position; 1/34 for `"random"`;
+#'   * `propensity`: the probability with which the logging policy showed the item at this position; 1/34
+#'     for `"random"`;
 #'   * `position`: factor: 1 left, 2 centre, 3 right;
 #'   * `user_feature_0`, `user_feature_1`: factors, anonymised. The publisher's hashes are
 #'     replaced by letters, `a` for the most common;

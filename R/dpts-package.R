@@ -1,8 +1,8 @@
 #' Private bandits: a map of the package
 #'
 #' A bandit policy learns from people's outcomes which option to give next. Differential privacy limits what
-#' its choices reveal about any one person. Start with `vignette("get-started", "dpts")`, or with a page to
-#' play with: [dpts_explore()].
+#' its choices reveal about any one person. Start with `vignette("get-started", "dpts")`, or with an
+#' interactive page: [dpts_explore()].
 #'
 #' @section The nouns:
 #' * Arms, the available options and their rewards: [arms_bernoulli()], [arms_beta()], [arms_data()],

@@ -2,7 +2,7 @@
 
 #' Draw evidence and effects
 #'
-#' Draws how near an arm is to being proved the best, or how far arms are apart. `evidence()`: for each arm
+#' Draws how near an arm is to being declared best, or how far apart arms are. `evidence()`: for each arm
 #' the least of its evidence over its rivals, which must reach the dashed line for a verdict; with `against`,
 #' the evidence of each arm on both sides. `effects()`: the differences between arms with their intervals.
 #'

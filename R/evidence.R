@@ -34,7 +34,8 @@
 #' the reward. Differences and margins are in units of the rewards: those of the bits, divided by
 #' 1 - 2 / (1 + e^`epsilon`).
 #'
-#' @section By randomisation: `kind = "tosses"` is for [policy_randomised()] and **holds under any drift**. In
+#' @section By randomisation:
+#' `kind = "tosses"` is for [policy_randomised()] and **holds under any drift**. In
 #' each block the known probabilities of the arms turn the numbers of people and the noisy sums into a bet.
 #' The bet is on "a is better than b on average over the people so far who were randomised to one of the two".
 #' If that is false, the evidence ever reaches ln(1 / alpha) with probability at most alpha, whatever the
@@ -42,7 +43,8 @@
 #' `permuted` blocks the bet is against "nobody does better under a", and there are no intervals by
 #' randomisation.
 #'
-#' @section Squares: Policies with `outcome = "continuous"` release with each sum y of n rewards the noisy sum
+#' @section Squares:
+#' Policies with `outcome = "continuous"` release with each sum y of n rewards the noisy sum
 #' Q of squares (reward - 1/2)^2. Evidence by randomisation then puts four fifths of its capital on bets that
 #' use the spread of the rewards. For a centre c that is fixed before the block, let r = y - n c and R = Q +
 #' (1 - 2 c) y + n (c^2 - 1/4). A block multiplies the evidence for a over b by e^(kappa (r_a / p - r_b / q) -
@@ -57,7 +59,8 @@
 #' (-ln(1 - l c) - l c) / c^2; below theta -l and 1 - c take the places of l and c. In W_ab half of the
 #' capital of the pair is on these bets. Correlated noise is charged as without squares.
 #'
-#' @section Against a known rate: With `against = 0.3` each arm is compared with a mean reward of 0.3 in place
+#' @section Against a known rate:
+#' With `against = 0.3` each arm is compared with a mean reward of 0.3 in place
 #' of the other arms: `"above"` is evidence that the arm's mean is above 0.3, and `"below"` that it is below.
 #' By means it assumes that the mean does not change. By randomisation it is about the average over the people
 #' so far who were randomised to the arm, under any drift. For k arms the threshold is ln(2 k / `error`): the

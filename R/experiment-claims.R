@@ -19,9 +19,9 @@
 #'   * `claim`: the claim, in our words;
 #'   * `margin`: how far it holds, in units of reward (regret) or of epsilon (privacy
 #'     curves); negative if it fails;
-#'   * `se`: the margin's standard error over runs (for a replay, that of a finite log too); 0 where
-#'     nothing is simulated, `NA` where all runs but two at most have the same margin, which says nothing of
-#'     runs that were not played;
+#'   * `se`: the margin's standard error over runs (for a replay, that of a finite log too); 0 where nothing
+#'     is simulated, `NA` where all runs but two at most have the same margin, which says nothing about other
+#'     runs;
 #'   * `verdict`: `"reproduced"` if the margin is more than two standard errors above
 #'     0, `"not reproduced"` if it is more than two below 0, else, or without a standard error, `"undecided"`.
 #' @template see_experiments

@@ -58,15 +58,15 @@
 #' @returns With an id, a `dpts_experiment`, a list:
 #'   * `id`, `title`, `source`: as in the list of experiments;
 #'   * `kind`: `"simulation"`, `"tuning"`, `"privacy"` or `"replay"`;
-#'   * `arms`, `policies`, `horizon`, `runs`: what is played;
+#'   * `arms`, `policies`, `horizon`, `runs`: what is simulated;
 #'   * `settings`: a tibble with one row per policy, its `panel`, its `series` and its parameters;
 #'   * `parameters`, `open`: what the paper leaves open, as chosen, and why;
 #'   * `claims`: what the paper says the figure shows, for [claims()].
 #'
 #'   Without an id, a tibble with one row per experiment:
 #'   * `id`, `title`, `source`, `kind`;
-#'   * `cost`: the rounds played at the default size (for `"mt-2"` the logged events read), 0 where nothing is
-#'     simulated.
+#'   * `cost`: the number of rounds at the default size (for `"mt-2"` the logged events read), 0 where
+#'     nothing is simulated.
 #' @template ou
 #' @template hu
 #' @template mishra

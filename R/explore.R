@@ -1,15 +1,15 @@
 # A page in the browser for a class or a meeting.
 
-#' A page to play with
+#' An interactive page
 #'
-#' Opens a page in the browser on which you drag the means of the arms, choose a promise with a slider and
-#' tick policies, and see at once what privacy costs.
+#' Opens a page in the browser that shows at once what privacy costs. You drag the means of the arms, choose a
+#' guarantee with a slider and tick policies.
 #'
 #' @details
 #' The page answers six questions: how much reward is lost (*Regret*), which arms are pulled (*Shares*), how
-#' epsilon depends on delta (*Promise*), what the promise means (a guessing game about one person, *Guess*),
-#' whether an attacker finds more than is promised (an audit, *Attack*), and when the experiment may stop
-#' (*Stop*). Below each picture is the R call that makes it. Nothing leaves your computer.
+#' epsilon depends on delta (*Promise*), what the guarantee means (a guessing game about one person, *Guess*),
+#' whether an attacker finds more than the guarantee allows (an audit, *Attack*), and when the experiment may
+#' stop (*Stop*). Below each picture is the R call that makes it. Nothing leaves your computer.
 #'
 #' @param means The means of the arms at the beginning: two to eight numbers in \[0, 1\].
 #' @param horizon The number of rounds at the beginning: a whole number from 100 to 20,000.

@@ -7,11 +7,11 @@
 #' Futility.
 #'
 #' @details
-#' Each of `runs` futures begins with means of the arms that are drawn from what is known of them: a normal
-#' distribution around the estimate from all sums so far, with the variance of rewards and noise, cut to the
-#' range. Blocks of people follow as they came last: with the chances and the noise of the last block, and
-#' with its size, or growing as the blocks have grown. The verdict of each future is that of the whole
-#' table, which begins with the real releases.
+#' Each of `runs` futures begins with means of the arms that are drawn from what is known of them: a
+#' normal distribution around the estimate from all sums so far, with the variance of rewards and noise, cut
+#' to the range. Blocks of people follow as they came last: with the probabilities and the noise of the last
+#' block, and with its size, or growing as the blocks have grown. The verdict of each future is that of the
+#' whole table, which begins with the real releases.
 #'
 #' The forecast is right on average if the means do not change from now on, and if before the experiment all
 #' means were about equally plausible. Where most ideas fail it is too hopeful while few people are in.
@@ -23,7 +23,7 @@
 #' a verdict after all.
 #'
 #' @param object An agent, a release table of one experiment ([dpts_releases()], [as_releases()]), or a
-#'   simulation or replay with its history, whose policy tosses people to arms, such as
+#'   simulation or replay with its history, whose policy randomises people to arms, such as
 #'   [policy_randomised()]; or a named list of these, which are sites of one experiment. Without strata.
 #' @param people Numbers of people in all, those so far included: whole numbers.
 #' @param ... Not used; later arguments must be named.

@@ -4,9 +4,9 @@
 #' [dpts_replay()] with `history = TRUE`.
 #'
 #' @details
-#' Keeping the rounds changes no other number of the simulation. Where many rounds are played at once,
+#' Keeping the rounds changes no other number of the simulation. Where many rounds are simulated at once,
 #' they are filled in afterwards from their conditional distribution, given what is known: a history has
-#' the distribution of a run played round by round.
+#' the distribution of a run simulated round by round.
 #'
 #' A row takes about 40 bytes. A history of more than 4 GB is refused before any work;
 #' `options(dpts.memory = 16e9)` allows 16 GB.
@@ -19,7 +19,7 @@
 #'   * `run`, `t`: the run's number, and the round, which in a replay counts kept events;
 #'   * `arm`: the arm that was pulled, a factor if arms have names, else a number;
 #'   * `reward`: its reward, whenever the policy learned it;
-#'   * `probability`: the chance with which the policy chose this arm in this round, for policies that
+#'   * `probability`: the probability with which the policy chose this arm in this round, for policies that
 #'     choose at random and know it, else `NA`.
 #'
 #'   [autoplot()][autoplot.dpts_history] draws the share of pulls over time, and [as_log()] makes a log of it.
@@ -66,15 +66,16 @@ dpts_history.dpts_replay <- dpts_history.dpts_simulation
 #' A log of a simulation
 #'
 #' Turns a simulation into a log, such as a web page would have written.
-#' The log has the chance of each choice, so that [dpts_ope()] and [dpts_replay()] take it as it is.
+#' The log has the probability of each choice, so that [dpts_ope()] and [dpts_replay()] accept it.
 #'
 #' Who comes last in a block of [policy_randomised()] with `permuted = TRUE` gets the arm that is left: such
-#' chances are 0 and 1, no weights make up for them, and both functions warn.
+#' probabilities are 0 and 1, no weights make up for them, and both functions warn.
 #'
 #' @param x A result of [dpts_simulate()] with `history = TRUE`, or of [dpts_history()], whole or some of its
 #'   rows.
-#' @returns A tibble with the columns of [dpts_history()], and `propensity`: the chance with which the arm was
-#'   chosen. All policies must know their chances, as [policy_randomised()] and [policy_uniform()] do.
+#' @returns A tibble with the columns of [dpts_history()], and `propensity`: the probability with which the
+#'   arm was chosen. All policies must know their probabilities, as [policy_randomised()] and
+#'   [policy_uniform()] do.
 #' @template see_logs
 #' @examples
 #' arms <- arms_bernoulli(c(old = 0.5, new = 0.6))

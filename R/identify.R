@@ -1,29 +1,31 @@
-#' How many people until it is proved which arm is the best
+#' How many people until a verdict
 #'
-#' Counts how many people it takes to prove which arm is the best. `dpts_identify()` plays every policy on the
-#' arms until a verdict, for many runs: how many people it takes, and how often the verdict is wrong.
+#' `dpts_identify()` simulates policies until a verdict which arm is the best. It counts how many people that
+#' takes and how often the verdict is wrong. Use it to plan an experiment that stops as soon as it can. For an
+#' experiment of fixed size use [dpts_plan()]; for regret, [dpts_simulate()].
 #'
 #' @details
-#' A run ends with the first release after which an arm is proved to be the best, by what was released alone
-#' ([evidence()]): by tosses for [policy_randomised()], by means for all others. Policies that give a verdict
-#' themselves ([policy_top_two()], [policy_adap_tt()], [policy_dp_tt()], [policy_dp_se()], whose chance of an
-#' error is `beta`), also inside [policy_local()], end by their own rule. So does [policy_halving()], which
-#' uses all `limit` people (or the `people` that it was made for) and **promises nothing about `error`**: what
-#' counts is its share of wrong verdicts. By evidence, the arm a is proved when its evidence against each of
-#' the k - 1 others is at least ln((k - 1) / `error`). The chance of a wrong verdict is then at most `error`,
-#' for means that stay as they are, or, by tosses, as long as one arm is best at all times.
+#' A run ends with the first release after which an arm is declared the best, by what was released alone
+#' ([evidence()]): by randomisation for [policy_randomised()], by means for all others. Policies that give a
+#' verdict themselves ([policy_top_two()], [policy_adap_tt()], [policy_dp_tt()], [policy_dp_se()], whose
+#' probability of an error is `beta`), also inside [policy_local()], end by their own rule. So does
+#' [policy_halving()], which uses all `limit` people (or the `people` that it was made for) and **guarantees
+#' nothing about `error`**: look at its share of wrong verdicts. By evidence, the arm a is declared best when
+#' its evidence against each of the k - 1 others is at least ln((k - 1) / `error`). The probability of a wrong
+#' verdict is then at most `error`, for means that do not change or, by randomisation, as long as one arm is
+#' best at all times.
 #'
 #' Policies that minimise regret starve the rivals of the best arm, so that their verdicts come late or never.
-#' [policy_top_two()] is made for early ones.
+#' [policy_top_two()] is made for early verdicts.
 #'
 #' Random numbers are keyed as in [dpts_simulate()].
 #'
 #' @inheritParams dpts_simulate
-#' @param error The chance that a verdict is wrong: a number in (0, 1). A policy that gives verdicts must have
-#'   the same.
-#' @param margin A verdict may be less than this below the best arm, as a part of the range of rewards: a
-#'   number in \[0, 1).
-#' @param limit A run without a verdict ends after so many people: a whole number.
+#' @param error The probability that a verdict is wrong: a number in (0, 1). A policy that gives verdicts
+#'   must have the same.
+#' @param margin Tolerance: the mean of the verdict's arm may be below the best one by less than this, as a
+#'   part of the range of rewards: a number in \[0, 1).
+#' @param limit Maximum number of people in a run: a whole number. A run without a verdict stops there.
 #' @returns A tibble of class `dpts_identification`, one row for each problem (if there are several), policy
 #'   and run:
 #'   * `problem`, `policy`: factors;
@@ -124,7 +126,7 @@ tbl_sum.dpts_identification <- function(x, ...) {
 #' Count people and wrong verdicts
 #'
 #' Says how many people a verdict takes, and how often it is wrong. `autoplot()` draws the share of runs that
-#' had a verdict by so many people, for each policy.
+#' had a verdict, against the number of people, for each policy.
 #'
 #' @param object A result of [dpts_identify()].
 #' @param ... Must be empty.

@@ -31,8 +31,8 @@
 #' is `epsilon`-DP (`mu`-GDP for the Gaussian); calls on the same data add up. The caller must know the
 #' sensitivity: it must hold for all data sets, not only for the one at hand. Without `exact` the statement is
 #' about real numbers, and the result is for research only: doubles have low bits through which noise of any
-#' kind can leak (Mironov 2012). With `exact` it holds for the numbers that are returned. How long a call
-#' takes may depend on its noise; nothing is promised about that.
+#' kind can leak (Mironov 2012). With `exact` it holds for the numbers that are returned. The time that a call
+#' takes may depend on its noise; the guarantee does not cover it.
 #'
 #' @param value The exact numbers: a vector.
 #' @param epsilon,mu The privacy of the release: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no

@@ -3,7 +3,8 @@
 #' `dpts_ope()` estimates from logged data the mean reward that another policy, the target, would have had
 #' (off-policy evaluation), with confidence intervals.
 #'
-#' @details With the importance weights w = (target's probability of the logged arm) / propensity, at most
+#' @details
+#' With the importance weights w = (target's probability of the logged arm) / propensity, at most
 #' `clip`, rewards r and a model q(x, a) of the mean reward of arm a in context x:
 #'
 #' * `"ipw"`, inverse propensity weighting: mean(w r). Unbiased without clipping;
@@ -34,12 +35,12 @@
 #' 0.99, 95% intervals held the value in 92 to 100% of cases. They count neither the bias of clipping nor
 #' that of the model.
 #'
-#' **What is checked.** The mean of w without clipping is 1 up to chance if the propensities are those of
-#' the logger. It is printed with its standard error. A warning is given where it is more than 4 standard
-#' errors and more than 1% away from 1: then the propensities are not those of this log, or the log lacks
-#' what the target mostly plays. Other warnings are given where the effective sample size is below 10, where
-#' the target plays arms that the log never shows, and where an event was shown with propensity 1 although
-#' the target may play another arm: no weight can correct for an arm that had no chance in the log.
+#' **What is checked.** The mean of w without clipping is 1 up to chance if the propensities are those of the
+#' logging policy. It is printed with its standard error. A warning is given where it is more than 4 standard
+#' errors and more than 1% away from 1: then the propensities are not those of this log, or the log lacks the
+#' arms that the target mostly pulls. Other warnings are given where the effective sample size is below 10,
+#' where the target pulls arms that the log never shows, and where an event was shown with propensity 1
+#' although the target may pull another arm: no weight can correct for an arm that could not be shown.
 #'
 #' @inheritParams dpts_replay
 #' @param target The policy to evaluate: `"uniform"` (over each event's pool); an arm, by its own name in the

@@ -51,7 +51,8 @@
 #' [summary()][summary.dpts_plan] has the numbers by evidence for all designs: those of an experiment that you
 #' may look at, and stop, at every release.
 #'
-#' @section The number of people: Without `people`, each design gets for each scenario with a difference to
+#' @section The number of people:
+#' Without `people`, each design gets for each scenario with a difference to
 #' detect the least number, to about 2%, at which its `power` is reached in these runs. A scenario without a
 #' difference gets the largest of these. It is `NA`, and so is the rest of the row, where `limit` people are
 #' not enough.

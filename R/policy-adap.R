@@ -1,12 +1,12 @@
 #' AdaP-UCB, AdaP-KLUCB and AdaC-UCB
 #'
-#' Policies that forget: each decision rests on the latest batch of an arm alone. Index policies that play an
-#' arm until its pulls have doubled and use only the last of these episodes: under pure differential privacy
+#' Index policies in which each decision rests on the latest batch of an arm alone. They pull an arm until its
+#' pulls have doubled, and use only the last of these episodes: under pure differential privacy
 #' (`policy_adap_ucb()`, `policy_adap_klucb()`; Azize and Basu 2022) and under zero-concentrated or Gaussian
 #' differential privacy (`policy_adac_ucb()`; Azize and Basu 2023).
 #'
 #' @section The algorithm:
-#' 1. Play each arm once.
+#' 1. Pull each arm once.
 #' 2. At the start of an episode, in round t, compute every arm's index, and pull the arm of
 #'    the largest until its number of pulls has doubled.
 #' 3. At the end of the episode, of m rewards, the arm's private mean becomes that of
@@ -25,14 +25,14 @@
 #' m. Its 1 / (j - i) for the mean of rewards i to j is read as one over their number. At index 1 many arms
 #' may tie in AdaP-KLUCB: the one with the fewest pulls is taken. AdaC-UCB's paper states rho-zCDP; Gaussian
 #' noise gives the stronger `mu`-GDP, and `mu` is the argument here so that policies can be compared. Where
-#' arms are missing from the pool of a log, the best index among those on offer decides, round by round, and
+#' arms are missing from the pool of a log, the best index among those available decides, round by round, and
 #' the open episode waits.
 #'
 #' @section What is ours:
 #' `correlation` above 0 in `policy_adac_ucb()`: no episode is forgotten. They are released as a moving
 #' average with correlated noise, as [policy_gaussian_imed()] does, and the index is mean + sqrt(2 `beta`
 #' ln(t) v), v being the variance of the least-squares mean: with v = 1 / (4 m) + 1 / (`mu` m)^2 that is the
-#' published index. 0.5 suits episodes that double: it has 19 to 31 per cent less regret on the panel of
+#' published index. 0.5 suits episodes that double: it has 19 to 31% less regret on the panel of
 #' [dpts_recommend()] (five arms, 1e5 rounds, `mu` from 0.1 to 5), nearly none where rewards are rare.
 #'
 #' @inheritSection policy_dp_imed Assignments

@@ -4,18 +4,18 @@
 #'
 #' Policies for rewards that may change in any way, even to mislead them.
 #' Policies whose regret against the best fixed arm grows with sqrt(k T), whatever the rewards are
-#' ([arms_adversary()]). They toss: `dpts_history()` has the chances.
+#' ([arms_adversary()]). They randomise: `dpts_history()` has the probabilities.
 #'
 #' @details
-#' An arm that was pulled with chance p has its loss, 1 - reward, counted as (1 - reward) / p. With the sums L
-#' of these, the chances in round t, where eta = `rate` / sqrt(t), are
+#' An arm that was pulled with probability p has its loss, 1 - reward, counted as (1 - reward) / p.
+#' With the sums L of these, the probabilities in round t, where eta = `rate` / sqrt(t), are
 #'
 #' * `"entropy"`, EXP3: in proportion to exp(-eta L), with `rate` sqrt(ln(k) / k): a regret of at most
 #'   2 sqrt(T k ln k) (Bubeck and Cesa-Bianchi 2012, Theorem 3.1);
 #' * `"tsallis"`, Tsallis-INF: 4 / (eta (L - x))^2, x such that they add up to 1, with `rate` 2: at most
 #'   4 sqrt(k T) + 1, and about ln(T) / gap where rewards are stochastic (Zimmert and Seldin 2021).
 #'
-#' A late reward is weighed with the chance of its own round.
+#' A late reward is weighed with the probability of its own round.
 #'
 #' @section Privacy:
 #' None of its own: see [policy_private()].
@@ -43,22 +43,24 @@ policy_exp3 <- function(rule = c("entropy", "tsallis"), rate = NULL, ...) {
 
 #' Make any policy private by batches
 #'
-#' Makes any policy private: it learns from noisy sums alone.
-#' Each choice of the inner policy is played `batch` times in a row, and what it learns is one reward: the
+#' `policy_private()` makes any policy private: the policy learns from noisy sums alone.
+#' Each choice of the inner policy is repeated `batch` times in a row, and the policy learns one reward: the
 #' batch's noisy sum over its size. This is the conversion of Asi, Raman and Talwar (2025).
 #'
-#' @details From the paper: batches of one arm, Laplace noise on their means, batches of 1 / epsilon rounds,
+#' @details
+#' From the paper: batches of one arm, Laplace noise on their means, batches of 1 / epsilon rounds,
 #'   by which the noise is no larger than rewards are; the regret is then that of the inner policy for T
 #'   epsilon rounds, times 1 / epsilon, and so of the order of sqrt(k T / epsilon) against an adversary.
 #'   `bench/adversary.md` measures that.
 #'
-#' Ours: Gaussian noise by `mu`; late rewards and arms that are off offer (an arm's batch stays open until it
-#' is back); other sizes of batches. Noisy rewards lie outside \[0, 1\]. [policy_exp3()] and index policies
+#' Ours: Gaussian noise by `mu`; late rewards and arms that are unavailable (an arm's batch stays open until
+#' it is back); other sizes of batches. Noisy rewards lie outside \[0, 1\]. [policy_exp3()] and index policies
 #' such as [policy_ucb1()] take them as they are; where a policy needs rewards of \[0, 1\] they are clipped,
 #' and then biased unless `batch` is several times 1 / epsilon. An index whose width does not know of the
 #' noise also wants such batches.
 #'
-#' @section Privacy: Each reward is in one noisy sum and moves it by at most 1. With Laplace noise of scale 1
+#' @section Privacy:
+#' Each reward is in one noisy sum and moves it by at most 1. With Laplace noise of scale 1
 #'   / `epsilon` the sums together are `epsilon`-DP (parallel composition), with Gaussian noise of standard
 #'   deviation 1 / `mu` they are `mu`-GDP; which reward is in which sum depends on published arms alone, and
 #'   all else is computed from the sums.

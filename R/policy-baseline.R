@@ -1,15 +1,15 @@
 #' Baselines: uniform choice and UCB1
 #'
-#' Two simple policies to compare others with. `policy_uniform()` pulls every arm with the same chance. It
-#' learns nothing and is perfectly private. `policy_ucb1()` is the classical index policy without privacy.
+#' Two simple policies to compare others with. `policy_uniform()` pulls every arm with the same probability.
+#' It learns nothing and is perfectly private. `policy_ucb1()` is the classical index policy without privacy.
 #'
 #' @details
 #' UCB1 (Auer, Cesa-Bianchi and Fischer 2002, Figure 1) pulls each arm once and then, in
 #' round t + 1, the arm of the largest mean + sqrt(2 ln(t) / n), n its pulls.
 #'
 #' @section Privacy:
-#' The uniform policy does not use the rewards: epsilon = 0. UCB1 promises nothing: its
-#' choices are a deterministic function of the rewards.
+#' The uniform policy does not use the rewards: epsilon = 0. UCB1 has no guarantee: its choices are a
+#' deterministic function of the rewards.
 #'
 #' @template dots
 #' @inherit policy_ts_gaussian return
@@ -37,7 +37,7 @@ policy_ucb1 <- function(...) {
 #' where it keeps the rounds in which the log shows that arm.
 #'
 #' @param arm The arm: a whole number, from 1. In [dpts_replay()] it counts in the log's own order of arms
-#'   (see there); where it is not on offer, the first arm of the pool is pulled.
+#'   (see there); where it is not available, the first arm of the pool is pulled.
 #' @template dots
 #' @inherit policy_ts_gaussian return
 #' @section Privacy:

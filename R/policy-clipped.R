@@ -3,9 +3,11 @@
 #' Heavy tails: clip rewards to a range, given or found privately
 #'
 #' For rewards that no range holds: amounts of money, waiting times. They are clipped, and scaled to \[0, 1\],
-#' where every policy plays and noise can be fitted. Not for [dpts_agent()], which has a `range` of its own.
+#' where every policy works and noise can be calibrated. Not for [dpts_agent()], which has a `range` of its
+#' own.
 #'
-#' @details `range` is two numbers, where `NA` is to be found: `c(0, NA)` the upper end, `c(NA, NA)` a range
+#' @details
+#' `range` is two numbers, where `NA` is to be found: `c(0, NA)` the upper end, `c(NA, NA)` a range
 #'   from -u to u.
 #'
 #' Then the first `pilot` rewards that come, of the arms in turn, are used for that and for nothing else. u
@@ -15,7 +17,8 @@
 #' third of it, and u is up to sqrt(2) times the quantile. After that `policy` begins, with a clock and counts
 #' of its own. Rewards of the pilot that come late are not used.
 #'
-#' @section Bias: A mean of clipped rewards lies below the mean by E max(X - u, 0), and an arm with heavier
+#' @section Bias:
+#' A mean of clipped rewards lies below the mean by E max(X - u, 0), and an arm with heavier
 #'   tails by more: two arms may even change places, and no number of rewards mends that. With u at the
 #'   quantile (`q` = 1 - `tail`) of the rewards, in percent of the mean:
 #'
@@ -30,7 +33,8 @@
 #' money. A larger level is for more rewards. [estimates()] are in the units of the rewards, and have this
 #' bias: there is no [evidence()] of them.
 #'
-#' @section Privacy: Neighbouring streams differ in one reward, replaced by any number. One of the pilot moves
+#' @section Privacy:
+#' Neighbouring streams differ in one reward, replaced by any number. One of the pilot moves
 #'   each of the 7 counts by at most 1: they are together `epsilon`-DP. All others are seen by `policy` alone,
 #'   in \[0, 1\]. No reward is in both, so that the guarantee is the weaker of the two (parallel composition),
 #'   as an epsilon or a mu.

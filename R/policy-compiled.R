@@ -14,10 +14,11 @@
 #' the header and R. The policy carries the source, so that another process or machine compiles it where it is
 #' not in the cache.
 #'
-#' Then a scripted session plays it: two copies of the state, one moved about in memory, with late rewards,
-#' arms off offer, choices made twice, and a second run in the memory of the first. Its own skip, if it has
-#' one, is played beside the rounds one by one. Later, too, it is an error if the state is written past its
-#' end, or if chances are no distribution. Errors name what is wrong. A crash of the code is a crash of R.
+#' Then a scripted session runs it: two copies of the state, one moved about in memory, with late rewards,
+#' arms unavailable, choices made twice, and a second run in the memory of the first. Its own skip, if it has
+#' one, is compared with the rounds one by one. Later, too, it is an error if the state is written past its
+#' end, or if probabilities are no distribution. Errors name what is wrong. A crash of the code is a crash of
+#' R.
 #'
 #' A policy with `.each_once = 1` says that each reward is in one released sum at most, and that its report()
 #' has all sums of an arm together: then there is evidence of it ([evidence()], [dpts_identify()],
@@ -25,7 +26,7 @@
 #'
 #' Noise must come from the header's functions: there it is counted, exact where an agent serves people, and
 #' forced to the releases of a neighbour's run. A policy with a guarantee that releases sums (`.releases = 1`)
-#' is played on hundreds of pairs of neighbouring streams in this way, with late rewards and arms off offer,
+#' is run on hundreds of pairs of neighbouring streams in this way, with late rewards and arms unavailable,
 #' too. If the arms differ, or what report(), verdict() and probability() say, or if the releases cost more
 #' than the guarantee, a warning of class `dpts_warning_guarantee` says so. That is evidence, not a proof: see
 #' [dpts_audit()].
@@ -35,7 +36,7 @@
 #' @param name Which of its policies: a string.
 #' @param ... Not used; later arguments must be named.
 #' @param params A named list of the policy's parameters: numbers, or strings where it gives choices.
-#' @param guarantee What the policy promises: a budget such as [privacy_pure()], a guarantee, or `NULL` for
+#' @param guarantee The guarantee of the policy: a budget such as [privacy_pure()], a guarantee, or `NULL` for
 #'   nothing.
 #' @inherit policy_ts_gaussian return
 #' @template see_policies

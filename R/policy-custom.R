@@ -9,13 +9,13 @@
 #' * `start(k, horizon)` gives the state at the beginning of a run: any R value. `k` is the number
 #'   of arms, `horizon` the number of rounds.
 #' * `choose(state, round)` gives an arm, a whole number from 1. `round$t` is the number of the
-#'   round, `round$offer` the arms on offer, and `round$context` the context or `NULL`: a vector,
-#'   or a matrix with one row per arm if each arm has its own (`NA` for those not on offer).
+#'   round, `round$offer` the available arms, and `round$context` the context or `NULL`: a vector,
+#'   or a matrix with one row per arm if each arm has its own (`NA` for those not available).
 #' * `update(state, feedback)` gives the new state. `feedback$t` is the round of the pull,
 #'   `feedback$arm` its arm, `feedback$reward` the reward and `feedback$context` the context in which
 #'   the arm was pulled, or `NULL`.
-#' * `commit(state, round, arm)`, if there is one, gives the new state when the choice has been
-#'   played, before its reward is known.
+#' * `commit(state, round, arm)`, if there is one, gives the new state when the arm has been pulled, before
+#'   its reward is known.
 #'
 #' What a policy can say of itself, where there is such a function:
 #'
@@ -25,9 +25,10 @@
 #'   not share is given by `last_terms` and `last_scale`, with `terms` 0 and the number of sums so far as
 #'   `looks`. `NULL`: nothing yet. Without it the plain sums of a policy without a guarantee are taken, and
 #'   `NA` for others.
-#' * `probability(state, round)`: the chance of each arm, 0 where it is not on offer: for [dpts_history()].
+#' * `probability(state, round)`: the probability of each arm, 0 where it is not available: for
+#'   [dpts_history()].
 #' * `finish(state)`: the new state when the end is known, and what is open is released (`finish = TRUE`).
-#' * `verdict(state)`: the arm that is proved to be the best, `NA` while none is.
+#' * `verdict(state)`: the arm that is declared the best, `NA` while none is.
 #'
 #' `choose()` must not keep anything from round to round: in a replay its choice may be discarded. What a run
 #' knows is in its state alone: a function that changes a variable outside it, by `<<-` or in an environment
@@ -47,19 +48,19 @@
 #' @section Errors:
 #' An error in one of the functions stops the call with an error of class `dpts_error_callback`
 #' that names the policy, the round and the run, and has R's own error as its parent. A value of
-#' `choose()` that is not one of the arms on offer is such an error, too.
+#' `choose()` that is not one of the available arms is such an error, too.
 #'
 #' @section Privacy:
-#' Nothing is promised unless you do: `guarantee` is a statement of yours, which the accountants take
-#' as it is. The sequence of arms that the functions choose must keep it for streams that differ in one
-#' reward, replaced by any value of \[0, 1\], however late rewards come and whichever arms are on
-#' offer. To make any policy private, see [policy_local()].
+#' There is no guarantee unless you state one: `guarantee` is your statement, and the accountants trust it.
+#' The sequence of arms that the functions choose must keep it for streams that differ in one reward, replaced
+#' by any value of \[0, 1\], however late rewards come and whichever arms are available. To make any policy
+#' private, see [policy_local()].
 #'
 #' @param name A string: what the policy is called in results.
 #' @param start,choose,update Functions; see Details.
 #' @param ... Not used; later arguments must be named.
 #' @param commit,report,probability,finish,verdict Functions, or `NULL`; see Details.
-#' @param guarantee What the policy promises: a budget such as [privacy_pure()], the guarantee of
+#' @param guarantee The guarantee of the policy: a budget such as [privacy_pure()], the guarantee of
 #'   another policy, or `NULL` for nothing.
 #' @inherit policy_ts_gaussian return
 #' @template see_policies

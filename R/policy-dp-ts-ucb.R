@@ -1,9 +1,8 @@
 #' DP-TS-UCB
 #'
-#' Thompson sampling that draws only so many times from what it knows, and so gives away less.
-#' Gaussian Thompson sampling in which the number of draws from an arm's posterior is limited; after the
-#' last, the arm keeps its largest draw (Hu et al. 2025). Privacy comes from the posterior's own spread;
-#' no other noise is added.
+#' Gaussian Thompson sampling with a limited number of draws, so that it reveals less. After the last draw
+#' from its distribution an arm keeps its largest draw (Hu et al. 2025). Privacy comes from the posterior's
+#' own spread; no other noise is added.
 #'
 #' @section The algorithm:
 #' With T the horizon, phi = `c0` T^((1 - `alpha`) / 2) ln(T)^((3 - `alpha`) / 2).

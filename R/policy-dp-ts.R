@@ -1,8 +1,8 @@
 #' DP-TS and Lazy-DP-TS
 #'
-#' Thompson sampling that keeps a promise of pure epsilon. Private Thompson sampling with Beta posteriors
-#' shifted to the optimistic side (Hu and Hegde 2022). `policy_dp_ts()` uses all rewards,
-#' `policy_lazy_dp_ts()` only the last full block of each arm, which needs far less noise.
+#' Thompson sampling under pure epsilon-differential privacy. The Beta posteriors are private and shifted to
+#' the optimistic side (Hu and Hegde 2022). `policy_dp_ts()` uses all rewards, `policy_lazy_dp_ts()` only the
+#' last full block of each arm, which needs far less noise.
 #'
 #' @section The algorithms:
 #' DP-TS (their Algorithm 1), in which an arm has O pulls:
@@ -31,7 +31,7 @@
 #'   exp(1)` explores less.
 #' * A node of the tree gets its noise once and keeps it. The tree of a block of 2^(r + 1)
 #'   rewards gets all but the last of them, so r + 1 levels are enough.
-#' * A reward strictly inside (0, 1) becomes a coin toss before it is counted.
+#' * A reward strictly inside (0, 1) becomes a random 0 or 1 with this mean before it is counted.
 #'
 #' @section Privacy:
 #' Neighbouring streams differ in the rewards of one round, replaced by any numbers of

@@ -2,7 +2,7 @@
 
 #' Forget what is old: sliding windows and discounts
 #'
-#' UCB policies for worlds that change: what was released long ago counts no more, or less and less.
+#' UCB policies for arms that change: old releases count less and less, or not at all.
 #'
 #' @details
 #' 1. Pull an arm for a batch of `batch` rounds. Its sum is released once, with fresh noise.
@@ -22,7 +22,8 @@
 #'
 #' Rounds are skipped, a batch at a time.
 #'
-#' @section Privacy: Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. A reward is
+#' @section Privacy:
+#' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. A reward is
 #'   in one batch, whose sum is released once, with Lap(1 / `epsilon`) or N(0, 1 / `mu`^2). When a batch is
 #'   forgotten is decided by rounds, which are public: forgetting costs nothing, and brings nothing. The arms
 #'   are `epsilon`-DP or `mu`-GDP, at every horizon.
@@ -74,22 +75,24 @@ policy_forget <- function(window = NULL, discount = NULL, epsilon = NULL, mu = N
   )
 }
 
-#' Start a policy anew when a change is seen
+#' Restart a policy when a change is detected
 #'
-#' Watches what a policy releases, and starts it anew when that proves that the mean of an arm has changed.
+#' `policy_detect()` watches the releases of a policy and restarts it when the mean of an arm has changed. Use
+#' it if you do not know whether means change. If you know that they do, [policy_forget()] with a window
+#' reacts faster.
 #'
 #' @details
-#' Of each arm an interval is kept that holds its mean at all looks at once, if that does not change: the one
-#' of [evidence()], with the chance `delta` / k of an error, cut with the intervals of earlier looks. It is
-#' looked at when the released rewards of an arm have grown by a fiftieth. When an interval is empty, the
-#' means are not what they were. The policy is then started anew: its clock and its counts begin at 0, what it
-#' released before is not used, and the batches that were open release nothing.
+#' The policy keeps, for each arm, a confidence interval that is valid at every look as long as the mean is
+#' constant. It is that of [evidence()], with error probability `delta` / k, intersected with the intervals of
+#' earlier looks. It is computed when the released rewards of an arm have grown by a fiftieth. An empty
+#' interval shows that the means have changed. The policy is then restarted: its clock and its counts begin at
+#' 0, what it released before is not used, and the batches that were open release nothing.
 #'
-#' If no mean changes, the chance that a life of the policy is ever ended is at most `delta`, whatever the
+#' If no mean changes, the probability that the policy is ever restarted is at most `delta`, whatever the
 #' rewards in \[0, 1\]. After n rewards of an arm a change by g is seen after about sqrt(n log(k / `delta`)) /
-#' g more. An arm that is not pulled shows no change: for that, a share `explore` of rounds, at fixed times,
-#' plays the arms in turn. And a policy whose batches double is blind while one is open: give it batches that
-#' grow slowly, as in `policy_dp_imed(1, ratio = 1.1)`.
+#' g more. A change of an arm that is not pulled goes unseen. For that, a share `explore` of rounds, at fixed
+#' times, pulls the arms in turn. A policy whose batches double sees nothing while one is open: use batches
+#' that grow slowly, as in `policy_dp_imed(1, ratio = 1.1)`.
 #'
 #' A *rival* that got better is seen late, because few of its rewards are new. Of two arms with means 0.6 and
 #' 0.4, one changes after 5,000 rounds. Half of the pulls were of the better arm again (medians of 20 runs):
@@ -104,18 +107,20 @@ policy_forget <- function(window = NULL, discount = NULL, epsilon = NULL, mu = N
 #' Where rivals rise, [policy_forget()] with a window is quicker.
 #'
 #' The scheme is that of detectors for bandits (Besson, Kaufmann, Maillard and Seznec 2022), with the evidence
-#' of this package in place of their likelihood ratios. [policy_restart()] starts anew at fixed times,
-#' [policy_forget()] forgets always. Rounds are played one by one. [estimates()] are those of the last life.
+#' of this package in place of their likelihood ratios. [policy_restart()] restarts at fixed times,
+#' [policy_forget()] forgets continuously. Rounds are simulated one by one. [estimates()] are those since the
+#' last restart.
 #'
-#' @section Privacy: The guarantee is that of `policy`. It releases each reward in one noisy sum, and the
-#'   detector reads these sums alone: when a life ends depends on them and on nothing else. A reward is used
-#'   in the life of its pull only, and of two lives each has its own rewards (parallel composition).
+#' @section Privacy:
+#' The guarantee is that of `policy`. It releases each reward in one noisy sum, and the detector reads these
+#'   sums alone: the times of restarts depend on them and on nothing else. A reward is used only until the
+#'   restart after its pull, so different segments have different rewards (parallel composition).
 #'
 #' @param policy A policy that releases each reward in one sum, with independent noise (in C from outside:
-#'   `.each_once = 1`, see [policy_compiled()]), or one in C that promises nothing and has [estimates()];
+#'   `.each_once = 1`, see [policy_compiled()]), or one in C without a guarantee that has [estimates()];
 #'   without contexts, not wrapped.
-#' @param delta The chance of a false alarm, in each life: a number in (0, 1).
-#' @param explore A share of rounds: a number from 0 to 0.5.
+#' @param delta The probability of a false alarm after each start: a number in (0, 1).
+#' @param explore Share of rounds in which the arms are pulled in turn: a number from 0 to 0.5.
 #' @template dots
 #' @inherit policy_ts_gaussian return
 #' @references Besson, L., Kaufmann, E., Maillard, O.-A. and Seznec, J. (2022). Efficient Change-Point

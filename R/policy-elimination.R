@@ -14,7 +14,7 @@
 #'    independent noise for each arm.
 #' 4. h = sqrt(ln(8 |S| e^2 / beta) / (2 R)), c = ln(4 |S| e^2 / beta) / (R `epsilon`); drop
 #'    every arm whose private mean is more than 2 h + 2 c below the best of S.
-#' 5. The last survivor is pulled for ever.
+#' 5. The last survivor is pulled from then on.
 #'
 #' @section Readings:
 #' R is a real number, and the loop that counts to it makes r = ceil(R) pulls: r is used in
@@ -50,7 +50,7 @@ policy_dp_se <- function(epsilon, beta = NULL, ...) {
 #'
 #' A policy that looks for the best arm when the number of people is fixed.
 #' Gives every arm that is left the same number of people, drops the worse half of them, and so on
-#' until one is left, which is then played (Karnin, Koren and Somekh 2013; here with noisy sums).
+#' until one is left, which is then pulled (Karnin, Koren and Somekh 2013; here with noisy sums).
 #'
 #' @section The algorithm:
 #' With S all k arms and n = `people`, in each of ceil(log2(k)) stages:
@@ -61,10 +61,10 @@ policy_dp_se <- function(epsilon, beta = NULL, ...) {
 #'    (The paper uses the last stage alone.)
 #' 4. Keep the ceil(|S| / 2) arms of the highest means.
 #'
-#' @section What it promises:
-#' A name at the end, and not that it is right with a given chance: for that there is [policy_top_two()]. The
-#' chance of an error falls exponentially in `people`; [dpts_identify()] measures it, with `limit` = `people`,
-#' and [verdict()] says what its releases prove.
+#' @section Guarantee:
+#' The policy names an arm at the end, but gives no bound on the probability of an error: [policy_top_two()]
+#' does. The probability of an error falls exponentially in `people`; [dpts_identify()] measures it, with
+#' `limit` = `people`, and [verdict()] says what its releases show.
 #'
 #' While a stage waits for late rewards, people are assigned in turn and their rewards are not used. With late
 #' rewards take `people` so much below the horizon that the last stage ends before it.

@@ -23,7 +23,7 @@
 #'    (z - x)^2 / (2 s^2) + m kl(z, x*): the rate at which rewards and noise together rule
 #'    out that the arm's mean is x*. Choose the arm of the least max(0, c - `safety` ln(1 + c)) + ln(I). Here
 #'    c = -ln(2 P(N(0, 1) >= sqrt(2 R))) is the significance of the whole deviation, and
-#'    I = 1 / (1 / m + 4 s^2) is the information in the mean, noise included, as a number of rewards.
+#'    I = 1 / (1 / m + 4 s^2) is the information on average, noise included, as a number of rewards.
 #' 4. Pull it for another batch of (`ratio` - 1) n / (1 + c) rewards, rounded up, where n is the number of its
 #'    pulls so far.
 #'
@@ -37,7 +37,8 @@
 #' (4 L) + 1 / (`mu` L)^2) for the mean of a batch of L rewards. On five Bernoulli arms (0.75, 0.625, ...,
 #' 0.25) the mean regret of the defaults at `mu` = 1 is 62 after 1e5 rounds.
 #'
-#' @section Continuous outcomes: A policy that takes rewards to be 0 or 1 gives them the variance x (1 - x).
+#' @section Continuous outcomes:
+#' A policy that takes rewards to be 0 or 1 gives them the variance x (1 - x).
 #' That is 25 times the variance of scores with a standard deviation of 0.1. With `outcome = "continuous"` a
 #' batch releases two numbers: the sum of rewards with N(0, 1 / `mu`^2), and the sum of (reward - 1/2)^2 with
 #' N(0, 1 / (2 `mu`)^2). A reward that moves by d moves the square by at most d (1 - d), so that the squared

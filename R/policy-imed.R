@@ -62,13 +62,15 @@
 #' No setting is free of runs that fail; a larger `safety` makes them rarer. [dpts_recommend()] tries the
 #' policy on your problem.
 #'
-#' @section Privacy: Neighbouring streams differ in one reward, replaced by any value of \[0, 1\] (or in the
+#' @section Privacy:
+#' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\] (or in the
 #' rewards of one round, of which only the pulled one is read). What is published is the sequence of arms, at
 #' every horizon, and it is `epsilon`-DP: each reward is in one batch of one arm, whose sum is released once,
 #' and a batch that the horizon ends early releases nothing. Batches may depend on the past, because they hold
 #' different rewards (parallel composition).
 #'
-#' @section Assignments: A policy that does not randomise assigns people in blocks of one arm. Anyone who sees
+#' @section Assignments:
+#' A policy that does not randomise assigns people in blocks of one arm. Anyone who sees
 #' the releases can predict the next assignment. **Nothing here protects against a time trend**: the arm is
 #' confounded with time. A trial or a test that needs a conclusion should randomise people to arms, with
 #' [policy_randomised()]; [dpts_plan()] compares the designs.

@@ -10,7 +10,7 @@
 #'    Lap(1 / `epsilon`)) / (2 n), n doubles, and older rewards are forgotten.
 #'
 #' @section Readings:
-#' The arm is chosen anew in every round; a block need not be filled by consecutive pulls. The
+#' The arm is chosen again in every round; a block need not be filled by consecutive pulls. The
 #' constants (3 and 3) are those of the confidence events that Hu and Hegde (2022) take over
 #' from this policy. log is natural by default; Hu and Hegde write base 2. Nothing is
 #' clipped, and rewards of \[0, 1\] are used as they are.

@@ -7,7 +7,7 @@
 #'
 #' @details
 #' A model keeps A = `ridge` I + sum z z' and b = sum (r - `centre`) z over the contexts z and rewards r it
-#' has seen, and theta = A^-1 b. In each round, for every arm on offer, with its context z:
+#' has seen, and theta = A^-1 b. In each round, for every available arm, with its context z:
 #'
 #' * LinUCB pulls the arm of the largest theta.z + `alpha` sqrt(z' A^-1 z) (Li et al. 2010, Algorithm 1;
 #'   Mishra and Thakurta 2015, Algorithm 3, who print A instead of A^-1);
@@ -37,7 +37,7 @@
 #'
 #' `"tree"` and `"gamma"` with `epsilon` are the published forms of Mishra and Thakurta: see Published forms.
 #' If nobody is to be trusted with rewards, `policy_local(policy_linucb(centre = 0.5), epsilon)` randomises
-#' each before it is seen ([policy_local()]). It promises more than `contexts = "public"`, and costs more
+#' each before it is seen ([policy_local()]). It guarantees more than `contexts = "public"`, and costs more
 #' where arms have many rewards.
 #'
 #' **Say how long contexts are.** `norm` is a bound on their length, the Euclidean one with `mu`, the sum of
@@ -59,10 +59,10 @@
 #' c (1 - c))^2 / 2. Let M^2 be the larger one, with w = 3 / (4 h^2): for c = 1/2, w = 3 and M^2 = 3.78125.
 #' Noise of standard deviation 1.945 N^2 / `mu` on A's diagonal, less by a factor of sqrt(2) off it, and of
 #' 1.123 N / `mu` on b therefore costs `mu` in all, before the factor of the counter. What is released is
-#' `mu`-GDP, and so is all that is made of it. Rewards that are not centred (`centre = 0`) would cost 1.871
-#' and 2.160; the larger gain is that regularisation then shrinks means to the centre and not to 0, so that an
-#' arm does not look good because it was pulled often. Where rewards are rare, a public guess of their rate is
-#' a better `centre`.
+#' `mu`-GDP, and so is everything computed from it. Rewards that are not centred (`centre = 0`) would cost
+#' 1.871 and 2.160; the larger gain is that regularisation then shrinks means to the centre and not to 0, so
+#' that an arm does not look good because it was pulled often. Where rewards are rare, a public guess of their
+#' rate is a better `centre`.
 #'
 #' With `epsilon` the scale of Laplace noise is 4 N^2 / `epsilon` on A's diagonal, half of that off it, and 4
 #' h N / `epsilon` on b, N now a bound on sums of numbers, with an intercept 1 + `norm`. The entries of z z'
@@ -142,17 +142,17 @@
 #' `epsilon` is the whole budget, and pure; `mu` is the whole budget of Gaussian differential privacy (see
 #' [privacy_gdp()]).
 #' Neighbouring streams differ in the reward and the context of one round, replaced by any other reward
-#' in \[0, 1\] and any other context in \[0, 1\]^d; pools of arms on offer are public. The arm of a round is
+#' in \[0, 1\] and any other context in \[0, 1\]^d; pools of available arms are public. The arm of a round is
 #' chosen from that round's own context in the clear, and to hide the context from it would force regret that
 #' grows linearly (Shariff and Sheffet 2018). What is protected, therefore, is a round's reward and context
 #' against the arms of *the other rounds*:
 #'
 #' * Rewards, always, and in the plain sense: the whole sequence of arms is `epsilon`-DP for the replacement
-#'   of one reward. With `contexts = "public"` that is all that is promised.
+#'   of one reward. With `contexts = "public"` the guarantee covers nothing else.
 #' * Contexts too, by `epsilon`- or `mu`-*joint* privacy, in batches: the arms of all other
 #'   rounds together change their probabilities by at most a factor e^`epsilon`. The reason is that a round is
 #'   in the same batch, whichever arm it pulled. So is it in trees with `model = "shared"`.
-#' * Trees with `model = "disjoint"` and without a `batch`, as in Mishra and Thakurta, promise less for
+#' * Trees with `model = "disjoint"` and without a `batch`, as in Mishra and Thakurta, guarantee less for
 #'   contexts: given the arms up to and including the round's own, the arms of later rounds change their
 #'   probabilities by at most a factor e^`epsilon`. In words: later arms tell about a round's context at most
 #'   `epsilon` beyond what its own arm tells. Under joint DP the adversary does not see the round's own arm.
@@ -171,10 +171,9 @@
 #' @param mechanism With `epsilon`, `"batches"`, or the published `"tree"` (for each number) or `"gamma"` (one
 #' for all of
 #'   them); with `mu`, a factorisation (`"toeplitz"`) or Gaussian trees (`"tree"`). `NULL` is the first.
-#' @param batch Release sums every so many rounds (rewards of an arm, with public contexts): a whole number,
-#' or
-#'   `"growing"`, the same as `NULL`; for the published forms `NULL` is after every reward. Does nothing
-#'   without privacy.
+#' @param batch Number of rounds between releases of sums (rewards of an arm, with public contexts): a whole
+#' number, or `"growing"`, the same as `NULL`; for the published forms `NULL` is after every reward. Does
+#' nothing without privacy.
 #' @param norm A bound on the length of contexts: their Euclidean length with `mu`, the sum of their numbers
 #'   with `epsilon`. A positive number, or `NULL` for what follows from \[0, 1\]^d. Refused where there is no
 #'   use for it.

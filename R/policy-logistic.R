@@ -9,37 +9,37 @@
 #' The mean reward of a context z is sigma(theta.z), where sigma(x) = 1 / (1 + e^-x). A model keeps A, a
 #' Fisher information, and b, and theta = A^-1 b. In each round
 #'
-#' 1. every arm on offer gets the index theta.z + `alpha` sqrt(z' A^-1 z), and an arm of the
+#' 1. every available arm gets the index theta.z + `alpha` sqrt(z' A^-1 z), and an arm of the
 #'    largest index is pulled;
 #' 2. when its reward r comes, eta is the theta.z of the pulled arm, cut to \[-3, 3\], with the theta of that
 #'    moment; w = sigma'(eta) is its weight, and A grows by w z z', b by z (r - sigma(eta) + w eta).
 #'
 #' At the start A is `ridge` I and b is 0. Step 2 is one step of Fisher scoring for each reward: theta
-#' maximises the sum of quadratic approximations to the log likelihoods, each taken at the theta at which
-#' the reward came in. It is optimism as in Logistic-UCB (Faury et al. 2020), with the information and the
-#' single pass over rewards of Faury et al. (2022). UCB-GLM (Li, Lu and Zhou 2017) and GLM-UCB (Filippi et al.
-#' 2010) weigh all rewards alike and maximise the likelihood anew in every round. The width is on the scale of
+#' maximises the sum of quadratic approximations to the log likelihoods, each taken at the theta at which the
+#' reward came in. It is optimism as in Logistic-UCB (Faury et al. 2020), with the information and the single
+#' pass over rewards of Faury et al. (2022). UCB-GLM (Li, Lu and Zhou 2017) and GLM-UCB (Filippi et al. 2010)
+#' weigh all rewards alike and maximise the likelihood again in every round. The width is on the scale of
 #' log-odds. As sigma is increasing, the largest index is also the largest optimistic mean.
 #'
 #' Outside \[-3, 3\] the approximation is a straight line, as if the mean went on linearly below 0.05 and
 #' above 0.95. Means there are still in their right order. Rewards between 0 and 1 are taken as they are:
 #' theta then maximises a quasi-likelihood.
 #'
-#' What was added stays as it is: old rewards keep the weight and the approximation of a theta that was worse.
-#' The error of an approximation is of second order: with theta off by e, of the order of e^2. This matters
-#' only while rewards are few. To look at old rewards again would cost privacy anew.
+#' Sums are never changed afterwards: old rewards keep the weight and the approximation of an earlier, worse
+#' theta. The error of an approximation is of second order: with theta off by e, of the order of e^2. This
+#' matters only while rewards are few. To look at old rewards again would cost privacy again.
 #'
 #' Without privacy a reward costs O(d^2), as in [policy_linucb()].
 #'
 #' @section Linear or logistic:
 #' Where contexts move means far towards 0 or 1, this policy has far less regret than [policy_linucb()]
 #' without privacy, and clearly less at `mu` from 1 on. Where means are linear in the context the two are
-#' alike without privacy, and with it this one has up to 15 per cent more. Where rewards are rare, weights are
+#' alike without privacy, and with it this one has up to 15% more. Where rewards are rare, weights are
 #' small, but the noise in A is made for weights of 1/4: the linear policy is then the better choice below
 #' `mu` = 1. `bench/contextual.md` in the sources has the numbers.
 #'
 #' @section Privacy:
-#' Neighbours and promises are those of [policy_linucb()] with `mu`: `mu`-GDP for rewards with `contexts =
+#' Neighbours and guarantees are those of [policy_linucb()] with `mu`: `mu`-GDP for rewards with `contexts =
 #' "public"`, and otherwise *joint* `mu`-GDP for a round's reward and context against the arms of all other
 #' rounds. Sums over batches are released with the correlated Gaussian noise of [counter_gaussian()],
 #' and `batch`, `norm` and `margin` are as described there.
@@ -67,8 +67,8 @@
 #'
 #' @param mu The whole budget of Gaussian differential privacy: from 1e-6 to 1e12, or `Inf` for no privacy.
 #' @param alpha Factor on the width, in standard errors of theta.z: a number, at least 0.
-#' @param batch Release sums every so many rounds: a whole number, or `"growing"`, the same as `NULL`. Does
-#'   nothing without `mu`.
+#' @param batch Number of rounds between releases of sums: a whole number, or `"growing"`, the same as
+#'   `NULL`. Does nothing without `mu`.
 #' @param contexts Are contexts to be protected (`"private"`), or only rewards (`"public"`)? Does nothing
 #'   without `mu`.
 #' @param ridge The regularisation: a positive number.

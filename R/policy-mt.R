@@ -40,8 +40,8 @@
 #' * r is clipped to \[0, n\]: the noise can take it outside, where there is no Beta distribution.
 #' * A tree over N leaves has floor(log2(N)) + 1 levels, and its nodes noise of scale
 #'   levels / eps0: the number of partial sums that a reward can really be in.
-#' * A reward strictly inside (0, 1) becomes a coin toss before Thompson sampling inserts it.
-#'   Private UCB takes it as it is.
+#' * A reward strictly inside (0, 1) becomes a random 0 or 1 with this mean before Thompson sampling inserts
+#'   it. Private UCB inserts it unchanged.
 #' * `warmup`: the experiments use "a smaller value" that the paper does not give.
 #' * The tuned UCB has no term for the noise. An arm whose released sum happens to be low may
 #'   never be pulled again, the best arm included: regret can be near that of random choice.

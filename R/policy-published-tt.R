@@ -7,7 +7,7 @@
 #' @section Both:
 #' The batches of an arm have f, f, 2 f, 4 f, ... rewards: each as many as all before it. The sum of each is
 #' released once, with Lap(1 / `epsilon`). In each round a fair coin decides between a leader and a
-#' challenger. After each release they may stop, with the arm of the highest mean, and play it from then on. K
+#' challenger. After each release they may stop, with the arm of the highest mean, and pull it from then on. K
 #' is the number of arms. Batches of the two overlap in time, others wait: a verdict is for means that do not
 #' change, and nothing here protects against a time trend.
 #'
@@ -25,7 +25,7 @@
 #'   with u = ln((K - 1) z / `error`) / 2 and z = p^2 pi^2 / 6 at the p-th batch of the arm that was just
 #'   released; A negative x_l - x counts as 0.
 #' * `"run"`: ln(1 / `error`) + ln(1 + ln n_l) + ln(1 + ln n) + L ln(1 / `error`)^2 / `epsilon`^2, with which
-#'   the authors' code runs: it is not proved, and squares negative differences, too, so that it may stop
+#'   the authors' code runs: it has no proof, and squares negative differences, too, so that it may stop
 #'   while its leader is a bad arm.
 #'
 #' @section DP-TT:
@@ -52,7 +52,7 @@
 #' whose sum is released once: arms, stopping time and verdict are together `epsilon`-DP.
 #'
 #' @param epsilon Privacy: a number from 1e-6 to 1e12.
-#' @param error The chance that the verdict is wrong: a number in (0, 1).
+#' @param error The probability that the verdict is wrong: a number in (0, 1).
 #' @param threshold Of AdaP-TT: `"proved"`, or `"run"`, with which its authors ran it.
 #' @template dots
 #' @inherit policy_ts_gaussian return

@@ -1,69 +1,71 @@
 #' A randomised experiment
 #'
-#' `policy_randomised()` assigns each person to an arm at random, with known probabilities. These are equal,
-#' or follow what was released of earlier people. With [evidence()], [effects()] and [verdict()] it concludes,
-#' privately, at any look, and under any drift.
+#' `policy_randomised()` assigns each person to an arm at random, with known probabilities. The probabilities
+#' are equal, or adapt to what was released of earlier people. Use it for a trial or a test that needs a
+#' conclusion: [verdict()] and [effects()] are then private, valid at every look, and valid under any drift.
+#' If the aim is reward alone, [policy_gaussian_imed()] loses less.
 #'
 #' @section The design:
-#' People come one by one, and time is cut into blocks of people. Within a block the chances of the arms are
-#' fixed. When all rewards of a block's people are in, the block is released: for each arm how many were
-#' tossed to it, and the sum of their rewards with N(0, 1 / `mu`^2) or Lap(1 / `epsilon`) added. Blocks are
-#' released in the order of their tosses, at most one with each reward that comes in. While rewards are out,
-#' the next blocks use what is known. At most 16 blocks wait for rewards: while all 16 wait, people are
-#' tossed independently with the chances of the next block, and are in no block.
+#' People come one by one, and time is cut into blocks of people. Within a block the probabilities of the arms
+#' are fixed. When all rewards of a block's people are in, the block is released: for each arm how many were
+#' randomised to it, and the sum of their rewards with N(0, 1 / `mu`^2) or Lap(1 / `epsilon`) added. Blocks
+#' are released in the order in which they began, at most one with each reward that comes. While rewards are
+#' out, the next blocks use what is known. At most 16 blocks wait for rewards: while all 16 wait, people are
+#' randomised independently with the probabilities of the next block, and are in no block.
 #'
-#' The chance of arm a in a block is f_a + (1 - sum of all f) raw_a: f are the floors, and raw is, with S the
-#' released sum of an arm, n its rewards, x = S / n and V its variance with the noise, y (1 - y) / n (at least
-#' 0.01 / n) plus the variance of the noise in S over n^2, for y = (S + 1) / (n + 2),
+#' The probability of arm a in a block is f_a + (1 - sum of all f) raw_a: f are the floors, and raw depends on
+#' the `rule`. Let S be the released sum of an arm, n its rewards and x = S / n. Its variance V includes the
+#' noise: y (1 - y) / n (at least 0.01 / n) plus the variance of the noise in S over n^2, for
+#' y = (S + 1) / (n + 2).
 #'
-#' * `"equal"`: the chances are 1 / k for each of k arms; a `control` has its own floor if that is more, and
-#'   the others share the rest evenly;
-#' * `"thompson"`: the chance that the arm is the best, if means are independent and normal;
+#' * `"equal"`: the probabilities are 1 / k for each of k arms; a `control` has its own floor if that is
+#'   more, and the others share the rest evenly;
+#' * `"thompson"`: the probability that the arm is the best, if means are independent and normal;
 #' * `"top_two"`: V_a / (V_a + V_c) for the leader a, the rest for its challenger c, the arm of the least
 #'   (x_a - x_c)^2 / (2 (V_a + V_c)) + 2 ln(n_c);
 #' * `"neyman"`: in proportion to sqrt(x (1 - x)), which is the standard deviation where rewards are 0 or 1.
 #'
-#' **Floors** are what makes a comparison possible: without one the rivals of a leader starve, and nothing is
-#' ever proved.
+#' **Floors** make a comparison possible. Without them the rivals of a leader get too few people for a
+#' verdict.
 #'
 #' **Blocks.** `NULL` begins with 200 people. Each next block is 0.3 times all people so far, up to 200 /
-#' `mu`^2 (400 / `epsilon`^2) people for each arm, but 200 in all at least: the larger a block is, the less
-#' its noise counts; the smaller, the earlier an experiment can stop. Where outcomes are continuous later
-#' blocks have at least min(k sqrt(1000 s^2 / v), 2 max(n, 500 k)) people, with n all people so far and s^2
-#' the variance of the noise in a sum: what is proved of small spreads needs few people, among whom noise
-#' counts for more. Here v is the variance of rewards within arms, as the noisy sums have it, but at least s
-#' sqrt(j) over the number of rewards released, for j sums. With predictions the first block is as large, too,
-#' with v = 0.01.
+#' `mu`^2 (400 / `epsilon`^2) people for each arm, but at least 200 in all. Noise matters less in a larger
+#' block; with smaller ones an experiment can stop earlier. Where outcomes are continuous later blocks have at
+#' least min(k sqrt(1000 s^2 / v), 2 max(n, 500 k)) people, with n all people so far and s^2 the variance of
+#' the noise in a sum, because small spreads need few people, among whom noise matters more. Here v is the
+#' variance of rewards within arms, by the noisy sums, but at least s sqrt(j) over the number of rewards
+#' released, for j sums. With predictions the first block is as large, too, with v = 0.01.
 #'
-#' **Tosses are independent** unless `permuted`: then the numbers of people are fixed for a block (its
-#' chances times its size) and only their order is random. Permuted blocks are more even; but the next
-#' toss can be foreseen better, the evidence needs rewards that do not depend on the tosses of others in the
-#' block, and there are no intervals that hold under drift.
+#' **Assignments are independent** unless `permuted`. Then the numbers of people are fixed for a block (its
+#' probabilities times its size) and only their order is random. Permuted blocks are more even, but the next
+#' assignment is easier to predict. The evidence then needs rewards that do not depend on the assignments of
+#' others in the block, and there are no intervals that hold under drift.
 #'
-#' Where arms are not on offer to everybody, a block is of people with the same arms on offer. People
-#' with other arms on offer are randomised among those arms, and their rewards are not used. When they are
-#' more than a whole block, the open one ends early, and the next is for what is on offer then.
+#' Where arms are not available to everybody, a block is of people with the same available arms. People
+#' with other available arms are randomised among those arms, and their rewards are not used. When they are
+#' more than a whole block, the open one ends early, and the next is for what is available then.
 #'
 #' @section Predictions:
-#' What is known of a person before the toss, such as last month's score, explains a part of the reward. With
-#' `predicted = c(low, high)` each choice comes with a prediction m of the reward (`predicted` of
+#' Something known of a person before the randomisation, such as last month's score, explains a part of the
+#' reward. With `predicted = c(low, high)` each choice comes with a prediction m of the reward (`predicted` of
 #' [agent_choose()], or [arms_predicted()] in a simulation), clipped to \[low, high\]; where there is none,
-#' the middle counts. A block then sums residuals, reward - m, and squares of them. The toss does not depend
-#' on m, so differences between arms are the same, and people are needed for the unexplained variance alone:
-#' (1 - R^2) of it. A wrong prediction costs people and never validity. Means of arms are unknown afterwards:
-#' there is [evidence()] and there are [effects()][effects.dpts_simulation] by tosses, and no [estimates()].
+#' the middle counts. A block then sums residuals, reward - m, and squares of them. The assignment does not
+#' depend on m, so differences between arms are the same, and the number of people that is needed falls to
+#' (1 - R^2) of it. A wrong prediction costs people, but the results stay valid. Means of arms are unknown
+#' afterwards: there is [evidence()] and there are [effects()][effects.dpts_simulation] by randomisation, and
+#' no [estimates()].
 #'
-#' A prediction is one number of a person, not one for each arm. **It may be made of** that person's data from
+#' A prediction is one number of a person, not one for each arm. **It may use** that person's data from
 #' outside of the experiment, by a model that was made from other data, and of anything that this policy has
-#' released. **Not of** other people's rewards before their release. With `protect = "reward"` also not of
-#' that person's own earlier rewards in the experiment, and with `"person"` only if the guarantee is for whole
-#' persons (`max_per_person` of [dpts_agent()]). If predictions are protected, nothing that is published may
-#' follow them: no stratum, not which arms are on offer, and not who takes part.
+#' released. **It must not use** other people's rewards before their release. With `protect = "reward"` it
+#' must not use that person's own earlier rewards in the experiment either, and with `"person"` only if the
+#' guarantee is for whole persons (`max_per_person` of [dpts_agent()]). If predictions are protected, nothing
+#' that is published may depend on them: not strata, not the available arms, and not who takes part.
 #'
 #' @section Privacy:
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. A reward is in one sum, which
-#' is released once, so everything together is `mu`-GDP or `epsilon`-DP: arms, chances, tests, intervals, the
-#' time at which one stops. The chances are public.
+#' is released once, so everything together is `mu`-GDP or `epsilon`-DP: arms, probabilities, tests,
+#' intervals, and the time of stopping. The probabilities are public.
 #'
 #' With predictions and `protect = "person"` neighbours differ in the reward and the prediction of one person,
 #' each replaced by any value. A residual lies in an interval of width r = 1 + high - low, and is scaled to
@@ -73,21 +75,22 @@
 #' and in squares alike.
 #'
 #' @inheritParams policy_top_two
-#' @param rule How the chances follow the releases.
-#' @param block People in a block: a whole number from 5; up to six of them, the last for all blocks that
-#'   follow; a growth rate g above 1 and up to 4 (each block after the first 200 people has (g - 1) times the
-#'   number of people before it, but at least 200); or `NULL`, see Blocks.
-#' @param floor No arm's chance is below it: a number from 0 to 1 / k. With a `control` two numbers are
+#' @param rule Rule by which the probabilities of a block follow from the releases; see The design.
+#' @param block Number of people in a block: a whole number from 5; up to six of them, the last for all
+#'   blocks that follow; a growth rate g above 1 and up to 4 (each block after the first 200 people has (g -
+#'   1) times the number of people before it, but at least 200); or `NULL`, see Blocks.
+#' @param floor Smallest probability of an arm: a number from 0 to 1 / k. With a `control` two numbers are
 #'   allowed, the second for the control, which may be larger.
-#' @param control The number of an arm that keeps a chance of at least 1 / k (or the second `floor`), or
+#' @param control The number of an arm that keeps a probability of at least 1 / k (or the second `floor`), or
 #'   `NULL`.
-#' @param burn_in The number of blocks at first whose chances are equal: a whole number. Chances follow what
-#'   is released once so many blocks have begun.
-#' @param permuted Fixed numbers of people in random order, in place of independent tosses?
+#' @param burn_in The number of blocks at first whose probabilities are equal: a whole number. The rule
+#'   applies once this number of blocks has begun.
+#' @param permuted Whether each block has fixed numbers of people in random order, in place of independent
+#'   assignments.
 #' @param outcome `"binary"`, or `"continuous"` for rewards that are any numbers in their range. Each block
 #'   then also releases for each arm the sum of squares about the middle of the range, at no cost of privacy,
 #'   with noise of scale 1 / (2 `mu`) or 1 / `epsilon`; see [policy_gaussian_imed()], Continuous outcomes.
-#'   The chances then follow the variances of rewards.
+#'   The probabilities then follow the variances of rewards.
 #' @param predicted Two increasing numbers of \[0, 1\] between which predictions are clipped, as parts of the
 #'   range of rewards; for `outcome = "continuous"`. `NULL`: there are no predictions.
 #' @param protect What is protected of each person: `"person"`, reward and prediction; or `"reward"`, and

@@ -22,11 +22,11 @@
 #'
 #' @section Filter:
 #' With `filter = privacy_gdp(mu)` the policy enforces a budget as it goes and needs no horizon. In each round
-#' a draw costs every arm on offer that has had a reward 1 / (`variance_scale` (n + 1)), the squared mu of its
-#' draw. A draw is made only if no arm has then paid more than mu^2; from the first round in which one would
-#' have, the arm on offer that was pulled most is played from then on, which costs nothing since pulls are
-#' published. The run is mu-GDP at every stopping time (fully adaptive composition of Gaussian DP: Smith and
-#' Thakurta 2022; Koskela, Tobaben and Honkela 2023).
+#' a draw costs every available arm that has had a reward 1 / (`variance_scale` (n + 1)), the squared mu of
+#' its draw. A draw is made only if no arm has then paid more than mu^2; from the first round in which one
+#' would have, the available arm that was pulled most is pulled from then on, which costs nothing since pulls
+#' are published. The run is mu-GDP at every stopping time (fully adaptive composition of Gaussian DP: Smith
+#' and Thakurta 2022; Koskela, Tobaben and Honkela 2023).
 #'
 #' @section Privacy:
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. What is published is the
@@ -36,7 +36,7 @@
 #' must be chosen without looking at the data, and the horizon be known.
 #'
 #' Conditions: n counts the pulls that were assigned, and the guarantee holds for every delay of rewards. If
-#' arms can be off offer, all rounds of the horizon are charged and not only those after the pre-pulls
+#' arms can be unavailable, all rounds of the horizon are charged and not only those after the pre-pulls
 #' (`pools = TRUE` in [dpts_privacy()]). In a replay of a log whose arms are known, every event read is
 #' charged, kept or not, and the accountants `"sequence"` and `"direct"` do not apply.
 #'
@@ -89,18 +89,18 @@ check_filter <- function(filter) {
 #' @details
 #' Lecture notes on Thompson sampling, Algorithm 1: draw theta_i from Beta(prior\[1\] + successes,
 #' prior\[2\] + failures), pull the arm of the largest. A reward strictly inside (0, 1) is first replaced by a
-#' coin toss that shows 1 with that probability.
+#' random 0 or 1 that is 1 with that probability.
 #'
 #' @section Privacy:
 #' None is claimed, and the randomness of the draws gives none worth having. Given the other arms' draws, a
 #' round publishes a bit: is this arm's draw above theirs? With one reward, 0 or 1, a threshold of 1 - u is
-#' passed with chance u^2 or 2u - u^2, so that the worst u has delta = 1 / (1 + e^epsilon): one round costs
-#' epsilon = ln(1 / delta - 1), 11.5 at delta = 1e-5, where Gaussian Thompson sampling costs 2.9. And
-#' what leaks grows in proportion to the rounds T. If all other rewards are 1, one failure
-#' tells as much after n pulls as after one: epsilon can grow by up to 0.334 T if the other arms' draws stand
-#' where they hurt most, and does grow by 0.179 T on two arms whose rewards are all 1. The
-#' vignette "Foundations" (`vignette("foundations", "dpts")`) derives and computes these numbers.
-#' [policy_ts_gaussian()] leaks far less, and says how much.
+#' passed with probability u^2 or 2u - u^2, so that the worst u has delta = 1 / (1 + e^epsilon): one round
+#' costs epsilon = ln(1 / delta - 1), 11.5 at delta = 1e-5, where Gaussian Thompson sampling costs 2.9. And
+#' what leaks grows in proportion to the rounds T. If all other rewards are 1, one failure tells as much after
+#' n pulls as after one: epsilon can grow by up to 0.334 T if the other arms' draws stand where they hurt
+#' most, and does grow by 0.179 T on two arms whose rewards are all 1. The vignette "Foundations"
+#' (`vignette("foundations", "dpts")`) derives and computes these numbers. [policy_ts_gaussian()] leaks far
+#' less, and says how much.
 #'
 #' @param prior Two positive numbers, the parameters of every arm's Beta prior.
 #' @template dots

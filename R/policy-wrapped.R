@@ -44,7 +44,7 @@ no_strata <- function(policy) {
 #' of pulls at 0, and a policy that needs to know its horizon gets `every` (or the horizon, if
 #' that is less). A reward that comes after the life of its pull is not used.
 #'
-#' Rounds are skipped, or played in lanes, wherever the policy itself could.
+#' Rounds are skipped, or simulated in vector code, wherever the policy itself could.
 #'
 #' @section Privacy:
 #' The guarantee is that of one life of the policy. A reward is used in the life of its pull and in
@@ -105,8 +105,8 @@ kernel.dpts_policy_restart <- function(policy, horizon) {
 #' @details
 #' A reward r of \[0, 1\] becomes a bit in two steps:
 #'
-#' 1. a coin toss that shows 1 with chance r (a reward of 0 or 1 stays what it is);
-#' 2. randomised response (Warner 1965): the bit is turned with chance q = 1 / (1 + e^`epsilon`).
+#' 1. a random bit that is 1 with probability r (a reward of 0 or 1 is unchanged);
+#' 2. randomised response (Warner 1965): the bit is flipped with probability q = 1 / (1 + e^`epsilon`).
 #'
 #' The policy gets the bit as its reward. The bit of an arm of mean m has the mean q + (1 - 2 q) m: a
 #' known map that keeps the order of arms and shrinks all gaps by 1 - 2 q = tanh(`epsilon` / 2).
@@ -124,11 +124,11 @@ kernel.dpts_policy_restart <- function(policy, horizon) {
 #' @section Privacy:
 #' Every reward has the guarantee before anyone sees it: all that the learner sees and stores is `epsilon`-DP,
 #' and so are the arms and everything else that is computed from it, whatever the policy, the delay or the
-#' arms on offer. The bits of two rewards have the chances 1 - q and q at most and at least, in the ratio
-#' e^`epsilon`. q is rounded up to a multiple of 2^-53, and hit exactly.
+#' available arms. The bits of two rewards have the probabilities 1 - q and q at most and at least, in the
+#' ratio e^`epsilon`. q is rounded up to a multiple of 2^-53, and hit exactly.
 #'
-#' A policy that promises something itself gets randomised rewards, and adds noise of its own. If its promise
-#' is `epsilon_1`-DP for rewards, the arms have ln((e^(`epsilon` + `epsilon_1`) + 1) / (e^`epsilon` +
+#' A policy with a guarantee of its own gets randomised rewards, and adds its own noise. If its guarantee is
+#' `epsilon_1`-DP for rewards, the arms have ln((e^(`epsilon` + `epsilon_1`) + 1) / (e^`epsilon` +
 #' e^`epsilon_1`)), less than either of the two.
 #'
 #' Contexts are not randomised.

@@ -30,7 +30,7 @@
 #'   up to which `"direct"` meets it: a number in (0, 1), by default 0.1 / `horizon`. It should be well
 #'   below one over the number of people: at delta = 1 / n a mechanism may publish everything
 #'   about one person, chosen at random.
-#' @param pools `TRUE` if arms can be off offer in some rounds: then more rounds are charged; see
+#' @param pools `TRUE` if arms can be unavailable in some rounds: then more rounds are charged; see
 #'   [dpts_privacy()].
 #' @returns A policy, [policy_ts_gaussian()].
 #' @section Errors:

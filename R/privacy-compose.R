@@ -37,12 +37,12 @@
 #'
 #' which for D = rho alpha is the known `k`^2 rho alpha.
 #'
-#' Apart: if no release holds two rewards of a person, what the person loses is the composition of `k`
-#' releases. mu becomes mu sqrt(`k`): 210 rewards at mu = 0.1 are 1.45-GDP, and 21-GDP if they may be in one
-#' release. Which releases hold the person's rewards may depend on earlier releases, on the times of visits
-#' and on chance, and on nothing else. For policies with Laplace noise `"pld"` is the composition of that
-#' noise. A policy must release each reward in one sum with independent noise; others, such as Gaussian
-#' Thompson sampling, trees and correlated noise, are refused. Of a guarantee or a budget you say by `apart`
+#' Apart: if no release holds two rewards of a person, the privacy loss of the person is the composition of
+#' `k` releases. mu becomes mu sqrt(`k`): 210 rewards at mu = 0.1 are 1.45-GDP, and 21-GDP if they may be in
+#' one release. Which releases hold the person's rewards may depend on earlier releases, on the times of
+#' visits and on chance, and on nothing else. For policies with Laplace noise `"pld"` is the composition of
+#' that noise. A policy must release each reward in one sum with independent noise; others, such as Gaussian
+#' Thompson sampling, trees and correlated noise, are refused. For a guarantee or a budget, `apart` states
 #' that it is the guarantee of one release.
 #'
 #' @section Simulated results:

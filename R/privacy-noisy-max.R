@@ -19,12 +19,12 @@
 #' the Laplace epsilon at most the largest of (sensitivity i + largest other sensitivity) / scale i: twice the
 #' usual ratio for equal values, as in Dwork and Roth's proof.
 #'
-#' Theorem 6 of Ou et al. states (epsilon, (k - 1) d)-DP for k values with Gaussian noise and
-#' epsilon >= 5 sqrt(2 log(2 / d)) max(`sensitivity` / `scale`). It is given as a second row, after
-#' the exact statement. Its lemma is stated for epsilon < 1, the factor k - 1 is
-#' not needed, and we could not follow how its proof splits epsilon and d into halves; we use the theorem
-#' as it is stated. Where the noise is so small that the exact epsilon is larger (roughly
-#' `sensitivity` / `scale` above 8 sqrt(2 log(2 / d))), the theorem is false, and epsilon is `NA`.
+#' Theorem 6 of Ou et al. states (epsilon, (k - 1) d)-DP for k values with Gaussian noise and epsilon >= 5
+#' sqrt(2 log(2 / d)) max(`sensitivity` / `scale`). It is given as a second row, after the exact statement.
+#' Its lemma is stated for epsilon < 1, the factor k - 1 is not needed, and we could not follow how its proof
+#' splits epsilon and d into halves; we use the theorem as stated. Where the noise is so small that the exact
+#' epsilon is larger (roughly `sensitivity` / `scale` above 8 sqrt(2 log(2 / d))), the theorem is false, and
+#' epsilon is `NA`.
 #'
 #' Noise comes from R's generator, as 53-bit uniforms: two draws each, as one draw of R's
 #' default generator has 32 bits. The generator is not cryptographic, and floating-point noise

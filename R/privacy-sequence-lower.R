@@ -32,10 +32,10 @@
 #' in place of 50 over 1,000 rounds. No upper bound here makes use of that limit, so there the band is wide,
 #' and the truth may lie anywhere in it.
 #'
-#' An adversary can achieve this bound if the other arms have so many rewards that their draws are almost
-#' known, and if it chooses which of them are on offer (`pools = TRUE` in [dpts_privacy()], which counts the
+#' An adversary can achieve this bound if the other arms have enough rewards that their draws are almost
+#' known, and if it chooses which of them are available (`pools = TRUE` in [dpts_privacy()], which counts the
 #' rounds after two arms' pre-pulls, or without pre-pulls those after the first; the rounds that gave the
-#' other arms their rewards come on top). With few arms that are all new and always on offer, their own
+#' other arms their rewards come on top). With few arms that are all new and always available, their own
 #' randomness also hides the private arm, and what leaks may be less than the lower bound.
 #'
 #' @inheritParams sequence_gdp

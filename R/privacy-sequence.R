@@ -48,7 +48,7 @@
 #' @returns `sequence_rdp()`: a vector of Rényi divergences, in nats, all arguments recycled
 #'   to one length. `sequence_account()`: a tibble, one row for each of them, with
 #'   * `alpha`, `rounds`, `prepulls`, `variance_scale`: as given;
-#'   * `rdp`: the bound of the sequence accountant, in nats;
+#'   * `rdp`: the bound by the sequence accountant, in nats;
 #'   * `published`: what the bound would be if every round published all its draws,
 #'     alpha rounds d(n0)^2 / 2, in nats;
 #'   * `method`: `"exact"` or `"grid"`;

@@ -1,6 +1,6 @@
 # The guarantee in plain language, for a protocol or a data protection officer.
 
-#' Say in words what is promised
+#' State a guarantee in words
 #'
 #' `privacy_statement()` describes who is protected, from whom, and how much can be learned about them at
 #' most. It says what is published and what is assumed. Use it for a study protocol, a register of processing
@@ -29,8 +29,8 @@
 #'   * `subject`, `software`, and `mechanism`: the call that makes the policy;
 #'   * `trust_model`: `"central"`, or `"local"` if outcomes are randomised before they are collected;
 #'   * `unit`: `"reward"` or `"person"`; `rewards_per_person` (`null`: not limited); `neighbours`;
-#'   * `guarantee`: `text`, `mu`, `epsilon` at `delta`, `pure_epsilon`, and `guess`, the highest chance of
-#'     a correct guess (`null`: there is no limit);
+#'   * `guarantee`: `text`, `mu`, `epsilon` at `delta`, `pure_epsilon`, and `guess`, the highest probability
+#'     of a correct guess (`null`: there is no limit);
 #'   * `accountant`: the one that proves this epsilon;
 #'   * `statement`: the paragraphs of the text.
 #'

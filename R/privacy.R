@@ -39,7 +39,8 @@
 #'
 #' For a policy without a guarantee, epsilon is `Inf` under every accountant.
 #'
-#' @section Gaussian Thompson sampling: The rounds composed are `horizon` - `arms` x `prepulls`, since the
+#' @section Gaussian Thompson sampling:
+#' The rounds composed are `horizon` - `arms` x `prepulls`, since the
 #' pre-pulls depend on no data. A round is mu-GDP with mu = 1 / sqrt(`variance_scale` (max(`prepulls`, 1) +
 #' 1)), since a changed reward can only be in an arm that holds one. Ou et al. state two readings. Without
 #' pre-pulls a round has sqrt(1/2) (Lemma 3); with them it has 1 / sqrt(c (b + 1)) over all T rounds (Lemma

@@ -1,7 +1,6 @@
 #' Read the Open Bandit Dataset
 #'
-#' Reads one log of the Open Bandit Dataset into a data frame that [dpts_replay()] and
-#' [dpts_ope()] take as it is.
+#' Reads one log of the Open Bandit Dataset into a data frame for [dpts_replay()] and [dpts_ope()].
 #'
 #' @details
 #' Columns whose names start with `context_` are what the contextual policies see by default: a constant;
@@ -18,8 +17,8 @@
 #'   * `timestamp`: `POSIXct`, UTC;
 #'   * `arm`: the item's id, an integer from 0;
 #'   * `reward`: 1 if it was clicked, else 0;
-#'   * `propensity`: the chance with which the item was shown at its position;
-#'   * `pool`: list of the ids on offer, the same for all;
+#'   * `propensity`: the probability with which the item was shown at its position;
+#'   * `pool`: list of the ids available, the same for all;
 #'   * `position`: factor with levels 1 (left), 2 (centre), 3 (right);
 #'   * `user_feature_0` to `user_feature_3`: factors, anonymised by the publisher;
 #'   * `context_constant`, `context_position_2`, ...: the default context, see Details.

@@ -1,12 +1,12 @@
 #' Read the Yahoo! front page log (R6A)
 #'
 #' Reads a log of news articles and clicks. It takes the files of "Yahoo! Front Page Today Module User Click
-#' Log Dataset, version 1.0" (`ydata-fp-td-clicks-v1_0`), plain or compressed by gzip, into a data frame that
-#' [dpts_replay()] takes as it is.
+#' Log Dataset, version 1.0" (`ydata-fp-td-clicks-v1_0`), plain or compressed by gzip, into a data frame for
+#' [dpts_replay()].
 #'
 #' @details
 #' A line holds a time, the article that was shown, whether it was clicked, the
-#' user's features, and the articles on offer with theirs:
+#' user's features, and the articles available with theirs:
 #'
 #' ```
 #' 1241160900 109513 0 |user 2:0.000012 3:0.000000 4:0.000006 5:0.000023 6:0.999958 1:1.000000 |109498
@@ -32,14 +32,14 @@
 #'
 #' @param path Files, read in this order.
 #' @param ... Not used; later arguments must be named.
-#' @param n_max Stop after so many events.
+#' @param n_max Maximum number of events to read.
 #' @param progress Show a progress bar?
 #' @returns A tibble with one row per event:
 #'   * `timestamp`: seconds since 1970, integer;
 #'   * `arm`: the id of the article shown, integer;
 #'   * `reward`: 1 if it was clicked, else 0;
-#'   * `propensity`: 1 / the number of articles on offer;
-#'   * `pool`: list of the ids on offer;
+#'   * `propensity`: 1 / the number of articles available;
+#'   * `pool`: list of the ids available;
 #'   * `context_1` to `context_6`: the user's features, `context_1` being the constant.
 #'
 #'   `attr(, "arm_features")` holds the articles' features as they first came, one row per

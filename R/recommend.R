@@ -20,7 +20,8 @@
 #' budget does not cover. Give `arms` as a guess, an earlier public trial or a worst case, or let the panel
 #' stand for what is not known.
 #'
-#' @section To lose little reward: `goal = "regret"`, the default. Candidates are the policies of this package
+#' @section To lose little reward:
+#' `goal = "regret"`, the default. Candidates are the policies of this package
 #' that can have the least regret. `"gaussian_imed"` is [policy_gaussian_imed()] with its defaults, which
 #' depend on mu. `"dp_imed"` is [policy_dp_imed()] as published, and `"dp_imed_tuned"` has the same releases
 #' with `index = "likelihood"`. With `prefer = "safe"` both have a `safety` that is larger by 0.3. Every
@@ -30,7 +31,8 @@
 #' `candidates = NULL` leaves out policies that are slow to simulate and have never ranked first: `"dp_ts"`,
 #' `"mt_ucb"`, `"mt_ts"` and `"dp_ucb_bound"`; and `"uniform"`, which meets every budget.
 #'
-#' @section To reach a conclusion: `goal = "verdict"` ranks by the number of people until a verdict which arm
+#' @section To reach a conclusion:
+#' `goal = "verdict"` ranks by the number of people until a verdict which arm
 #' is the best ([dpts_identify()]). A run without a verdict counts with the horizon. `goal = "effect"` ranks
 #' by the number of people that a test of fixed size needs for a power of 0.9 ([dpts_plan()]). It is the
 #' `horizon`, without an interval, where that is not enough. The probability of a false conclusion is at most
@@ -51,7 +53,8 @@
 #' (`contexts = "public"`) and `"local"` ([policy_local()], which needs no trusted server). Their bounds on
 #' contexts are those of `arms`.
 #'
-#' @section The panel: With `arms = NULL` candidates are simulated on six problems with Bernoulli rewards.
+#' @section The panel:
+#' With `arms = NULL` candidates are simulated on six problems with Bernoulli rewards.
 #' Four have the shapes of Sajed and Sheffet (2019), with best mean 0.75: `close` (all others 0.70), and
 #' `linear`, `convex` and `concave` (falling to 0.25 in these shapes). For `k = 5` they are theirs to the
 #' digit. The two hard problems are `small_gap` (0.52 against 0.50) and `rare` (0.05 against 0.03). Regret is

@@ -1,6 +1,6 @@
 #' Regret bounds from the papers
 #'
-#' Says how much reward a policy loses at most, as proved in the papers, beside the least that is possible in
+#' Says how much reward a policy loses at most by the theorem of its paper, and how much any policy loses in
 #' the long run.
 #'
 #' @details
@@ -52,7 +52,7 @@ regret_bound <- function(policy, arms, horizon) {
 
 #' Draw regret bounds
 #'
-#' Draws how much reward policies lose at most, beside the least that is possible as the horizon grows.
+#' Draws how much reward policies lose at most, and the least that is possible as the horizon grows.
 #'
 #' @param object A result of [regret_bound()].
 #' @param ... Must be empty.

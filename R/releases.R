@@ -65,11 +65,12 @@ EVENTS <- c("begin", "added", "retired", "end")
 #' * `terms`: how many independent variables of noise are in the sum.
 #' * `correlation`: of Gaussian noise whose later releases take back a part of the noise of earlier ones, as
 #'   in [policy_gaussian_imed()]; 0 if all noise is independent.
-#' * `chance`: the probability with which each person of the block was tossed to the arm, `NA` without tosses.
+#' * `chance`: the probability with which each person of the block was randomised to the arm, `NA` without
+#'   randomisation.
 #' * `floor`: a lower bound, fixed before the experiment, of the probability of an arm among any two; `NA`
-#'   without tosses.
-#' * `whole`: `FALSE` if the sum was released while rewards that belong in it were out, and for randomised
-#'   bits that no block has gathered yet. It then counts for [estimates()] and proves nothing.
+#'   without randomisation. * `whole`: `FALSE` if the sum was released while rewards that belong in it were
+#'   out, and for randomised bits that no block has gathered yet. It then counts for [estimates()] and proves
+#'   nothing.
 #' * `low`, `high`: the range of rewards in their own units.
 #'
 #' These columns are there only if some row needs them:
@@ -86,19 +87,19 @@ EVENTS <- c("begin", "added", "retired", "end")
 #'   agent that has ended. Such rows have `n` = 0.
 #' * `predicted_low`, `predicted_high`: between which predictions were clipped, as parts of the range, where
 #'   each reward x was released less a prediction m (`predicted` of [policy_randomised()]). `sum` is then of
-#'   the residuals (x - m + high) / (1 + high - low). They tell the differences between arms, by tosses, and
-#'   not the arms' means: there are no [estimates()] and no evidence by means.
+#'   the residuals (x - m + high) / (1 + high - low). They tell the differences between arms, by
+#'   randomisation, and not the arms' means: there are no [estimates()] and no evidence by means.
 #'
 #' Numbers have at most 15 digits, as many as [write.csv()] writes: a table that was written to a file and
 #' read back gives the same results to the last bit. Rows up to a round, such as `x[x$t <= 100, ]`, give the
 #' results as of that round.
 #'
 #' @section Several sites:
-#' A named list of agents or of release tables is several sites of one experiment:
-#' `evidence(list(site_a = x, site_b = y))`. Only tables cross the border: each site keeps its rewards, and
-#' may send its table as a file. All sites must have the same arms, range of rewards, noise and floor of
-#' chances, toss people alike, and have independent noise. Shards of one service split persons, not visits, by
-#' a hash of who they are: then each person is protected as by one agent.
+#' A named list of agents or of release tables is several sites of one experiment: `evidence(list(site_a = x,
+#' site_b = y))`. Only tables cross the border: each site keeps its rewards, and may send its table as a file.
+#' All sites must have the same arms, range of rewards, noise and floor of probabilities, randomise people
+#' alike, and have independent noise. Shards of one service split persons, not visits, by a hash of who they
+#' are: then each person is protected as by one agent.
 #'
 #' * **No site and no release may be left out because of its sums.** If only sites that look good are taken
 #'   in, 26% of claims at 5% are false; if each site's table is cut at its best moment, 98% are. Which sites
@@ -110,15 +111,15 @@ EVENTS <- c("begin", "added", "retired", "end")
 #'   ended, and for other tables `ended` says it.
 #' * Outcomes of different sites must be independent, given what happened before at each site.
 #' * By means, an arm must be better than another at all sites by one bound: theta must lie between the two
-#'   means at every site. By tosses each site may have means of its own.
+#'   means at every site. By randomisation each site may have means of its own.
 #'
 #' @section Sums of other software:
 #' `as_releases()` takes sums from an aggregation service, from another package for differential privacy, or
 #' from your own script. [evidence()], [effects()][effects.dpts_simulation] and [verdict()] are valid if all
 #' of these conditions hold:
 #'
-#' * The size of each release, the time of each look and the next chances depended on earlier releases alone.
-#'   The noise of each row is independent of all else, but for the declared `correlation`.
+#' * The size of each release, the time of each look and the next probabilities depended on earlier releases
+#'   alone. The noise of each row is independent of all else, but for the declared `correlation`.
 #' * `n` is the exact number of rewards. A noisy count is not: with a standard deviation of 10 around n = 20,
 #'   13% of claims at 5% were false.
 #' * Each reward was clipped to a range that was fixed before the data were seen.
@@ -131,8 +132,8 @@ EVENTS <- c("begin", "added", "retired", "end")
 #' * `squares`, if there are any, are of the same rewards and in all rows of a run, and their noise is
 #'   independent of that in `sum`. Gaussian noise of scale s in `sum` and s / `weight` in `squares` costs no
 #'   more privacy than that in `sum` alone if `weight` is at most 3.33, and Laplace noise if it is at most 1.
-#' * By tosses: each person was tossed with the stated chances, independently of all else, and rewards are
-#'   final before the block is released.
+#' * By randomisation: each person was randomised with the stated probabilities, independently of everything
+#'   else, and rewards are final before the block is released.
 #'
 #' @param x A result of [dpts_simulate()] with `history = TRUE`, of [dpts_replay()], an agent, or a release
 #'   table; or a named list of these, each of one run: the sites of one experiment.
@@ -183,10 +184,10 @@ dpts_releases.dpts_releases <- function(x, ...) {
 }
 
 #' @rdname dpts_releases
-#' @param data A data frame with the columns `arm`, `n` and `sum`, a row for each release in the order of the
-#'   releases, and others of the columns above. Columns of other names are left out. By default each row is a
-#'   release of its own, `t` counts the people so far, there is one variable of noise in each sum, nobody was
-#'   tossed, all sums are `whole`, and the step of geometric noise is 1, as in counts.
+#' @param data A data frame with the columns `arm`, `n` and `sum`, a row for each release in the order of
+#'   the releases, and others of the columns above. Columns of other names are left out. By default each row
+#'   is a release of its own, `t` counts the people so far, there is one variable of noise in each sum, nobody
+#'   was randomised, all sums are `whole`, and the step of geometric noise is 1, as in counts.
 #' @param noise The distribution of the noise, if `data` has no column `noise`.
 #' @param scale The scale of the noise, if `data` has no column `scale`.
 #' @param range The lowest and the highest possible reward, if `data` has no columns `low` and `high`: `sum`

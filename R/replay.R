@@ -4,20 +4,20 @@
 #' keeps the events in which the policy chooses the logged arm.
 #'
 #' @details
-#' Events are read in order. The policy chooses from the event's pool; if it chooses the arm that was shown,
-#' the event is kept: its reward counts, and the policy observes it. Otherwise the event is discarded without
-#' a trace (Li, Chu, Langford and Wang 2011). Where the logger chose uniformly and events are independent, the
-#' kept events have the distribution of the policy's own interaction, and `rate` is unbiased. The policy's
-#' clock counts kept events.
+#' Events are read in order. The policy chooses from the event's pool; if it chooses the arm that was
+#' shown, the event is kept: its reward counts, and the policy observes it. Otherwise the event is discarded
+#' without a trace (Li, Chu, Langford and Wang 2011). Where the logging policy chose uniformly and events are
+#' independent, the kept events have the distribution of the policy's own interaction, and `rate` is unbiased.
+#' The policy's clock counts kept events.
 #'
-#' Where propensities are not uniform, arms that the logger preferred are more frequent among the kept events.
-#' Then:
+#' Where propensities are not uniform, arms that the logging policy preferred are more frequent among the kept
+#' events. Then:
 #'
 #' * `"weighted"` keeps every match and weights its reward by 1 / propensity. That corrects
 #'   the average (it is self-normalised, so unbiased only as the log grows), but the policy
-#'   still *learns* from a history in which events the logger favoured are more frequent;
-#' * `"rejection"` keeps a match with the chance least propensity / propensity, which gives the whole history
-#'   the right distribution (Dudik et al. 2012), and keeps few events if one propensity is small.
+#'   still *learns* from a history in which events the logging policy favoured are more frequent;
+#' * `"rejection"` keeps a match with the probability least propensity / propensity, which gives the whole
+#'   history the right distribution (Dudik et al. 2012), and keeps few events if one propensity is small.
 #'
 #' `"auto"` takes plain replay for a uniform log and `"weighted"` otherwise. A log without
 #' `propensity` is taken as uniform, and refused if the counts of arms clearly contradict that.
@@ -32,7 +32,8 @@
 #' reward if the log is uniform (in plain replay weighted by 1 / pool size, as above), else the
 #' self-normalised importance weighted mean. Both are less noisy than a replay of [policy_uniform()]. The mean
 #' of the importance weights of the uniform policy is printed. A warning is given where it is more than 4
-#' standard errors and 1% away from 1: then the propensities are not those of the logger (see [dpts_ope()]).
+#' standard errors and 1% away from 1: then the propensities are not those of the logging policy (see
+#' [dpts_ope()]).
 #'
 #' Runs differ in the policy's own random numbers and noise, not in the events: averaging over runs does not
 #' remove the error that comes from the log being finite. See [summary()][summary.dpts_replay].
@@ -42,7 +43,8 @@
 #' matrix in [dpts_ope()] count, is that of a factor's levels, else of the sorted values of `arm` and `pool`.
 #' The Open Bandit items 0, 1, ... are thus arms 1, 2, ... in order, labelled by their own ids.
 #'
-#' @section Privacy: A replay states its own guarantee: its print shows it, and [dpts_privacy()] of a replay
+#' @section Privacy:
+#' A replay states its own guarantee: its print shows it, and [dpts_privacy()] of a replay
 #' draws it. Anyone who knows the arms of the log can infer from the kept events every choice of the policy,
 #' also in discarded events. A policy that releases noisy sums keeps its guarantee, because the decision to
 #' keep an event does not depend on its reward. Gaussian Thompson sampling is private by its random draws,
@@ -55,9 +57,9 @@
 #'   (see [log_query()]):
 #'   * `arm`: the arm shown;
 #'   * `reward`: its reward, in \[0, 1\];
-#'   * `pool` (optional): a list column, the arms on offer; without it these are all arms that the
+#'   * `pool` (optional): a list column, the available arms; without it these are all arms that the
 #'     log shows, or all levels of the factor `arm`;
-#'   * `propensity` (optional): the probability with which the logger showed `arm`, in (0, 1\];
+#'   * `propensity` (optional): the probability with which the logging policy showed `arm`, in (0, 1\];
 #'   * contexts (optional): columns of numbers.
 #' @param policies The policies to replay: one, or a named list.
 #' @param arm,reward,propensity Names of the columns of arms, rewards and propensities, if they have other

@@ -58,7 +58,7 @@ audit_verdict <- function(x) {
 
 #' The worst adversary at each delta
 #'
-#' Picks, at each delta, the attack that found most. `autoplot()` draws what a policy promises beside what the
+#' Picks, at each delta, the attack that found most. `autoplot()` draws the guarantee of a policy and what the
 #' attacks found.
 #'
 #' @param object A result of [dpts_audit()].

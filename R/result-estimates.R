@@ -30,26 +30,26 @@
 #' of 0.1 and 2,000 people intervals are a third as wide.
 #'
 #' The sequence of [evidence()], whose x follow the releases, is about as wide where means do not change: 6%
-#' narrower to 7% wider in the mean (means of .05, .5 and .9, 300 to 30,000 people, Gaussian, Laplace and no
+#' narrower to 7% wider on average (means of .05, .5 and .9, 300 to 30,000 people, Gaussian, Laplace and no
 #' noise), narrowest with many rewards of means near 1/2. It is not used here, for it does not hold where
 #' means do change.
 #'
-#' Sums of rewards less predictions ([policy_randomised()]) tell no means: NA beside other policies, and alone
-#' an error.
+#' Sums of rewards less predictions ([policy_randomised()]) tell no means: NA if there are other policies,
+#' otherwise an error.
 #'
 #' Where means change, the interval is for the average of the means in the rounds whose rewards are in the
-#' sum. For a policy that is started anew ([policy_restart()]) the estimates are those of its last life.
+#' sum. For a policy that restarts ([policy_restart()]) the estimates are those of its last life.
 #'
 #' @param x A result of [dpts_simulate()], or of [dpts_replay()] without weights, or a release table
-#'   ([dpts_releases()]). Of rows up to a round, such as `x[x$t <= 100, ]`, the estimates are as of that
+#'   ([dpts_releases()]). For rows up to a round, such as `x[x$t <= 100, ]`, the estimates are as of that
 #'   round; a simulation must then have its history.
 #' @param ... Must be empty.
 #' @param level The confidence level of each arm's interval: a number in (0, 1).
 #' @returns A tibble, one row for each problem (if there are several), policy, delay (of a replay), run and
 #'   arm: `problem`, `policy` (factors), `delay`, `run`, `arm` (a factor if arms have names, else a number),
 #'   `rewards` (in the sum), `mean`, `lower` and `upper`, in the units of the rewards; NA where there is no
-#'   sum, and for `lower` and `upper` where rewards have no bounds. Of a table without runs also `releases`,
-#'   how many releases are in the sum.
+#'   sum, and for `lower` and `upper` where rewards have no bounds. For a table without runs also `releases`,
+#'   the number of releases in the sum.
 #' @references Howard, S., Ramdas, A., McAuliffe, J. and Sekhon, J. (2021). Time-uniform,
 #'   nonparametric, nonasymptotic confidence sequences. Annals of Statistics 49.
 #' @template see_simulation

@@ -98,11 +98,11 @@ print.dpts_plan <- function(x, ...) print_lines(x, ...)
 #'   * `test`: by which claims are made in the plan, `"z-test"` or `"evidence"`; `NA`: there are none;
 #'   * `share`, `sd`: of people who get the arm, and its standard deviation over runs;
 #'   * `claimed`: how often it is claimed, to be better than the control or the best;
-#'   * `proved`: how often evidence ([evidence()]) proves that at any look, at the level of the claims;
-#'     `proved_at`: after how many people then, the median; `NA` where the policy releases no sums that prove
-#'     something.
+#'   * `proved`: share of runs in which the evidence ([evidence()]) shows this at any look, at the level of
+#'     the claims; `proved_at`: the median number of people then; `NA` where the policy releases no sums for
+#'     evidence.
 #'
-#'   `autoplot()`: a ggplot of power (where there is nothing to prove, false claims) and failures against
+#'   `autoplot()`: a ggplot of power (for a scenario without a difference, false claims) and failures against
 #'   people, with a panel for each scenario; points side by side where there is one number of people.
 #' @template see_simulation
 #' @examples

@@ -19,13 +19,13 @@ result_key.dpts_privacy <- function(x) {
 #' may give away about one person, by all of them.
 #'
 #' @details
-#' Epsilon is drawn against delta on logarithmic axes; against the horizon, if there are several and one
-#' delta only; or side by side, if there is one of each. With one policy there is one line for each
+#' Epsilon is drawn against delta on logarithmic axes; against the horizon, if there are several and
+#' one delta only; or side by side, if there is one of each. With one policy there is one line for each
 #' accountant, with several a colour for each policy and a line type for each accountant; more than eight
 #' policies carry their names or get panels; several horizons get panels. With a column `lower` there is a
 #' band, from there up to the least of the lines: the truth for other arms whose largest draw is known. With
-#' few arms, all new and always on offer, it may lie below. What has no place on the axes, such as an infinite
-#' epsilon, is named below the plot.
+#' few arms, all new and always available, it may lie below. What has no place on the axes, such as an
+#' infinite epsilon, is named below the plot.
 #'
 #' @param object A result of [dpts_privacy()].
 #' @param ... Must be empty.

@@ -65,21 +65,21 @@ name_problem <- function(x, label) {
 #' Averages the regret of each policy over the runs, with confidence intervals.
 #'
 #' @section Intervals:
-#' The interval of a mean regret is Student's on the logarithm, widened on each side by what runs that were
-#' not played may add. In n runs a share of 1 - ((1 - `level`) / 2)^(1 / n) of all possible runs, about 3.7
-#' / n at 0.95, may go unseen. Such runs are taken to lie up to 1.75 times as far from the mean as the
-#' farthest run seen on that side. Where runs are alike (more than half equal, all but at most two) they may
-#' lie anywhere between 0 and the number of rounds times the largest gap between two arms. No limit lies
-#' outside these bounds. The interval is `NA` for one run, and for runs that are alike where rewards have no
-#' bounds. It has width zero only for a policy that neither draws at random nor learns, such as
-#' [policy_fixed()], on arms that do not change: its regret is the same in all runs.
+#' The interval of a mean regret is Student's on the logarithm, widened on each side by what unseen runs may
+#' add. In n runs a share of 1 - ((1 - `level`) / 2)^(1 / n) of all possible runs, about 3.7 / n at 0.95, may
+#' go unseen. Such runs are taken to lie up to 1.75 times as far from the mean as the farthest run seen on
+#' that side. Where runs are alike (more than half equal, all but at most two) they may lie anywhere between 0
+#' and the number of rounds times the largest gap between two arms. No limit lies outside these bounds. The
+#' interval is `NA` for one run, and for runs that are alike where rewards have no bounds. It has width zero
+#' only for a policy that neither draws at random nor learns, such as [policy_fixed()], on arms that do not
+#' change: its regret is the same in all runs.
 #'
 #' In simulations of 24 pairs of policy and problem, 95% intervals from 5 to 100 runs held the mean in 92 to
 #' 100% of cases, with two exceptions. From 5 runs of [policy_lazy_dp_ts()], whose regrets are skewed, 89%
 #' did. From 5 to 100 runs of [policy_dp_imed()] on five arms 84 to 92% did, because one run in a hundred
 #' fails and makes a fifth of the mean. **No interval can show what no run has shown.** A message says where
 #' one run makes more than a quarter of the mean and is above 5 times the median, and where a policy with
-#' rare runs of this kind has fewer than 300 runs. Compare quantiles then, or play more runs.
+#' rare runs of this kind has fewer than 300 runs. Compare quantiles then, or simulate more runs.
 #'
 #' @param object A result of [dpts_simulate()].
 #' @param ... Must be empty.
@@ -204,7 +204,7 @@ constant_columns <- function(columns, group) {
 #' @returns A tibble, one row for each problem (if there are several), policy, delay (of a replay), run and
 #'   arm of `x`: `problem`, `policy` (factors), `delay`, `run`, `arm` (a factor if arms have names, else a
 #'   number) and `pulls`, the rounds in which the arm was pulled, over the whole horizon, or a replay's kept
-#'   events. Of rows up to a round, such as `x[x$t <= 100, ]`, the pulls are those of these rounds; the
+#'   events. For rows up to a round, such as `x[x$t <= 100, ]`, the pulls are those of these rounds; the
 #'   simulation must then have its history.
 #' @template see_simulation
 #' @examples
@@ -262,9 +262,9 @@ abort_as_of <- function(policy, t, why) {
 #' @param object A result of [pulls()] or [estimates()], of a simulation or an agent.
 #' @param ... Must be empty.
 #' @param log `"x"` for a logarithmic axis, or `""`.
-#' @returns A ggplot with a panel for each policy, and problem, if there are several. Of pulls: the mean over
-#'   runs as a point and a line from the least to the most. Of estimates: a point and an interval for each
-#'   run, of the first twenty.
+#' @returns A ggplot with a panel for each policy, and problem, if there are several. For pulls: the mean
+#'   over runs as a point and a line from the least to the most. For estimates: a point and an interval for
+#'   each run, of the first twenty.
 #' @template see_simulation
 #' @examples
 #' arms <- arms_bernoulli(c(new = 0.6, old = 0.5))
@@ -359,7 +359,7 @@ tbl_sum.dpts_simulation <- function(x, ...) {
 #'
 #' Turn results into plain tables, with the column names of the broom package.
 #' `tidy()` gives one row for each estimate of a result, `glance()` the result in one row, and
-#' `augment()` the rows of a simulation with the mean over runs beside each.
+#' `augment()` the rows of a simulation with the mean over runs added to each.
 #'
 #' @param x A result of [dpts_simulate()], [dpts_recommend()], [dpts_tune()], [dpts_replay()],
 #'   [dpts_ope()], [dpts_privacy()], [dpts_audit()] or [dpts_reproduce()].

@@ -224,9 +224,9 @@ plot.dpts_result <- function(x, ...) {
 
 #' Put results together
 #'
-#' `rbind()` joins results of one function that belong together: parts of a simulation that the jobs of
-#' a cluster played, more runs, more policies, more delays of a replay. `dplyr::bind_rows()` does, too,
-#' where the parts are of one problem, or have a column `problem`.
+#' `rbind()` joins results of one function that belong together: parts of a simulation from the jobs of a
+#' cluster, more runs, more policies, more delays of a replay. `dplyr::bind_rows()` does, too, where the parts
+#' are of one problem, or have a column `problem`.
 #'
 #' @details
 #' The columns `policy` and `problem` are factors whose levels carry what they stand for (see
@@ -236,7 +236,7 @@ plot.dpts_result <- function(x, ...) {
 #' * two simulations of different problems (other arms, another horizon) are put side by side, with a
 #'   first column `problem`: `rbind(easy = x, hard = y)` names the problems;
 #' * one name for two different policies (also where only a helper function of a policy of your own was
-#'   changed), one run played with two seeds, or anything else that would mix what differs (another
+#'   changed), one run with two seeds, or anything else that would mix what differs (another
 #'   log, budget or level) is an error of class `dpts_error_join` that says what differs; for
 #'   `rbind()` also a row that comes twice.
 #'
@@ -326,7 +326,7 @@ words_row <- function(row) {
 #'
 #' Says which policies and arms the rows of a result belong to.
 #' The labels of a result carry what they stand for, even if they were renamed: `policies()` gives the
-#' policies, `dpts_problems()` the arms that they were played on.
+#' policies, `dpts_problems()` the arms that they were run on.
 #'
 #' @param x A result of [dpts_simulate()], [dpts_recommend()], [dpts_tune()] or [dpts_reproduce()]; for
 #'   `policies()` one of [dpts_privacy()], [dpts_replay()] or [dpts_plan()], too.

@@ -14,7 +14,7 @@
 #' policies are in the call. Policies in one call share random numbers run by run: compare them by differences
 #' within runs.
 #'
-#' Rounds are played by the fastest method that keeps their distribution: 
+#' Rounds are simulated by the fastest method that keeps their distribution:
 #'
 #' * one by one;
 #' * many at once, where an arm leads and rounds are certain to pull it (Gaussian and Beta Thompson sampling,
