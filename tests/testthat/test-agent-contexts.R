@@ -148,16 +148,18 @@ test_that("noise is whole steps of the scale that the ledger names, in every num
   expect_true(all(scale == scale[, 1]))
   expect_true(all(scale[, 1] / factor > move))
   z <- noise / scale
-  for (i in 1:5) expect_gt(stats::ks.test(z[i, ] + runif(n, -0.5, 0.5) * 2^-20, "pnorm")$p.value, 1e-4)
+  # The noise is live: each limit fails by chance less than once in 1e9, all numbers together show more.
+  jitter <- z + runif(length(z), -0.5, 0.5) * 2^-20
+  for (x in c(asplit(jitter, 1), list(jitter))) expect_gt(stats::ks.test(as.vector(x), "pnorm")$p.value, 1e-10)
   # Laplace noise of this scale has twice the variance, and is hardly farther from a normal distribution.
-  expect_lt(abs(mean(z^2) - 1), 5 * sqrt(2 / length(z)))
-  expect_lt(max(abs(stats::cor(t(z)) - diag(5))), 5 / sqrt(n))
+  expect_lt(abs(mean(z^2) - 1), 6.7 * sqrt(2 / length(z)))
+  expect_lt(max(abs(stats::cor(t(z)) - diag(5))), 6.7 / sqrt(n))
   # and Laplace noise from normal noise by the mean of its size, which is 1 and not 0.8
-  n <- 1500
+  n <- 2000
   agent <- watched(dpts_agent(policy_mt_ucb(1), 2, horizon = n, use = "arrival"))
   for (i in seq_len(n / 100)) agent_reward(agent, agent_choose(agent, 100)$ticket, 0) # more are fed together
   expect_gte(nrow(agent$seen), n)
-  expect_lt(abs(mean(abs(agent$seen[, 3] / agent$seen[, 2])) - 1), 5 / sqrt(n))
+  expect_lt(abs(mean(abs(agent$seen[, 3] / agent$seen[, 2])) - 1), 6.7 / sqrt(n))
 })
 
 test_that("a context is forgotten once it is learned from, and what is open goes on after a crash in mid-batch", {

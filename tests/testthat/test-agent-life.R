@@ -353,16 +353,16 @@ test_that("mistakes with arms are named, and what cannot be promised is refused"
 })
 
 test_that("an experiment takes on an arm: its open block ends, and the new arm has its share of the tosses", {
-  agent <- dpts_agent(policy_randomised(mu = 1, block = 50, rule = "thompson"), c("a", "b"), use = "arrival")
-  x <- agent_choose(agent, 80)
-  agent_reward(agent, x$ticket[1:60], as.numeric(x$arm[1:60] == "a"))
+  agent <- dpts_agent(policy_randomised(mu = 1, block = 60, rule = "thompson"), c("a", "b"), use = "arrival")
+  x <- agent_choose(agent, 90)
+  agent_reward(agent, x$ticket[1:70], as.numeric(x$arm[1:70] == "a"))
   agent_arms(agent, add = "c")
-  y <- agent_choose(agent, 40)
+  y <- agent_choose(agent, 55) # nobody gets c with probability 2e-10
   expect_equal(unique(y$probability[y$arm == "c"]), 1 / 3)
   expect_lte(sum(tapply(y$probability, y$arm, unique), na.rm = TRUE), 1 + 1e-9) # not all may have been tossed
-  agent_reward(agent, c(x$ticket[61:80], y$ticket), 0.5)
-  expect_equal(sum(estimates(agent)$rewards), 80) # two blocks, the second of 30
+  agent_reward(agent, c(x$ticket[71:90], y$ticket), 0.5)
+  expect_equal(sum(estimates(agent)$rewards), 90) # two blocks, the second of 30
   z <- agent_choose(agent, 10)
   agent_reward(agent, z$ticket, 0.5)
-  expect_equal(sum(estimates(agent)$rewards), 130)
+  expect_equal(sum(estimates(agent)$rewards), 150)
 })

@@ -326,7 +326,7 @@ test_that("what is not on the list of what is published is not shown by any verb
 
 test_that("an audit of the whole agent finds nothing, and finds a promise that is too good", {
   # The least that the third arm tells of the first reward, and that the mean that is published of it tells,
-  # each with confidence 0.99: the epsilon at delta = 0.01
+  # each with confidence 1 - 1e-9: the epsilon at delta = 0.01
   found <- function(mu, runs) {
     seen <- vapply(0:1, function(reward) {
       rowSums(replicate(runs, {
@@ -336,14 +336,14 @@ test_that("an audit of the whole agent finds nothing, and finds a promise that i
         c(agent_choose(agent)$arm == 1, estimates(agent)$mean[1] > 0.5)
       }))
     }, c(0, 0))
-    log(pmax(stats::qbeta(0.005, seen[, 2], runs - seen[, 2] + 1) - 0.01, 0) /
-          stats::qbeta(0.995, seen[, 1] + 1, runs - seen[, 1]))
+    log(pmax(stats::qbeta(5e-10, seen[, 2], runs - seen[, 2] + 1) - 0.01, 0) /
+          stats::qbeta(1 - 5e-10, seen[, 1] + 1, runs - seen[, 1]))
   }
-  # The agent's noise has no seed, but so many runs exceed the promise by chance less than once in 10,000. The
-  # means show noise of a tenth of its scale; a half would take thousands of runs, and is seen in test-exact.R.
+  # The agent's noise has no seed; by chance the promise is exceeded less than once in 1e8. The means show noise of
+  # a tenth of its scale; a half would take thousands of runs, and is seen in test-exact.R.
   claimed <- gdp_epsilon(0.3, 0.01)
   expect_lt(max(found(0.3, 40)), claimed)
-  expect_gt(min(found(20, 20)), claimed)
+  expect_gt(min(found(20, 60)), claimed)
 })
 
 test_that("deleted rewards are not in the file's bytes, nor in its log's", {

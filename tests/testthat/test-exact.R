@@ -2,7 +2,7 @@
 
 skip_on_cran() # takes seconds
 
-# These draws have no seed: a limit of 1e-6 on p-values keeps false alarms away.
+# These draws have no seed: a limit of 1e-10 on p-values keeps false alarms away.
 
 exact_tree <- function(kind, m, e, depth, most = 40L) {
   .Call(dpts:::C_exact_tree, kind, c(m, e), as.integer(depth), most)
@@ -97,20 +97,20 @@ test_that("draws have their distribution and tails, at scales from 1 to 1e6", {
   for (rate in list(c(1, 0), c(3, 3), c(8388608 + 1, 33), c(8796093, 43))) {
     ratio <- rate[1] / 2^rate[2]
     x <- exact_draws("laplace", n, rate[1], rate[2])
-    expect_gt(chi_square(x, laplace_cdf, ratio), 1e-6)
+    expect_gt(chi_square(x, laplace_cdf, ratio), 1e-10)
     # The tail beyond 8 scales: a binomial count
     cut <- ceiling(8 / ratio)
     tail <- 2 * exp(-(cut + 1) * ratio) / (1 + exp(-ratio))
-    expect_tail_count(sum(abs(x) > cut), n, tail, 1e-6)
+    expect_tail_count(sum(abs(x) > cut), n, tail, 1e-10)
     z <- exact_draws("normal", n, rate[1], rate[2])
-    expect_gt(chi_square(z, normal_cdf, ratio), 1e-6)
+    expect_gt(chi_square(z, normal_cdf, ratio), 1e-10)
     cut <- ceiling(3.5 / ratio)
     tail <- 2 * stats::pnorm(-(cut + 0.5) * ratio)
-    expect_tail_count(sum(abs(z) > cut), n, tail, 1e-6)
+    expect_tail_count(sum(abs(z) > cut), n, tail, 1e-10)
     # The lowest bits are as good as the others: parity at large scales is a fair coin.
     if (ratio < 0.01) {
-      expect_tail_count(sum(x %% 2), n, 0.5, 1e-6)
-      expect_tail_count(sum(z %% 2), n, 0.5, 1e-6)
+      expect_tail_count(sum(x %% 2), n, 0.5, 1e-10)
+      expect_tail_count(sum(z %% 2), n, 0.5, 1e-10)
     }
   }
 })
@@ -150,9 +150,9 @@ test_that("exact mechanisms release on the grid, and say so", {
   expect_output(print(mechanism_gaussian(1, mu = 2, sensitivity = 3, exact = TRUE, grid = 1)),
                 "rounded Gaussian noise of scale 1.5; guarantee: 2-GDP")
   noise <- as.numeric(mechanism_laplace(rep(5, 1e5), epsilon = 1, exact = TRUE)) - 5
-  expect_gt(ks.test(jitter_grid(noise), function(z) ifelse(z < 0, exp(z) / 2, 1 - exp(-z) / 2))$p.value, 1e-6)
+  expect_gt(ks.test(jitter_grid(noise), function(z) ifelse(z < 0, exp(z) / 2, 1 - exp(-z) / 2))$p.value, 1e-10)
   noise <- as.numeric(mechanism_gaussian(rep(5, 1e5), mu = 0.25, exact = TRUE)) - 5
-  expect_gt(ks.test(jitter_grid(noise), "pnorm", 0, 4)$p.value, 1e-6)
+  expect_gt(ks.test(jitter_grid(noise), "pnorm", 0, 4)$p.value, 1e-10)
   expect_equal(as.numeric(mechanism_laplace(1:3, epsilon = Inf, exact = TRUE)), 1:3)
   # Two calls never agree, and R's generator is not used.
   set.seed(1)
@@ -180,9 +180,9 @@ test_that("a sum of rewards is released with exact noise, or not at all", {
   release <- function(kind, sum, scale) .Call(dpts:::C_exact_release, kind, sum, scale)
   x <- vapply(1:2e4, function(i) release("laplace", 7.25, 2), 0) - 7.25
   expect_gt(ks.test(jitter_grid(x), function(z) ifelse(z < 0, exp(z / 2) / 2, 1 - exp(-z / 2) / 2))$p.value,
-            1e-6)
+            1e-10)
   x <- vapply(1:2e4, function(i) release("normal", 7.25, 2), 0)
-  expect_gt(ks.test(jitter_grid(x), "pnorm", 7.25, 2)$p.value, 1e-6)
+  expect_gt(ks.test(jitter_grid(x), "pnorm", 7.25, 2)$p.value, 1e-10)
   expect_true(all(x * 2^20 == round(x * 2^20)))
   # The status, an integer: no scale, a bad one, a sum that is not on the grid
   for (scale in c(0, -1, NaN, Inf, 2^45)) expect_identical(release("laplace", 1, scale), 2L)
