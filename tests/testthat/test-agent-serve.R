@@ -58,7 +58,7 @@ service <- local({
 })
 
 # The status line and the rest of what the service says to these bytes
-send <- function(port, ..., body = raw(), wait = 10) {
+send <- function(port, ..., body = raw(), wait = 60) {
   con <- socketConnection("127.0.0.1", port, open = "r+b", blocking = TRUE, timeout = wait)
   on.exit(close(con))
   writeBin(c(charToRaw(paste0(c(..., "Connection: close", "", ""), collapse = "\r\n")), body), con)
