@@ -151,7 +151,8 @@ play_choices <- function(agent, tx, n, offer, contexts, person, people, stratum)
     }
     # Nobody is in a release twice, nor tossed again before the last reward is in.
     if (!is.null(who) && apart) {
-      arm[i] <- session_look(session, offer, contexts$at(i), stratum[i], if (who$out) -1 else who$batch)
+      arm[i] <- session_look(session, offer, contexts$at(i), stratum[i], who$arm,
+                             if (who$out) -1 else who$batch)
       if (arm[i] > 0) next
     }
     round <- session_play(session, offer, contexts$at(i), stratum[i])

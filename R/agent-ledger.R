@@ -18,9 +18,12 @@ one_copy <- function(terms, m, paid = NA) {
   if (apart) apart_of(guarantee_of_release(terms$policy, "policy"), m) else group_of(guarantee, m)
 }
 
-# Does the agent keep the rewards of a person in different releases? (Random bits are a release each.)
+# Does the agent keep the rewards of a person in different releases? (Random bits are a release each. A shift
+# of correlated noise adds up over releases, so that m rewards are charged as if they were in one.)
 keeps_apart <- function(terms) {
-  isTRUE(terms$max_per_person > 1) && is_true_of(terms$policy, "keeps_apart")
+  policy <- terms$policy
+  isTRUE(terms$max_per_person > 1) && is_true_of(policy, "keeps_apart") && correlation_of(policy) == 0 &&
+    flip_of(policy) == 0 && life_of(policy) == Inf
 }
 
 compose_copies <- function(copies) {
@@ -135,6 +138,10 @@ check_terms <- function(terms) {
   }
   if (!is.null(terms$dim) && !is.null(predictions_of(policy))) {
     refuse("Policy \"%s\" reads predictions, and no contexts: leave out `dim`.", policy$name)
+  }
+  if (!is.null(terms$block_time) && !(is_true_of(policy, "closes") && life_of(policy) == Inf)) {
+    refuse("`block_time` must be NULL: policy \"%s\" has no blocks or batches that can end early.",
+           policy$name)
   }
   if (is.null(terms$budget)) return(invisible())
   if (promises_nothing(guarantee)) {

@@ -21,6 +21,16 @@ resolve_due <- function(agent, tx) {
   tx$find_next_due <- TRUE
 }
 
+# By the clock: blocks that take people at a multiple of `block_time` end. `last`: the time of the last
+# change. What is released then has its noise, so that the change must be written.
+end_blocks <- function(agent, tx, last) {
+  every <- agent$terms$block_time
+  if (is.null(every) || agent$over || agent$life$then != "go" || agent$life$moved) return(invisible())
+  if (floor(tx$now / every) <= floor(last / every)) return(invisible())
+  session_close(agent$session)
+  note_events(tx, "end of block")
+}
+
 # A ticket that was given out is often the next that is asked for: it is remembered until then, or until
 # anything else may have changed it. After an error, or when another process has written, the state is read
 # again, and nothing is remembered.

@@ -67,22 +67,36 @@ session_play <- function(session, offer, context, stratum = 1) {
   out
 }
 
-# The arm of a choice that is no round, by a policy in C. `held`: see src/r_session.c
-session_look <- function(session, offer, context, stratum = 1, held = NA_real_) {
-  arm <- .Call(C_session_look, session$handle, arms_in(session, offer, stratum), context, held)
-  if (arm > 0) as.integer(arm_within(session, arm)) else 0L
+# The arm of a choice that is no round, by a policy in C. `last`, `held`: see src/r_session.c; what is to be
+# closed then is
+session_look <- function(session, offer, context, stratum = 1, last = 1L, held = NA_real_) {
+  last <- arms_in(session, last, stratum_of(session, max(held, 1, na.rm = TRUE)))
+  arm <- .Call(C_session_look, session$handle, arms_in(session, offer, stratum), context, last, held)
+  if (arm < 0) session_close(session, last)
+  if (arm != 0) as.integer(arm_within(session, abs(arm))) else 0L
+}
+
+# The open batches of these arms, of all strata for NULL, or the blocks, take no more pulls.
+session_close <- function(session, arms = seq_len(session$k * session$strata)) {
+  for (arm in arms) {
+    closed <- .Call(C_session_close, session$handle, arm, forced_releases())
+    if (closed[1] > 0) note_released(session, arm_within(session, arm), closed[2])
+  }
 }
 
 # The reward of round t, once -> what was released by it
 session_feed <- function(session, t, arm, batch, reward, context) {
   context <- context_for_c(session, context)
-  forced <- getOption("dpts.forced_releases") # of tests
   at <- arms_in(session, arm, stratum_of(session, batch))
+  forced <- forced_releases()
   released <- with_host(session$kernel,
                         .Call(C_session_update, session$handle, t, at, batch, reward, context, forced))
   if (nrow(released)) note_released(session, arm, batch)
   invisible(released)
 }
+
+# What tests put in the place of noisy numbers
+forced_releases <- function() getOption("dpts.forced_releases")
 
 # The same for many rewards of a policy in C, without contexts
 session_feed_all <- function(session, t, arm, batch, reward) {
@@ -97,7 +111,7 @@ session_feed_all <- function(session, t, arm, batch, reward) {
 
 note_released <- function(session, arm, batch) {
   note_sums(session)
-  if (session$by_batch) session$batches[[length(session$batches) + 1]] <- c(arm, batch)
+  if (session$by_batch && batch > 0) session$batches[[length(session$batches) + 1]] <- c(arm, batch)
 }
 
 note_sums <- function(session) {

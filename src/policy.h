@@ -71,10 +71,13 @@ struct policy_t {
   /* The choice is played: counts of assigned pulls grow now. Returns the batch that the
      reward will belong to, 0 for policies without batches. NULL: nothing to do. */
   int64_t (*commit)(void *state, const round_t *round, int arm, draws_t *draws);
-  /* A person comes again whose last reward is in batch `held`. If that is the batch that takes pulls now, or
-     for -1 in any case, this visit is in no batch: returns 1, and so many of such visits end the batch, too.
-     NULL: it does not keep the rewards of a person in different batches. */
-  int (*pass)(void *state, const round_t *round, int64_t held);
+  /* A person comes again whose last reward is in batch `held` of `arm`. If that batch still takes pulls, or
+     for -1 in any case, this visit is in no batch: returns 1, and 2 if so many of such visits have come that
+     the caller is to close() the batch. NULL: it does not keep the rewards of a person in different batches. */
+  int (*pass)(void *state, const round_t *round, int arm, int64_t held);
+  /* The batch of `arm`, or the block of all arms, takes no more pulls, and is released if its rewards are in.
+     Returns its number if it was a batch that is released now, else 0. NULL: nothing can be closed. */
+  int64_t (*close)(void *state, int arm, draws_t *draws);
   /* A reward. NULL: nothing to learn. */
   void (*update)(void *state, const feedback_t *feedback, draws_t *draws);
   /* commit() and update() in one, for a reward that comes at once: the state is the same after it.

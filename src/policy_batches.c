@@ -185,6 +185,20 @@ int batches_own(const void *state, int i, size_t *from, size_t *each) {
   return i < 2;
 }
 
+int batches_pass(void *state, const round_t *round, int arm, int64_t held) {
+  (void)round;
+  return gather_pass(&gathers(state)[arm], held);
+}
+
+int64_t batches_close(void *state, int arm, draws_t *draws) {
+  batches_t *s = state;
+  gather_batch_t batch;
+  const int complete = gather_close(&gathers(s)[arm], &batch);
+  if (s->open == arm && gathers(s)[arm].open < 0) s->open = -1;
+  if (complete) release(s, arm, &batch, draws);
+  return complete ? batch.number : 0;
+}
+
 void batches_finish(void *state, draws_t *draws) {
   batches_t *s = state;
   gather_batch_t batch;

@@ -26,6 +26,7 @@ typedef struct {
   int64_t made;         /* batches so far */
   int64_t open;         /* the place of the open batch, or -1: the next pull opens one */
   int64_t size, filled; /* of the open batch: what it takes, and what it has */
+  int64_t missed;       /* visits in the meantime of people whom it holds already */
   gather_batch_t batches[GATHER_ROOM];
 } gather_t;
 
@@ -56,6 +57,7 @@ static inline void gather_open(gather_t *g, int64_t size) {
   g->open = at;
   g->size = size;
   g->filled = 0;
+  g->missed = 0;
 }
 
 /* Assign n <= gather_left() pulls to the open batch; returns its number. */
@@ -118,6 +120,30 @@ static inline int gather_add(gather_t *g, int64_t number, int64_t n, double sum,
   batch->come += n;
   batch->sum += sum;
   if (batch->come != batch->size) return 0;
+  *full = *batch;
+  *batch = (gather_batch_t){0};
+  return 1;
+}
+
+/* For pass() of a policy: a visit of a person whose last reward is in batch `held`, -1: is not in yet. */
+static inline int gather_pass(gather_t *g, int64_t held) {
+  if (held < 0) return 1;
+  if (g->open < 0 || g->batches[g->open].number != held) return 0;
+  return ++g->missed > g->size ? 2 : 1;
+}
+
+/* The open batch takes no more pulls. Returns whether it is complete: then it is in *full, to be released.
+   While no place is free for the next one it goes on. */
+static inline int gather_close(gather_t *g, gather_batch_t *full) {
+  if (g->open < 0 || g->filled == 0) return 0;
+  gather_batch_t *batch = &g->batches[g->open];
+  const int complete = batch->come == g->filled;
+  int free = complete;
+  for (int i = 0; i < GATHER_ROOM; i++) free |= g->batches[i].number == 0;
+  if (!free) return 0;
+  batch->size = g->filled;
+  g->open = -1;
+  if (!complete) return 0;
   *full = *batch;
   *batch = (gather_batch_t){0};
   return 1;

@@ -409,13 +409,21 @@ static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws
   return number;
 }
 
-static int pass(void *state, const round_t *round, int64_t held) {
-  (void)round;
+static int pass(void *state, const round_t *round, int arm, int64_t held) {
+  (void)round, (void)arm;
   state_t *s = state;
   block_t *block = s->open < 0 ? NULL : &s->blocks[s->open];
   if (held >= 0 && !(block && block->number == held)) return 0;
-  if (block && ++block->missed > block->size) s->open = -1;
-  return 1;
+  return block && ++block->missed > block->size ? 2 : 1;
+}
+
+static int64_t close(void *state, int arm, draws_t *draws) {
+  (void)arm;
+  state_t *s = state;
+  if (s->open < 0 || s->blocks[s->open].n == 0) return 0;
+  s->open = -1;
+  release_oldest(s, draws);
+  return 0;
 }
 
 /* The reward, or what of it was not predicted. Without a prediction the middle counts. */
@@ -473,6 +481,7 @@ static int sound(const void *state, const void *fresh) {
   return SAME(k) && is_in(s->open, -1, ROOM) && s->made >= 0;
 }
 
-POLICY(randomised, .state_version = 5, .tosses = 1, .releases = 1, .each_once = 1, .by_tosses = 1,
-       .commit = commit, .pass = pass, .update = update, .report = report, .probability = probability,
-       .release_next = release_oldest, .finish = finish, .grow = grow, .sound = sound);
+POLICY(randomised, .state_version = 6, .tosses = 1, .releases = 1, .each_once = 1, .by_tosses = 1,
+       .commit = commit, .pass = pass, .close = close, .update = update, .report = report,
+       .probability = probability, .release_next = release_oldest, .finish = finish, .grow = grow,
+       .sound = sound);

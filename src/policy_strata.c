@@ -82,14 +82,22 @@ static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws
   return batch > 0 ? (batch - 1) * s->strata + at + 1 : 0;
 }
 
-static int pass(void *state, const round_t *round, int64_t held) {
+static int pass(void *state, const round_t *round, int arm, int64_t held) {
   state_t *s = state;
   int64_t at;
   const round_t own = own_round(s, round, &at);
   forget_offer(s);
   if (held > 0 && (held - 1) % s->strata != at) held = -1; /* a person is in one stratum */
   if (held > 0) held = (held - 1) / s->strata + 1;
-  return s->inner->policy->pass ? s->inner->policy->pass(inner(s, at).state, &own, held) : 0;
+  return s->inner->policy->pass ? s->inner->policy->pass(inner(s, at).state, &own, arm % (int)s->k, held) : 0;
+}
+
+static int64_t close(void *state, int arm, draws_t *draws) {
+  const state_t *s = state;
+  const int64_t at = arm / s->k;
+  if (!s->inner->policy->close) return 0;
+  const int64_t batch = s->inner->policy->close(inner(s, at).state, arm % (int)s->k, draws);
+  return batch > 0 ? (batch - 1) * s->strata + at + 1 : 0;
 }
 
 static void update(void *state, const feedback_t *feedback, draws_t *draws) {
@@ -129,5 +137,5 @@ static int sound(const void *state, const void *fresh) {
 }
 
 POLICY(strata, .state_version = 1, .tosses = 1, .releases = 1, .each_once = 1, .commit = commit, .pass = pass,
-       .update = update, .report = report, .probability = probability, .release_next = release_next,
-       .finish = finish, .sound = sound);
+       .close = close, .update = update, .report = report, .probability = probability,
+       .release_next = release_next, .finish = finish, .sound = sound);

@@ -157,13 +157,10 @@ static void decide(state_t *s, int released, draws_t *draws) {
   }
 }
 
-static void add(state_t *s, int arm, int64_t number, int64_t n, double sum, double squares, draws_t *draws) {
+static void release(state_t *s, int arm, const gather_batch_t *batch, draws_t *draws) {
   arm_t *a = &s->arms[arm];
-  gather_batch_t batch;
-  if (a->report.weight > 0) gather_square(&a->gather, number, squares);
-  if (!gather_add(&a->gather, number, n, sum, &batch)) return;
-  const double size = (double)batch.size, before = a->report.squares;
-  const double y = report_release(&a->report, size, batch.sum, batch.squares, draws);
+  const double size = (double)batch->size, before = a->report.squares;
+  const double y = report_release(&a->report, size, batch->sum, batch->squares, draws);
   const release_t row = {.size = size,
                          .sum = y,
                          .terms = 1,
@@ -175,6 +172,27 @@ static void add(state_t *s, int arm, int64_t number, int64_t n, double sum, doub
   evidence_aim(&a->evidence, first, sizeof(arm_t), (int)s->k, size, s->line, s->margin);
   evidence_release(&a->evidence, &row);
   decide(s, arm, draws);
+}
+
+static void add(state_t *s, int arm, int64_t number, int64_t n, double sum, double squares, draws_t *draws) {
+  arm_t *a = &s->arms[arm];
+  gather_batch_t batch;
+  if (a->report.weight > 0) gather_square(&a->gather, number, squares);
+  if (gather_add(&a->gather, number, n, sum, &batch)) release(s, arm, &batch, draws);
+}
+
+static int pass(void *state, const round_t *round, int arm, int64_t held) {
+  (void)round;
+  return gather_pass(&((state_t *)state)->arms[arm].gather, held);
+}
+
+static int64_t close(void *state, int arm, draws_t *draws) {
+  state_t *s = state;
+  gather_batch_t batch;
+  const int complete = gather_close(&s->arms[arm].gather, &batch);
+  if (s->open == arm && s->arms[arm].gather.open < 0) s->open = -1;
+  if (complete) release(s, arm, &batch, draws);
+  return complete ? batch.number : 0;
 }
 
 /* What is open, for reports: rewards may be out, so it proves nothing. */
@@ -238,6 +256,6 @@ static int sound(const void *state, const void *fresh) {
   return all;
 }
 
-POLICY(top_two, .state_version = 3, .tosses = 1, .releases = 1, .batches = GATHER_ROOM, .each_once = 1,
-       .commit = commit, .update = update, .skip = skip, .report = report, .verdict = verdict,
-       .finish = finish, .grow = grow, .sound = sound);
+POLICY(top_two, .state_version = 4, .tosses = 1, .releases = 1, .batches = GATHER_ROOM, .each_once = 1,
+       .commit = commit, .pass = pass, .close = close, .update = update, .skip = skip, .report = report,
+       .verdict = verdict, .finish = finish, .grow = grow, .sound = sound);

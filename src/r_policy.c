@@ -21,6 +21,7 @@
   _(finishes, policy->finish != NULL)           \
   _(grows, policy->grow != NULL)                \
   _(keeps_apart, policy->pass != NULL)          \
+  _(closes, policy->close != NULL)              \
   _(gives_verdict, policy->verdict != NULL)
 
 #define NAME(name, value)  #name,

@@ -112,9 +112,10 @@ SEXP ffi_session_choose(SEXP handle, SEXP offer, SEXP context) {
   return NUMBERS(arm + 1, (double)round.t, (double)batch, chance);
 }
 
-/* A choice that is no round -> arm. held: the batch of the person's last reward, -1 if that is not in yet;
-   then -> 0 if the choice is to be a round. NA: it is none anyway */
-SEXP ffi_session_look(SEXP handle, SEXP offer, SEXP context, SEXP held) {
+/* A choice that is no round -> arm. held: the batch of the person's last reward, of arm `last`, -1 if that is
+   not in yet; then -> 0 if the choice is to be a round, and minus the arm if the batch is to be closed. NA: it
+   is none anyway */
+SEXP ffi_session_look(SEXP handle, SEXP offer, SEXP context, SEXP last, SEXP held) {
   live_t *live = handle_of(handle);
   const round_t round = round_of(live, offer, context);
   int arm;
@@ -125,7 +126,10 @@ SEXP ffi_session_look(SEXP handle, SEXP offer, SEXP context, SEXP held) {
   const double batch = Rf_asReal(held);
   if (isnan(batch)) return Rf_ScalarInteger(arm + 1);
   live->touched.n = -1;
-  return Rf_ScalarInteger(live->spec.policy->pass(live->session.state, &round, (int64_t)batch) ? arm + 1 : 0);
+  static const int SIGNS[] = {0, 1, -1};
+  const int own = Rf_asInteger(last) - 1;
+  const int passed = live->spec.policy->pass(live->session.state, &round, own, (int64_t)batch);
+  return Rf_ScalarInteger(SIGNS[passed] * (arm + 1));
 }
 
 /* May one stop, and with which arm -> c(stop, arm or NA, error or NA) */
@@ -170,6 +174,30 @@ static SEXP releases_of(live_t *live) {
   return out;
 }
 
+/* Values in place of released ones, for tests, or NULL */
+static void force_releases(live_t *live, SEXP forced) {
+  const int n = Rf_length(forced);
+  if (n == 0 || n > MOST_RELEASES) return;
+  memcpy(live->forced, REAL(forced), sizeof(double) * (size_t)n);
+  live->ledger.n_forced = n;
+}
+
+/* The open batch of an arm takes no more pulls -> c(was anything released, the batch that was or 0) */
+SEXP ffi_session_close(SEXP handle, SEXP arm, SEXP forced) {
+  live_t *live = handle_of(handle);
+  begin_draws(live);
+  force_releases(live, forced);
+  live->touched.n = -1;
+  const int64_t batch =
+      live->spec.policy->close(live->session.state, Rf_asInteger(arm) - 1, &live->session.draws);
+  end_draws(live);
+  SEXP out = NUMBERS(live->ledger.n > 0, (double)batch);
+  PROTECT(out);
+  releases_of(live);
+  UNPROTECT(1);
+  return out;
+}
+
 /* Before the end -> was there a sum that waited for its turn, and is released now? */
 SEXP ffi_session_release_next(SEXP handle) {
   live_t *live = handle_of(handle);
@@ -192,8 +220,7 @@ SEXP ffi_session_finish(SEXP handle) {
   return releases_of(live);
 }
 
-/* The reward of a pull, on the grid of exact noise, once -> what was released by it. forced: values
-   in place of released ones, for tests, or NULL */
+/* The reward of a pull, on the grid of exact noise, once -> what was released by it */
 SEXP ffi_session_update(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward, SEXP context, SEXP forced) {
   live_t *live = handle_of(handle);
   check_context(live, context, 1);
@@ -201,11 +228,7 @@ SEXP ffi_session_update(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward, 
                                on_grid(Rf_asReal(reward), EXACT_GRID), (int64_t)Rf_asReal(batch),
                                context == R_NilValue ? NULL : REAL(context)};
   begin_draws(live);
-  const int n_forced = Rf_length(forced);
-  if (n_forced > 0 && n_forced <= MOST_RELEASES) {
-    memcpy(live->forced, REAL(forced), sizeof(double) * (size_t)n_forced);
-    live->ledger.n_forced = n_forced;
-  }
+  force_releases(live, forced);
   touch(&live->touched, feedback.arm);
   const session_status_t status = session_update(&live->session, &feedback);
   end_draws(live);

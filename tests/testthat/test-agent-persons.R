@@ -41,7 +41,7 @@ test_that("no block holds a person twice, and no more than m rewards of a person
   expect_identical(unique(table$per_person), 3)
   # A visit that does not count gives a ticket whose reward is refused as late.
   expect_setequal(stats::na.omit(visits$status[is.na(visits$t)]), "late")
-  expect_setequal(as.character(visits$arm[is.na(visits$t) & visits$person == "x"]), c("a", "b"))
+  expect_setequal(as.character(visits$arm[is.na(visits$t)]), c("a", "b"))
 })
 
 test_that("who comes again while a reward is out, or in one call, is in no block", {
@@ -154,5 +154,127 @@ test_that("with late rewards, restarts, and arms that come and go no release hol
     expect_equal(sum(dpts_releases(agent)$n), sum(block > 0))
     agent_close(agent)
     unlink(file)
+  }
+})
+
+test_that("with batches of one arm no batch holds a person twice, and few people never stall one", {
+  for (policy in list(policy_gaussian_imed(mu = 1, first = 6, correlation = 0), policy_top_two(mu = 1),
+                      policy_dp_imed(1), policy_dp_klucb(1, first = 4))) {
+    withr::local_seed(2)
+    agent <- new_trial(8, policy = policy)
+    visits <- visit(agent, sample(letters[1:9], 70, replace = TRUE), rewards = runif(70))
+    counted <- visits[!is.na(visits$t), ]
+    expect_true(all(table(counted$person) <= 8))
+    held <- data.frame(counted$person, counted$arm, blocks_of(agent, counted$ticket))
+    expect_false(anyDuplicated(held) > 0)
+    expect_gt(nrow(counted), 12)
+    expect_lt(nrow(counted), 70)
+    expect_gt(sum(dpts_releases(agent)$n > 0), 0)
+  }
+  # Two people fill no batch of 20: 20 visits more end it, and its sum is released.
+  agent <- new_trial(50, policy = policy_gaussian_imed(1, first = 20, correlation = 0))
+  visits <- visit(agent, rep(c("p", "q"), 12))
+  expect_identical(which(!is.na(visits$t)), c(1L, 2L, 24L))
+  expect_equal(sum(dpts_releases(agent)$n), 2)
+  # What may be in one sum is charged as a group.
+  promise <- function(policy) format(new_trial(25, policy = policy))[2]
+  expect_match(promise(policy_gaussian_imed(1, correlation = 0)), "5-GDP for people with up to 25 rewards in different")
+  expect_match(promise(policy_gaussian_imed(1)), "25-GDP for people with up to 25 rewards$")
+  expect_match(promise(policy_restart(policy_gaussian_imed(1, correlation = 0), 100)), "25 rewards$")
+})
+
+test_that("blocks and batches end by the clock, and what is released then is stored", {
+  day <- 86400
+  now <- 100.5 * day
+  withr::local_options(dpts.clock = function() now)
+  file <- withr::local_tempfile(fileext = ".sqlite")
+  for (policy in list(policy_randomised(mu = 1, block = 100), policy_gaussian_imed(1, first = 100, correlation = 0))) {
+    unlink(file)
+    agent <- dpts_agent(policy, c("a", "b"), file, use = "arrival", max_per_person = 9,
+                        block_time = as.difftime(2, units = "days"))
+    visit(agent, c("p", "q", "r"))
+    now <- 101.5 * day # not a multiple of two days
+    expect_identical(is.na(visit(agent, c("p", "s"))$t), c(TRUE, FALSE))
+    expect_equal(sum(dpts_releases(agent)$n), 0)
+    now <- 102.1 * day
+    table <- dpts_releases(agent)
+    expect_equal(sum(table$n), 4)
+    expect_identical(dpts_releases(agent), table)
+    agent_close(agent)
+    agent <- agent_open(file)
+    expect_identical(dpts_releases(agent), table)
+    expect_false(anyNA(visit(agent, c("p", "q"))$t))
+    # A block that nobody is in, or whose rewards are out, does not release.
+    out <- visit(agent, "s", FALSE)
+    now <- 104.1 * day
+    agent_clock(agent)
+    waits <- dpts_releases(agent)
+    now <- 106.1 * day
+    agent_clock(agent)
+    expect_identical(dpts_releases(agent), waits)
+    agent_reward(agent, out$ticket, 1)
+    expect_equal(sum(dpts_releases(agent)$n), 7)
+    agent_close(agent)
+    now <- 100.5 * day
+  }
+  expect_error(new_trial(policy = policy_ucb1(), block_time = as.difftime(1, units = "days")), "`block_time`",
+               class = "dpts_error_input")
+  expect_error(new_trial(block_time = 7), "`block_time`", class = "dpts_error_input")
+})
+
+test_that("coupling: with all rewards of a person moved and the same releases, all choices are the same", {
+  withr::local_seed(4)
+  file <- withr::local_tempfile(fileext = ".sqlite")
+  n <- 60
+  people <- sample(letters[1:7], n, replace = TRUE)
+  x <- runif(n)
+  # Of each visit, when its reward comes: after so many more visits
+  late <- sample(0:6, n, replace = TRUE)
+  live <- function(policy, moved, forced = NULL) {
+    unlink(file)
+    agent <- dpts_agent(policy, c("a", "b", "c"), file, use = "arrival", max_per_person = 6)
+    out <- data.frame(person = people, t = NA, arm = "", batch = NA, ticket = "")
+    released <- list()
+    record <- function(at, do) {
+      withr::local_options(dpts.forced_releases = forced[[at]])
+      before <- agent$store$count("release")
+      do()
+      if (agent$store$count("release") > before) released[[at]] <<- {
+        table <- dpts_releases(agent)
+        utils::tail(table[table$n > 0, ], 1)
+      }
+    }
+    for (i in seq_len(n)) {
+      record(paste("visit", i), function() {
+        choice <- agent_choose(agent, person = people[i])
+        out[i, c("t", "arm", "ticket")] <<- list(choice$t, as.character(choice$arm), choice$ticket)
+      })
+      for (j in which(seq_len(n) + late == i)) {
+        record(paste("reward", j), function() agent_reward(agent, out$ticket[j], moved[j]))
+      }
+      if (i == 20) agent_arms(agent, add = "d")
+      if (i == 30) agent_arms(agent, pause = "a")
+      if (i == 40) agent_arms(agent, resume = "a", retire = "c")
+      if (i == 45) {
+        agent_close(agent)
+        agent <- agent_open(file)
+      }
+    }
+    out$batch[!is.na(out$t)] <- blocks_of(agent, out$ticket[!is.na(out$t)])
+    agent_close(agent)
+    list(out = out[c("person", "t", "arm", "batch")], released = released)
+  }
+  for (policy in list(policy_gaussian_imed(1, first = 3, correlation = 0), policy_dp_imed(2, first = 3))) {
+    a <- live(policy, x)
+    values <- lapply(a$released, function(rows) rows$sum)
+    b <- live(policy, ifelse(people == "c", 1 - x, x), values)
+    expect_identical(b$out, a$out)
+    expect_equal(lapply(b$released, `[[`, "n"), lapply(a$released, `[[`, "n"))
+    expect_equal(lapply(b$released, `[[`, "sum"), values)
+    # The exact sums differ by no more than 1 in no more than 6 batches.
+    mine <- a$out[people == "c" & !is.na(a$out$t), ]
+    expect_false(anyDuplicated(mine[c("arm", "batch")]) > 0)
+    expect_lte(nrow(mine), 6)
+    expect_gt(length(values), 4)
   }
 })
