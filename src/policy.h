@@ -73,7 +73,8 @@ struct policy_t {
   int64_t (*commit)(void *state, const round_t *round, int arm, draws_t *draws);
   /* A person comes again whose last reward is in batch `held` of `arm`. If that batch still takes pulls, or
      for -1 in any case, this visit is in no batch: returns 1, and 2 if so many of such visits have come that
-     the caller is to close() the batch. NULL: it does not keep the rewards of a person in different batches. */
+     the caller is to close() the batch. NULL: it does not keep the rewards of a person in different
+     batches. */
   int (*pass)(void *state, const round_t *round, int arm, int64_t held);
   /* The batch of `arm`, or the block of all arms, takes no more pulls, and is released if its rewards are in.
      Returns its number if it was a batch that is released now, else 0. NULL: nothing can be closed. */

@@ -113,8 +113,8 @@ SEXP ffi_session_choose(SEXP handle, SEXP offer, SEXP context) {
 }
 
 /* A choice that is no round -> arm. held: the batch of the person's last reward, of arm `last`, -1 if that is
-   not in yet; then -> 0 if the choice is to be a round, and minus the arm if the batch is to be closed. NA: it
-   is none anyway */
+   not in yet; then -> 0 if the choice is to be a round, and minus the arm if the batch is to be closed. NA:
+   it is none anyway */
 SEXP ffi_session_look(SEXP handle, SEXP offer, SEXP context, SEXP last, SEXP held) {
   live_t *live = handle_of(handle);
   const round_t round = round_of(live, offer, context);
