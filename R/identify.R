@@ -137,9 +137,14 @@ tbl_sum.dpts_identification <- function(x, ...) {
 #'     median and `q90` are `NA` where they would be such a run's;
 #'   * `wrong`: the share of wrong verdicts in all runs; `wrong_lower`, `wrong_upper`: its exact 95% interval
 #'     (Clopper and Pearson);
-#'   * `undecided`: the share of runs without a verdict.
+#'   * `undecided`: the share of runs without a verdict;
+#'   * `bound`: the least mean of people that any policy of this epsilon needs (Jourdan and Azize 2025), for
+#'     arms of 0 and 1. For policies without epsilon it is the bound for all policies, private or not. `NA` for
+#'     other arms, with a margin, or where several arms are best.
 #'
 #'   `autoplot()`: a ggplot with a panel for each problem if there are several.
+#' @references Jourdan, M. and Azize, A. (2025). Optimal Best Arm Identification under Differential Privacy.
+#'   arXiv:2510.17348. On `bound`.
 #' @template see_simulation
 #' @examples
 #' arms <- arms_bernoulli(c(0.8, 0.5))
@@ -161,15 +166,25 @@ summary.dpts_identification <- function(object, ...) {
     all <- ifelse(is.na(people), limit, people)
     wrong <- sum(!object$correct[i], na.rm = TRUE)
     at <- function(p) sort(people, na.last = TRUE)[ceiling(p * n)]
+    bound <- lower_bound_of(object, i[1])
     list(runs = n, mean = mean(all), se = stats::sd(all) / sqrt(n), median = at(0.5), q90 = at(0.9),
          wrong = wrong / n, wrong_lower = if (wrong == 0) 0 else stats::qbeta(0.025, wrong, n - wrong + 1),
          wrong_upper = if (wrong == n) 1 else stats::qbeta(0.975, wrong + 1, n - wrong),
-         undecided = mean(is.na(people)))
+         undecided = mean(is.na(people)), bound = bound)
   })
   first <- vapply(groups, `[`, 0L, 1)
   columns <- lapply(stats::setNames(nm = names(rows[[1]])),
                     function(name) vapply(rows, function(r) r[[name]] + 0, 0))
   tibble::as_tibble(c(lapply(labels, `[`, first), columns))
+}
+
+# The lower bound for the policy and the problem of a row
+lower_bound_of <- function(x, row) {
+  arms <- problems_of(x)[[if (has_problems(x)) as.character(x$problem[row]) else 1]]$arms
+  if (shared(x, "margin") > 0 || !all(arms$distribution == "bernoulli")) return(NA_real_)
+  guarantee <- policies(x)[[as.character(x$policy[row])]]$guarantee
+  epsilon <- form(guarantee, "epsilon", conditions(shared(x, "limit"), n_arms(arms)))
+  people_bound(arms$mean, if (isTRUE(epsilon > 0)) epsilon else Inf, shared(x, "error"))
 }
 
 #' @export

@@ -15,7 +15,9 @@
 #' Lower bounds are rows of their own, called "lower bound: ..." in `policy`. That of Lai and Robbins holds
 #' for every policy that does well on all Bernoulli arms, privately or not; its number is the leading term,
 #' sum of D ln(T) / kl(mean, best mean), a limit as T grows: at a given horizon a policy may lose less. That
-#' of Shariff and Sheffet is for epsilon-DP policies and is listed for each epsilon asked for.
+#' of Shariff and Sheffet is for epsilon-DP policies and is listed for each epsilon asked for. So is that of
+#' Azize et al., a leading term too: kl becomes d(x, y), the largest l x - ln(1 - y + y e^l) with -epsilon <=
+#' l <= epsilon. None is known for mu-GDP.
 #'
 #' @param policy A policy, or a named list of them.
 #' @param arms The problem, from [arms_bernoulli()] and its family.
@@ -23,13 +25,15 @@
 #' @returns A tibble with columns
 #'   * `policy`: the name in the list, or which lower bound;
 #'   * `kind`: `"problem-dependent"` or `"problem-independent"`;
-#'   * `bound`: expected pseudo-regret at most this, in units of reward (for the lower bound of Lai and
-#'     Robbins: its leading term); `NA` where the source gives only an order;
+#'   * `bound`: expected pseudo-regret at most this, in units of reward (for lower bounds: the leading term);
+#'     `NA` where the source gives only an order;
 #'   * `order`: the formula, as text, with its source.
 #' @template auer
 #' @references Lai, T. L. and Robbins, H. (1985). Asymptotically Efficient Adaptive Allocation Rules.
 #'   Advances in Applied Mathematics 6, 4-22.
 #' @template shariff
+#' @references Azize, A., Wu, Y., Honda, J., Orabona, F., Ito, S. and Basu, D. (2025). Optimal Regret of
+#'   Bernoulli Bandits under Global Differential Privacy. arXiv:2505.05613.
 #' @references Those of the policies are on their own pages.
 #' @template see_simulation
 #' @examples
@@ -52,7 +56,7 @@ regret_bound <- function(policy, arms, horizon) {
 
 #' Draw regret bounds
 #'
-#' Draws how much reward policies lose at most, and the least that is possible as the horizon grows.
+#' Draws how much reward policies lose at most, and lower bounds as the horizon grows.
 #'
 #' @param object A result of [regret_bound()].
 #' @param ... Must be empty.
@@ -69,7 +73,7 @@ autoplot.dpts_regret_bound <- function(object, ...) {
   data <- bare(object)
   lower <- startsWith(data$policy, "lower bound: ")
   data$y <- downwards(sub("^lower bound: ", "", data$policy))
-  sides <- c("at most", "least possible, as T grows")
+  sides <- c("at most", "lower bound, as T grows")
   data$side <- factor(sides[1 + lower], sides)
   known <- data[!is.na(data$bound), ]
   if (nrow(known) == 0) return(nothing_to_draw("No number to draw: only orders are proved."))
@@ -95,19 +99,17 @@ bounds_of <- function(policy, problem) {
 }
 
 lower_bounds <- function(policies, arms, problem) {
-  lower <- if (all(arms$distribution == "bernoulli")) {
-    best <- max(arms$mean)
-    off <- arms$gap > 0
-    sum(arms$gap[off] / bernoulli_kl(arms$mean[off], best)) * log(problem$horizon)
-  } else {
-    NA_real_
+  off <- arms$gap > 0
+  leading <- function(epsilon) {
+    if (!all(arms$distribution == "bernoulli")) return(NA_real_)
+    sum(arms$gap[off] / private_kl(arms$mean[off], max(arms$mean), epsilon)) * log(problem$horizon)
   }
   rows <- cbind(
     policy = "lower bound: Lai and Robbins",
     bound_row("problem-dependent", paste(
       "sum D ln(T) / kl(mean, best mean) as T grows, for Bernoulli arms",
       "(Lai and Robbins 1985)"
-    ), lower)
+    ), leading(Inf))
   )
   epsilons <- unlist(lapply(policies, function(p) {
     form(p$guarantee, "epsilon", conditions(problem$horizon, problem$k))
@@ -116,13 +118,45 @@ lower_bounds <- function(policies, arms, problem) {
     rows <- rbind(rows, cbind(
       policy = sprintf("lower bound: Shariff and Sheffet, epsilon = %s", number_text(epsilon)),
       bound_row("problem-dependent", "Omega(sum ln(T) / D + K ln(T) / epsilon) (Shariff and Sheffet 2018)")
+    ), cbind(
+      policy = sprintf("lower bound: Azize et al., epsilon = %s", number_text(epsilon)),
+      bound_row("problem-dependent",
+                "sum D ln(T) / d_epsilon(mean, best mean) as T grows (Azize et al. 2025)", leading(epsilon))
     ))
   }
   rows
 }
 
-# Relative entropy of Bernoulli distributions with means p and q
-bernoulli_kl <- function(p, q) {
-  part <- function(a, b) ifelse(a == 0, 0, a * log(a / b))
-  part(p, q) + part(1 - p, 1 - q)
+# The largest l x - ln(1 - y + y e^l) over -epsilon <= l <= epsilon: the relative entropy of Bernoulli
+# distributions with means x and y if epsilon is infinite. `slope`: its derivative by y
+private_kl <- function(x, y, epsilon, slope = FALSE) {
+  l <- pmin(pmax(stats::qlogis(x) - stats::qlogis(y), -epsilon), epsilon)
+  if (slope) return(-expm1(l) / (1 + y * expm1(l)))
+  # With certain arms l may be infinite: 0 where x = y, else the limit.
+  ifelse(x == y, 0, ifelse(is.finite(l), l * x - log1p(y * expm1(l)), ifelse(x == 1, -log(y), -log1p(-y))))
+}
+
+# The number of people that a verdict of an epsilon-DP policy for Bernoulli arms needs in the mean: kl(error,
+# 1 - error) / R, R = max over w of the min over other arms b and theta of w_a d(m_a, theta) + w_b d(m_b,
+# theta), a the best arm. With w_a = 1 / (1 + sum x_b) all arms have the same level y = min of d(m_a, theta) +
+# x_b d(m_b, theta), where theta goes from m_a at y = 0 to m_b.
+people_bound <- function(mean, epsilon, error) {
+  best <- which.max(mean)
+  if (length(mean) < 2 || sum(mean == mean[best]) > 1 || any(mean %in% 0:1)) return(NA_real_)
+  top <- mean[best]
+  share <- function(theta, m) {
+    -private_kl(top, theta, epsilon, TRUE) / private_kl(m, theta, epsilon, TRUE)
+  }
+  level <- function(theta, m) {
+    private_kl(top, theta, epsilon) + share(theta, m) * private_kl(m, theta, epsilon)
+  }
+  weight <- function(y, m) {
+    inside <- m + (top - m) * c(1e-9, 1 - 1e-9)
+    share(stats::uniroot(function(theta) level(theta, m) - y, inside, tol = 1e-12)$root, m)
+  }
+  others <- mean[-best]
+  most <- min(private_kl(top, others, epsilon))
+  rate <- function(y) y / (1 + sum(vapply(others, function(m) weight(y, m), 0)))
+  found <- stats::optimize(rate, most * c(1e-6, 1 - 1e-6), maximum = TRUE, tol = 1e-6 * most)$objective
+  private_kl(error, 1 - error, Inf) / found
 }

@@ -55,3 +55,43 @@ test_that("regret_bound() refuses bad input", {
   expect_error(regret_bound(policy_ucb1(), 1, 10), class = "dpts_error_input")
   expect_error(regret_bound(policy_ucb1(), five_arms(), 0), class = "dpts_error_input")
 })
+
+test_that("lower bounds of epsilon-DP policies: regret and people, against brute force", {
+  # d(x, y) by a grid over l
+  d <- function(x, y, epsilon) {
+    l <- seq(-epsilon, epsilon, length.out = 1e5 + 1)
+    max(l * x - log(1 - y + y * exp(l)))
+  }
+  for (x in c(0, 0.2, 0.75, 1)) for (y in c(0.3, 0.75)) {
+    expect_equal(private_kl(x, y, 0.5), d(x, y, 0.5), tolerance = 1e-6)
+  }
+  expect_equal(private_kl(0.2, 0.7, Inf), 0.2 * log(2 / 7) + 0.8 * log(8 / 3))
+  expect_equal(private_kl(c(0, 1, 0.5, 0.5, 1), c(0.5, 0.5, 1, 0.5, 1), Inf), c(log(2), log(2), Inf, 0, 0))
+  h <- 1e-6
+  expect_equal(private_kl(0.2, 0.6, 0.4, TRUE), (private_kl(0.2, 0.6 + h, 0.4) - private_kl(0.2, 0.6 - h, 0.4)) / (2 * h),
+               tolerance = 1e-6)
+  out <- regret_bound(policy_dp_imed(0.1), arms_bernoulli(c(0.75, 0.5)), 1e5)
+  expect_equal(out$bound[grepl("Azize", out$policy)], 0.25 * log(1e5) / d(0.5, 0.75, 0.1), tolerance = 1e-6)
+  # People: two arms, by a grid over weights and theta; epsilon and error as in a published table's case
+  brute <- function(m, epsilon, error) {
+    w <- seq(0.001, 0.999, length.out = 400)
+    theta <- seq(min(m), max(m), length.out = 400)
+    at <- outer(w, private_kl(m[1], theta, epsilon)) + outer(1 - w, private_kl(m[2], theta, epsilon))
+    (1 - 2 * error) * log((1 - error) / error) / max(apply(at, 1, min))
+  }
+  for (epsilon in c(0.1, 1, Inf)) {
+    expect_equal(people_bound(c(0.6, 0.5), epsilon, 0.01), brute(c(0.6, 0.5), epsilon, 0.01), tolerance = 1e-3)
+  }
+  # Equal rivals share what is left: three arms by a grid over the weight of the best
+  m <- c(0.7, 0.5, 0.5)
+  theta <- seq(0.5, 0.7, length.out = 2000)
+  rate <- vapply(seq(0.1, 0.8, length.out = 700), function(w) {
+    min(w * private_kl(0.7, theta, 0.2) + (1 - w) / 2 * private_kl(0.5, theta, 0.2))
+  }, 0)
+  expect_equal(people_bound(m, 0.2, 0.05), 0.9 * log(19) / max(rate), tolerance = 1e-4)
+  expect_true(is.na(people_bound(c(0.5, 0.5), 1, 0.05)))
+  found <- dpts_identify(arms_bernoulli(c(0.9, 0.3)), list(pure = policy_top_two(epsilon = 0.3), gdp = policy_top_two(mu = 1)),
+                         runs = 3, seed = 1, limit = 2000)
+  expect_equal(summary(found)$bound, c(people_bound(c(0.9, 0.3), 0.3, 0.05), people_bound(c(0.9, 0.3), Inf, 0.05)))
+  expect_true(all(summary(found)$mean > summary(found)$bound))
+})
