@@ -12,6 +12,11 @@
 #' same `key` and gets the same tickets; with `sticky` by the persons, as long as the agent chooses at all.
 #' Keys are kept for a day, or for `retention`, and until their tickets are resolved.
 #'
+#' With `n` above 1 tickets are drawn in advance, for people who come later, with the probabilities of now.
+#' Use them in their order, so that which of them remain does not depend on their arms. A ticket that nobody
+#' uses stays in its block: at its deadline it counts as `missing`, which pulls the mean of its arm there.
+#' Without a deadline its block is never released. So draw no more than will be used before the deadline.
+#'
 #' As long as the agent keeps the first report for a ticket, the same value again changes nothing and another
 #' is refused; once it is forgotten (inside a released sum), no report for its ticket changes anything.
 #' Rewards are rounded to multiples of 2^-20 of the range.

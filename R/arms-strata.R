@@ -9,9 +9,9 @@
 #' called `"north: control"`; in [dpts_releases()], and in all that is concluded from it, they are the arms of
 #' the strata, and there is a column `stratum`.
 #'
-#' A policy must release each reward in one noisy sum, and be written in C. [dpts_identify()], [dpts_plan()]
-#' and [dpts_recommend()] do not take strata: simulate with `history = TRUE`, and ask [verdict()] for the
-#' round in which it was reached.
+#' A policy must release each reward in one noisy sum, and be written in C. [dpts_recommend()] ranks such
+#' policies by their regret. [dpts_identify()] and [dpts_plan()] do not take strata: simulate with `history =
+#' TRUE`, and ask [verdict()] for the round in which it was reached.
 #'
 #' @param ... Arms that do not change, by the names of their strata: the same number of arms, of the same
 #'   names and the same range of rewards.

@@ -169,9 +169,11 @@ dpts_recommend <- function(budget, arms = NULL, horizon, ..., goal = c("regret",
   begin_stages(progress)
   error <- signif(1 - level, 12)
   coins <- vapply(problems, are_coins, NA)
-  chosen <- candidate_policies(candidates, budget, horizon, n_arms(problems[[1]]), prefer, goal, error,
-                               progress, if (all(coins %in% TRUE)) "binary" else "continuous",
+  strata <- strata_in(problems[[1]])
+  chosen <- candidate_policies(candidates, budget, horizon, n_arms(problems[[1]]) / strata, prefer, goal,
+                               error, progress, if (all(coins %in% TRUE)) "binary" else "continuous",
                                problems[[1]]$contexts)
+  if (strata > 1 && is.null(candidates)) chosen <- with_strata(chosen)
   policies <- chosen$policies
   setup <- list(budget = budget, horizon = horizon, arms = problems, panel = is.null(arms), goal = goal,
                 runs = length(runs), seed = seed, delay = delay, batch = batch)
@@ -198,6 +200,17 @@ dpts_recommend <- function(budget, arms = NULL, horizon, ..., goal = c("regret",
   }
   regret <- run_race(policies, runs, play, if (race) level, most_to_lose(setup))
   new_recommendation(regret, policies, level, setup, chosen$dropped)
+}
+
+# Known candidates that can be played in strata
+with_strata <- function(chosen) {
+  why <- unlist(lapply(chosen$policies, no_strata))
+  if (length(why) == length(chosen$policies)) {
+    abort_input("arms", "`arms` must have no strata: no candidate for this budget can be played in them.")
+  }
+  out <- names(chosen$policies) %in% names(why)
+  list(policies = chosen$policies[!out],
+       dropped = c(chosen$dropped, vapply(why, function(because) paste("in strata: it", because), "")))
 }
 
 # Play candidates in stages of more and more runs. After each, a candidate leaves that is surely worse than

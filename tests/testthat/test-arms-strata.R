@@ -77,3 +77,20 @@ test_that("bad strata are named", {
   broken$world$share <- c(2, -1)
   expect_error(dpts_simulate(broken, policy_randomised(), 10, runs = 1, seed = 1))
 })
+
+test_that("dpts_recommend() ranks what can be played in strata by its regret there", {
+  arms <- arms_strata(north = arms_bernoulli(c(0.1, 0.3)), south = arms_bernoulli(c(0.8, 0.6)))
+  advice <- dpts_recommend(privacy_gdp(1), arms, horizon = 1000, runs = 3, seed = 1)
+  rows <- summary(advice)
+  expect_setequal(rows$policy[grepl("in strata", rows$reason)], c("dp_ts_ucb", "ts_gaussian"))
+  sim <- dpts_simulate(arms, recommended_policy(advice), 1000, runs = 3, seed = 1, record = I(1000))
+  expect_equal(rows$regret[rows$standing == "best"], mean(sim$regret))
+  # Without strata the same arms would be two of rates .45 each: only a policy with strata gains.
+  expect_lt(min(rows$regret, na.rm = TRUE), 1000 * 0.2 / 2 - 3 * 1000 * 0.2 / 2 / sqrt(1000))
+  expect_error(dpts_recommend(privacy_gdp(1), arms, horizon = 1000, runs = 3, candidates = "ts_gaussian", seed = 1),
+               "noisy sum", class = "dpts_error_input")
+  for (goal in c("verdict", "effect")) {
+    expect_error(dpts_recommend(privacy_gdp(1), arms, horizon = 1000, runs = 3, goal = goal, seed = 1), "strata",
+                 class = "dpts_error_input")
+  }
+})
