@@ -38,12 +38,13 @@ dpts_compare <- function(x, reference = NULL, ..., level = 0.95) {
   own <- as.data.frame(x)[!is_reference, c(by, "policy", "run", "t", "regret")]
   other <- as.data.frame(x)[is_reference, c(key, "regret")]
   at <- vctrs::vec_match(own[key], other[key])
-  possible <- possible_regret(x)
-  limit <- function(own, other) {
-    (possible[[own]][!is_reference] - possible[[other]][is_reference][at])[!is.na(at)]
-  }
-  low <- limit("low", "high")
-  high <- limit("high", "low")
+  possible <- possible_regret(x, level)
+  of_own <- function(name) possible[[name]][!is_reference][!is.na(at)]
+  of_other <- function(name) possible[[name]][is_reference][at][!is.na(at)]
+  low <- of_own("low") - of_other("high")
+  high <- of_own("high") - of_other("low")
+  fall <- of_other("failures")
+  rise <- of_own("failures")
   own <- own[!is.na(at), ]
   own$regret <- own$regret - other$regret[at[!is.na(at)]]
   group <- vctrs::vec_group_id(own[c(by, "policy", "t")])
@@ -55,7 +56,7 @@ dpts_compare <- function(x, reference = NULL, ..., level = 0.95) {
   tibble::as_tibble(c(lapply(stats::setNames(nm = c(by, "policy")), label), list(
     reference = rep(reference, length(first)), t = own$t[first],
     runs = stats$n, difference = stats$mean, se = stats$sd / sqrt(stats$n)
-  ), mean_interval(stats, level, low[first], high[first]), list(
+  ), mean_interval(stats, level, low[first], high[first], fall[first], rise[first]), list(
     better = group_stats((own$regret < 0) + (own$regret == 0) / 2, group)$mean
   )))
 }

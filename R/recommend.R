@@ -103,9 +103,9 @@
 #'   * `regret`: mean pseudo-regret at the horizon, over runs (and the panel), in units of reward; for another
 #'     goal `people` in its place;
 #'   * `se`: standard error over runs (`NA` for one run);
-#'   * `lower`, `upper`: confidence interval (see [summary.dpts_simulation()]), without a correction for the
-#'     choice of the best. Of ten equal candidates the interval of the best, at level 0.95, held its mean in
-#'     94 to 98% of simulated calls;
+#'   * `lower`, `upper`: confidence interval (see [summary.dpts_simulation()]), `NA` where rare failures may
+#'     have gone unseen, without a correction for the choice of the best. Of ten equal candidates the interval
+#'     of the best, at level 0.95, held its mean in 94 to 98% of simulated calls;
 #'   * `standing`: one of
 #'     - `"best"`: the smallest mean of the candidates that completed all runs;
 #'     - `"worse"`: significantly more regret than the best, or stopped by the race. Differences are taken
@@ -113,8 +113,8 @@
 #'       signed ranks, each at a level of (1 - `level`) / 2, divided by the number of other candidates. So
 #'       the probability that the truly best candidate is called worse is about 1 - `level` at most;
 #'     - `"tied"`: not significantly more;
-#'     - `"unsure"`: not significantly more, but there is only one run, or more than 1% of the runs fail
-#'       (`failures`), so that the mean may be far off;
+#'     - `"unsure"`: not significantly more, but the mean may be far off. There is only one run, or more than
+#'       1% of the runs fail (`failures`), or its mean or that of the best has no interval;
 #'   * `q95`, `worst`: 95% quantile and maximum of the regret of a run; in a panel, of its mean over the
 #'     problems;
 #'   * `failures`: share of runs, on any one problem, whose regret is more than 5 times the policy's median;

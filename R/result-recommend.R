@@ -9,12 +9,15 @@ new_recommendation <- function(regret, policies, level, setup, dropped = charact
   n <- stats$n
   alpha <- worse_level(level, length(policies))
   high <- most_to_lose(setup)
-  interval <- mean_interval(stats, level, 0, high)
+  rarely <- fails_rarely(policies, setup)
+  interval <- mean_interval(stats, level, 0, high, rise = small_failures(stats, level, high, rarely))
   # A candidate that left the race is not the best.
   first <- which.min(ifelse(n == max(n), stats$mean, Inf))
   # Policies share random numbers run by run, so differences are taken there.
   gap <- by_run - by_run[, first]
-  separate <- mean_interval(stats_by_column(gap), 1 - 2 * alpha, -high, high)$lower > 0
+  # Failures of the best that are not seen may add so much that nothing is known to be worse.
+  fall <- unseen_failures(stats, level, high, rarely)[first]
+  separate <- mean_interval(stats_by_column(gap), 1 - 2 * alpha, -high, high, fall = fall)$lower > 0
   # A few bad runs can hide a difference from the mean that every other run shows. Where half of the
   # differences are one number, ranks say nothing about the other half.
   by_sign <- apply(gap, 2, function(d) {
@@ -24,17 +27,24 @@ new_recommendation <- function(regret, policies, level, setup, dropped = charact
     suppressWarnings(stats::wilcox.test(d, alternative = "greater", exact = FALSE))$p.value
   })
   # A candidate that left the race is worse, whatever its few runs look like.
-  worse <- separate %in% TRUE | by_sign < alpha | n < max(n)
+  worse <- separate %in% TRUE | by_sign < alpha & fall == 0 | n < max(n)
   over_runs <- function(x, what, ...) unname(apply(x, 2, what, ..., na.rm = TRUE))
   medians <- apply(regret, c(2, 3), stats::median, na.rm = TRUE)
-  failures <- over_runs(regret > FAILED * rep(medians, each = dim(regret)[1]) & regret > 0, base::mean)
-  standing <- ifelse(worse, "worse", ifelse(n == 1 | failures > FAILS_BADLY, "unsure", "tied"))
+  failed <- over_runs(regret > FAILED * rep(medians, each = dim(regret)[1]) & regret > 0, base::mean)
+  unsure <- n == 1 | failed > FAILS_BADLY | is.na(interval$lower) | is.na(interval$lower[first])
+  standing <- ifelse(worse, "worse", ifelse(unsure, "unsure", "tied"))
   standing[first] <- "best"
   ranked(policies, first, level, setup, dropped, gap_errors(by_run, first), list(
     regret = stats$mean, se = stats$sd / sqrt(n), lower = interval$lower, upper = interval$upper,
     standing = unname(standing), q95 = over_runs(by_run, stats::quantile, 0.95, names = FALSE),
-    worst = stats$most, failures = failures, runs = n
+    worst = stats$most, failures = failed, runs = n
   ), stats)
+}
+
+# Does each candidate have rare runs with large regret?
+fails_rarely <- function(policies, setup) {
+  identical(setup$goal %||% "regret", "regret") &
+    vapply(policies, is_true_of, NA, "fails_rarely", USE.NAMES = FALSE)
 }
 
 # group_stats() of the columns of a matrix, without what is NA
@@ -281,7 +291,10 @@ advice <- function(x, width = cli::console_width()) {
     ),
     if (length(x$policy) == 1) "There was no other candidate.",
     if (x$failures[best] > FAILS_BADLY) sprintf("Beware: %s%% of its runs fail badly.",
-                                                number_text(signif(100 * x$failures[best], 2)))
+                                                number_text(signif(100 * x$failures[best], 2))),
+    if (is.na(x$lower[best]) && x$runs[best] > 1 && is_true_of(recommended_policy(x), "fails_rarely"))
+      sprintf("Beware: rare runs of it fail, and %s show too few of them for an interval of its mean.",
+              count_noun(x$runs[best], "run", "runs"))
   )
   dropped <- shared(x, "dropped")
   left_out <- vapply(unique(dropped), function(why) {
@@ -334,7 +347,8 @@ tidied.dpts_recommendation <- function(x, level) {
   half <- stats::qnorm((1 + level) / 2) * x$se
   c(list(list(term = as.character(x$policy), standing = x$standing), estimate = score, se = x$se),
     if (is.null(runs$mean)) list(lower = score - half, upper = score + half) else
-      mean_interval(runs, level, 0, most_to_lose(setup)))
+      mean_interval(runs, level, 0, most_to_lose(setup), rise = small_failures(
+        runs, level, most_to_lose(setup), fails_rarely(things_of(x$policy)[as.character(x$policy)], setup))))
 }
 
 #' @rdname tidy.dpts_simulation

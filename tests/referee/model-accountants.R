@@ -22,8 +22,10 @@ symmetric_table <- function(t, h) {
   # The other order: a ratio t of mass q (P: t q) becomes a ratio 1/t of mass t q.
   q <- c(q_above, t_above * q_above)
   t <- c(t_above, 1 / t_above)
-  real <- c(q, 1 - sum(q) - far, far) > 1e-13
-  list(t = c(t, 1, 0)[real], q = c(q, 1 - sum(q) - far, far)[real], inf = far)
+  t <- c(t, 1, 0)
+  q <- c(q, 1 - sum(q) - far, far)
+  real <- q * pmax(t, 1) > 1e-13 # under the one or the other
+  list(t = t[real], q = q[real], inf = far)
 }
 
 symmetrised <- function(tables) {

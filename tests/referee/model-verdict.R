@@ -101,7 +101,7 @@ referee_model("batches", function() {
   out
 })
 
-# A plan is what simulations of the same seed come to, for policies whose rounds a simulation plays one by one.
+# A plan is what simulations of the same seed come to that play every round one by one.
 referee_model("plan", function() {
   k <- one_of(2, 3, 4)
   list(k = k, people = whole(60, 600), runs = 12, seed = whole(1, 1e6), means = stats::runif(k), other = stats::runif(k),
@@ -114,6 +114,8 @@ referee_model("plan", function() {
                   switch = arms_switch(list(arms_bernoulli(s$means), arms_bernoulli(s$other)), at = s$people %/% 2))
   policy <- eval(s$design, globalenv())
   plan <- dpts_plan(list(d = policy), list(w = world), s$people, control = s$control, runs = s$runs, seed = s$seed, delay = s$late)
+  old <- options(dpts.engine = "plain")
+  on.exit(options(old))
   sim <- dpts_simulate(world, policy, s$people, runs = s$runs, seed = s$seed, history = TRUE, delay = s$late, record = I(s$people))
   h <- dpts_history(sim)
   arm <- as.integer(h$arm)

@@ -8,8 +8,11 @@ test_that("numbers in groups are counted as base R counts them", {
   value <- round(rnorm(length(group)), 1)
   stats <- group_stats(value, group)
   of <- function(f) vapply(split(value, group), f, 0, USE.NAMES = FALSE)
-  expect_equal(stats[c("n", "mean", "sd", "least", "most")],
-               list(n = tabulate(group), mean = of(mean), sd = of(sd), least = of(min), most = of(max)))
+  expect_equal(stats[c("n", "mean", "median", "sd", "least", "most")], list(
+    n = tabulate(group), mean = of(mean), median = of(median), sd = of(sd), least = of(min), most = of(max)
+  ))
+  expect_identical(group_stats(c(1, 5.1, 1, 5, 9, 1, 2), c(1, 1, 1, 1, 1, 2, 2))$failed, c(0, 0))
+  expect_identical(group_stats(c(1, 5.1, 1, 5, 9, 1, 2, 1), c(1, 1, 1, 1, 1, 1, 1, 1))$failed, 1)
   # alike: more than half, all but two
   alike <- function(...) group_stats(c(...), rep(1, length(c(...))))$alike
   expect_true(all(alike(1), alike(3, 3), alike(3, 1, 3), alike(0.3, 0.1 + 0.2), alike(5, 5, 1, 5, 9),
@@ -54,13 +57,15 @@ test_that("95% intervals from few runs hold the mean, also of runs that are most
   cases <- list(
     list(population(c(0.9, 0.85), policy_lazy_ucb(1)), 100), list(population(c(0.6, 0.5), policy_dp_se(1, 0.05)), 200),
     list(population(c(0.05, 0.03), policy_lazy_ucb(1)), 40), list(population(c(0.05, 0.03), policy_adap_klucb(1)), 40),
-    list(population(c(0.6, 0.5), policy_dp_imed(1)), 200),
+    list(population(c(0.6, 0.5), policy_dp_imed(1)), 200, TRUE),
     list(population(c(0.6, 0.5), policy_randomised(rule = "thompson"), runs = 2000), 200),
     list(population(c(0.6, 0.5), policy_imed(), runs = 2000), 200)
   )
   for (one in cases) for (n in c(5, 10, 20, 50, 100)) {
     # Help says 92%; three standard errors of 1000 samples
-    expect_gt(covered(one[[1]], n, 0, one[[2]]), 0.92 - 3 * sqrt(0.92 * 0.08 / 1000))
+    rarely <- length(one) > 2
+    here <- covered(one[[1]], n, 0, one[[2]], rarely)
+    if (rarely && n < 50) expect_identical(here, NA) else expect_gt(here, 0.92 - 3 * sqrt(0.92 * 0.08 / 1000))
   }
   # differences run by run
   both <- list(population(c(0.9, 0.85), policy_lazy_ucb(1)), population(c(0.9, 0.85), policy_dp_se(1, 0.05)))
@@ -79,17 +84,20 @@ test_that("no interval of regret has no width, lies above what is possible, or d
   policies <- list(lazy = policy_lazy_ucb(1), se = policy_dp_se(1, 0.05), imed = policy_dp_imed(1))
   sim <- suppressMessages(dpts_simulate(arms, policies, 2000, seed = 2, record = I(c(1000, 2000))))
   stats <- suppressMessages(summary(sim))
-  expect_true(all(stats$upper > stats$lower & stats$upper <= 0.05 * stats$t + 1e-9 & stats$lower >= 0))
+  # Failures of DP-IMED that ten runs do not show may be anything.
+  expect_identical(is.na(stats$lower), stats$policy == "imed")
+  expect_true(all((stats$upper > stats$lower & stats$upper <= 0.05 * stats$t + 1e-9 & stats$lower >= 0)[!is.na(stats$lower)]))
   expect_true(any(stats$sd == 0))
   for (i in seq_len(nrow(stats))) {
     x <- sim$regret[sim$policy == stats$policy[i] & sim$t == stats$t[i]]
-    expect_equal(c(stats$lower[i], stats$upper[i]), interval_by_help(x, high = 0.05 * stats$t[i]))
+    expect_equal(c(stats$lower[i], stats$upper[i]), interval_by_help(x, high = 0.05 * stats$t[i], rarely = stats$policy[i] == "imed"))
     expect_equal(stats$worst[i], max(x))
   }
   tidied <- suppressMessages(tidy(sim))
   expect_equal(tidied$conf.high, stats$upper[stats$t == 2000])
   apart <- suppressMessages(dpts_compare(sim))
-  expect_true(all(apart$upper > apart$lower))
+  expect_identical(apart$upper > apart$lower, ifelse(apart$policy == "imed", NA, TRUE))
+  expect_true(all(is.na(suppressMessages(dpts_compare(sim, "imed"))$upper)))
   gap <- sim$regret[sim$policy == "se" & sim$t == 2000] - sim$regret[sim$policy == "lazy" & sim$t == 2000]
   expect_equal(unlist(apart[apart$policy == "se" & apart$t == 2000, c("lower", "upper")], use.names = FALSE),
                interval_by_help(gap, low = -100, high = 100))
@@ -101,8 +109,8 @@ test_that("no interval of regret has no width, lies above what is possible, or d
   band <- ggplot2::layer_data(suppressMessages(autoplot(sim)), 1)
   expect_equal(sort(band$ymax), sort(stats$upper))
   # The report of two runs of 14.4 [0.0007, 282048]: 200 is the most that can be lost.
-  two <- suppressMessages(tidy(dpts_simulate(arms_bernoulli(c(0.6, 0.4)), policy_dp_imed(1), 1000, runs = 2, seed = 1)))
-  expect_lte(two$conf.high, 200 + 1e-9)
+  two <- dpts_simulate(arms_bernoulli(c(0.6, 0.4)), policy_dp_imed(1), 1000, runs = 2, seed = 1)
+  expect_identical(suppressMessages(tidy(two))$conf.high, NA_real_)
 })
 
 test_that("a policy that neither draws nor learns has a regret that is known", {
@@ -158,13 +166,56 @@ test_that("rare runs that make much of a mean are said", {
   expect_match(gsub("\n", " ", autoplot(wild)$labels$caption), "One run makes [0-9]+% of the mean regret of b:")
   # An early round in which one run has all regret is not said, nor a share that is large because runs are few.
   expect_null(words_failures(sim[sim$run <= 3, ], last(sim[sim$run <= 3, ])))
-  # DP-IMED says of itself that some runs fail: 300 runs show what happens in one of a hundred.
+})
+
+test_that("a policy with rare failures has an interval once they were seen, or can be small", {
   expect_true(is_true_of(policy_dp_imed(1), "fails_rarely"))
   expect_false(is_true_of(policy_gaussian_imed(1), "fails_rarely"))
-  few <- dpts_simulate(arms, list(D = policy_dp_imed(1), U = policy_ucb1()), 500, runs = 299, seed = 1, record = I(500))
-  expect_match(words_failures(few[few$regret < 20, ], last(few[few$regret < 20, ])),
-               "^Rare runs of D have a very large regret: [0-9]+ runs may hold none")
-  more <- rbind(few, dpts_simulate(arms, list(D = policy_dp_imed(1)), 500, runs = run_range(300, 300), seed = 1,
-                                   record = I(500)))
-  expect_null(words_failures(more, last(more)))
+  withr::local_options(rlib_message_verbosity = "verbose")
+  arms <- arms_bernoulli(c(0.6, 0.4))
+  sim <- dpts_simulate(arms, list(D = policy_dp_imed(1), U = policy_ucb1()), 500, runs = 60, seed = 1, record = I(500))
+  set.seed(4)
+  sim$regret <- 10 + 5 * runif(120)
+  of <- function(policy, runs, x = sim) x[x$policy == policy & x$run <= runs, ]
+  # Of n runs a share of 1 - 0.025^(1 / n) may go unseen, and lose 100.
+  regret <- of("D", 60)$regret
+  adds <- function(n) (1 - 0.025^(1 / n)) * (100 - mean(regret[1:n]))
+  n <- max(which(vapply(1:60, function(n) adds(n) > median(regret[1:n]), NA)))
+  expect_true(n > 10 && n < 30)
+  expect_message(none <- summary(of("D", n)), class = "dpts_message_failures",
+                 "Rare runs of D .* too few of them were seen .* about 2[0-9] runs suffice")
+  expect_identical(c(none$lower, none$upper), c(NA_real_, NA_real_))
+  expect_no_message(some <- summary(of("D", n + 1)))
+  expect_equal(c(some$lower, some$upper), interval_by_help(regret[1:(n + 1)], high = 100, rarely = TRUE))
+  expect_gt(some$upper, 1.5 * interval_by_help(regret[1:(n + 1)], high = 100)[2])
+  # After ten failures it is as any other.
+  wild <- sim
+  wild$regret[sim$run <= 10] <- 99
+  seen <- summary(of("D", 20, wild))
+  expect_equal(c(seen$lower, seen$upper), interval_by_help(of("D", 20, wild)$regret, high = 100))
+  wild$regret[sim$run == 1] <- 12
+  nine <- suppressMessages(summary(of("D", 20, wild)))
+  expect_equal(c(nine$lower, nine$upper), interval_by_help(of("D", 20, wild)$regret, high = 100, rarely = TRUE))
+  # A difference falls by failures of the reference, and rises by those of the other.
+  both <- rbind(of("D", n + 1), of("U", n + 1))
+  gap <- of("D", n + 1)$regret - of("U", n + 1)$regret
+  away <- interval_by_help(gap, low = -100, high = 100) - mean(gap)
+  student <- qt(0.975, n) * sd(gap) / sqrt(n + 1)
+  up <- sqrt(student^2 + max(sqrt(away[2]^2 - student^2), adds(n + 1))^2)
+  expect_equal(dpts_compare(both, "U")[c("lower", "upper")], tibble::tibble(lower = mean(gap) + away[1], upper = mean(gap) + up))
+  expect_equal(unlist(dpts_compare(both, "D")[c("lower", "upper")]), c(lower = -mean(gap) - up, upper = -mean(gap) - away[1]))
+  # Advice: where the best may have failures that were not seen, others are worse by a means that allows for these.
+  made <- function(...) {
+    regret <- cbind(...)
+    policies <- list(policy_dp_imed(1), policy_dp_klucb(1))[match(substr(colnames(regret), 1, 1), c("D", "K"))]
+    x <- new_recommendation(array(regret, c(dim(regret), 1)), stats::setNames(policies, colnames(regret)), 0.95, list(
+      budget = privacy_pure(1), horizon = 1000, arms = list(arms), panel = FALSE, runs = nrow(regret), seed = 1
+    ))
+    stats::setNames(x$standing, x$policy)
+  }
+  few <- 10 + rnorm(20) # 20 runs: unseen ones may add a share of .168 of 200
+  expect_identical(made(D = few, K = few + 20 + rnorm(20), K2 = few + 60 + rnorm(20)), c(D = "best", K = "unsure", K2 = "worse"))
+  expect_identical(made(K = few, D = few + 20 + rnorm(20), D2 = few + 0.1 * rnorm(20)), c(K = "best", D2 = "unsure", D = "worse"))
+  x <- dpts_recommend(privacy_pure(1), arms, 1000, candidates = c("dp_imed", "dp_klucb"), runs = 10, seed = 1)
+  expect_match(paste(format(x), collapse = " "), "Beware: rare runs of it fail, and 10 runs show too few")
 })
