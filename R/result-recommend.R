@@ -9,7 +9,7 @@ new_recommendation <- function(regret, policies, level, setup, dropped = charact
   n <- stats$n
   alpha <- worse_level(level, length(policies))
   high <- most_to_lose(setup)
-  rarely <- fails_rarely(policies, setup)
+  rarely <- that_fail(policies, setup)
   interval <- mean_interval(stats, level, 0, high, rise = small_failures(stats, level, high, rarely))
   # A candidate that left the race is not the best.
   first <- which.min(ifelse(n == max(n), stats$mean, Inf))
@@ -41,10 +41,9 @@ new_recommendation <- function(regret, policies, level, setup, dropped = charact
   ), stats)
 }
 
-# Does each candidate have rare runs with large regret?
-fails_rarely <- function(policies, setup) {
-  identical(setup$goal %||% "regret", "regret") &
-    vapply(policies, is_true_of, NA, "fails_rarely", USE.NAMES = FALSE)
+# Which candidates have rare runs with large regret?
+that_fail <- function(policies, setup) {
+  identical(setup$goal %||% "regret", "regret") & vapply(policies, fails_rarely, NA, USE.NAMES = FALSE)
 }
 
 # group_stats() of the columns of a matrix, without what is NA
@@ -292,7 +291,7 @@ advice <- function(x, width = cli::console_width()) {
     if (length(x$policy) == 1) "There was no other candidate.",
     if (x$failures[best] > FAILS_BADLY) sprintf("Beware: %s%% of its runs fail badly.",
                                                 number_text(signif(100 * x$failures[best], 2))),
-    if (is.na(x$lower[best]) && x$runs[best] > 1 && is_true_of(recommended_policy(x), "fails_rarely"))
+    if (is.na(x$lower[best]) && x$runs[best] > 1 && fails_rarely(recommended_policy(x)))
       sprintf("Beware: rare runs of it fail, and %s show too few of them for an interval of its mean.",
               count_noun(x$runs[best], "run", "runs"))
   )
@@ -348,7 +347,7 @@ tidied.dpts_recommendation <- function(x, level) {
   c(list(list(term = as.character(x$policy), standing = x$standing), estimate = score, se = x$se),
     if (is.null(runs$mean)) list(lower = score - half, upper = score + half) else
       mean_interval(runs, level, 0, most_to_lose(setup), rise = small_failures(
-        runs, level, most_to_lose(setup), fails_rarely(things_of(x$policy)[as.character(x$policy)], setup))))
+        runs, level, most_to_lose(setup), that_fail(things_of(x$policy)[as.character(x$policy)], setup))))
 }
 
 #' @rdname tidy.dpts_simulation

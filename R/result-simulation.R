@@ -74,14 +74,14 @@ name_problem <- function(x, label) {
 #' bounds. It has width zero only for a policy that neither draws at random nor learns, such as
 #' [policy_fixed()], on arms that do not change: its regret is the same in all runs.
 #'
-#' Rare runs of [policy_dp_imed()] fail: their regret is above 5 times the median, and they make up to half of
-#' the mean. Until ten of its runs have failed, its interval allows that unseen runs lose all that can be
-#' lost. **Where these could add more than the median to the mean, it is `NA`**, and a message says how many
-#' runs suffice. A message also says where one run makes more than a quarter of the mean and is above 5 times
-#' the median. Compare quantiles then, or play more runs.
+#' Rare runs of [policy_dp_imed()] with the paper's index fail: their regret is above 5 times the median, and
+#' they make up to half of the mean. Until ten of its runs have failed, its interval allows that unseen runs
+#' lose all that can be lost. **Where these could add more than the median to the mean, it is `NA`**, and a
+#' message says how many runs suffice. A message also says where one run makes more than a quarter of the mean
+#' and is above 5 times the median. Compare quantiles then, or play more runs.
 #'
 #' In simulations of 22 pairs of policy and problem, 95% intervals from 5 to 100 runs held the mean in 92 to
-#' 100% of cases.
+#' 100% of cases, where there was one.
 #'
 #' @param object A result of [dpts_simulate()].
 #' @param ... Must be empty.
@@ -152,7 +152,7 @@ possible_regret <- function(x, level) {
   certain <- vapply(things_of(x$policy), function(p) !is_true_of(p, "tosses") && !is_true_of(p, "learns"), NA)
   steady <- vapply(arms, function(own) !is_changing(own) && is.null(own$contexts), NA)
   certain <- certain[as.integer(x$policy)] & steady[at]
-  rarely <- vapply(things_of(x$policy), is_true_of, NA, "fails_rarely")[as.integer(x$policy)]
+  rarely <- vapply(things_of(x$policy), fails_rarely, NA)[as.integer(x$policy)]
   failures <- low
   if (any(rarely)) {
     group <- vctrs::vec_group_id(as.data.frame(x)[setdiff(result_key(x), "run")])
@@ -160,6 +160,12 @@ possible_regret <- function(x, level) {
     failures <- small_failures(group_stats(x$regret, group), level, high[first], rarely[first])[group]
   }
   list(low = ifelse(certain, x$regret, low), high = ifelse(certain, x$regret, high), failures = failures)
+}
+
+# Has a policy rare runs that make much of its mean regret? With the index "likelihood" those of DP-IMED made
+# at most 7% on 8 problems, which an interval of its mean holds.
+fails_rarely <- function(policy) {
+  is_true_of(policy, "fails_rarely") && !identical(policy$params[["index"]], "likelihood")
 }
 
 # Sentences on means that rest on rare runs with large regret; NULL if there are none

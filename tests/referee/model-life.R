@@ -102,7 +102,14 @@ life_next <- function(m, offer, person) {
   allowed <- if (is.null(offer)) on else intersect(offer, on)
   own <- which(m$person == person & person != "")
   if (m$s$persons == "sticky" && length(own)) return(list(arms = m$arm[own[1]], round = !is.na(m$t[own[1]]), same = own[1]))
-  if (m$ended == "verdict") return(list(arms = if (length(m$winner)) m$winner else allowed, round = FALSE, winner = TRUE))
+  if (m$ended == "verdict") {
+    arms <- if (length(m$winner) && m$winner %in% allowed) m$winner else allowed
+    if (m$s$policy == "thompson") { # it has no estimates: the arm chosen most, before this call or with it
+      most <- function(pulls) allowed[pulls[allowed] == max(pulls[allowed])]
+      arms <- intersect(arms, union(most(life_pulls(m)), most(m$before)))
+    }
+    return(list(arms = arms, round = FALSE, winner = is.null(offer)))
+  }
   rounds <- own[!is.na(m$t[own])]
   if (m$s$persons == "some" && length(rounds) >= m$s$most) {
     last <- unique(m$arm[c(max(rounds), max(own))])
