@@ -65,8 +65,8 @@ name_problem <- function(x, label) {
 #' Averages the regret of each policy over the runs, with confidence intervals.
 #'
 #' @section Intervals:
-#' The interval of a mean regret is Student's on the logarithm, widened on each side by what runs that were
-#' not played may add. In n runs a share of 1 - ((1 - `level`) / 2)^(1 / n) of all possible runs, about 3.7
+#' The interval of a mean regret is Student's on the logarithm, widened on each side by what unseen runs may
+#' add. In n runs a share of 1 - ((1 - `level`) / 2)^(1 / n) of all possible runs, about 3.7
 #' / n at 0.95, may go unseen. Such runs are taken to lie up to 1.75 + 5 / n times as far from the mean as
 #' the farthest run seen on that side. Where runs are alike (more than half equal, all but at most two) they
 #' may lie anywhere between 0 and the number of rounds times the largest gap between two arms. No limit lies
@@ -78,7 +78,7 @@ name_problem <- function(x, label) {
 #' they make up to half of the mean. Until ten of its runs have failed, its interval allows that unseen runs
 #' lose all that can be lost. **Where these could add more than the median to the mean, it is `NA`**, and a
 #' message says how many runs suffice. A message also says where one run makes more than a quarter of the mean
-#' and is above 5 times the median. Compare quantiles then, or play more runs.
+#' and is above 5 times the median. Compare quantiles then, or simulate more runs.
 #'
 #' In simulations of 22 pairs of policy and problem, 95% intervals from 5 to 100 runs held the mean in 92 to
 #' 100% of cases, where there was one.
