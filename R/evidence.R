@@ -558,7 +558,7 @@ inform_means <- function(record) {
 
 # Whose releases they are, for a message
 words_source <- function(record) {
-  if (is.na(record$name)) "policy of the table" else sprintf("policy \"%s\"", record$name)
+  if (is.na(record$name)) "the policy of the table" else sprintf("policy \"%s\"", record$name)
 }
 
 control_arm <- function(control, labels) {

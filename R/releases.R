@@ -68,9 +68,9 @@ EVENTS <- c("begin", "added", "retired", "end")
 #' * `chance`: the probability with which each person of the block was randomised to the arm, `NA` without
 #'   randomisation.
 #' * `floor`: a lower bound, fixed before the experiment, of the probability of an arm among any two; `NA`
-#'   without randomisation. * `whole`: `FALSE` if the sum was released while rewards that belong in it were
-#'   out, and for randomised bits that no block has gathered yet. It then counts for [estimates()] and proves
-#'   nothing.
+#'   without randomisation.
+#' * `whole`: `FALSE` if the sum was released while rewards that belong in it were out, and for randomised
+#'   bits that no block has gathered yet. It then counts for [estimates()] and proves nothing.
 #' * `low`, `high`: the range of rewards in their own units.
 #'
 #' These columns are there only if some row needs them:
@@ -531,6 +531,16 @@ check_together <- function(v, run, at, arg) {
   if (any(bad)) column_error(arg, "chance", "be in (0, 1]", at[bad])
   if (any(rowsum(replace(p, is.na(p), 0), own) > 1 + 1e-9)) {
     column_error(arg, "chance", "add up to at most 1 in a block")
+  }
+  # The probability of an arm, given that a person gets it or another one
+  known <- which(!is.na(p) & !is.na(v$floor[at]))
+  of <- split(known, own[known])
+  of <- of[lengths(of) > 1]
+  least <- vapply(of, function(i) min(p[i]) / (min(p[i]) + max(p[i])), 0)
+  above <- vapply(of, function(i) v$floor[at[i[1]]], 0) > least * (1 + 1e-9)
+  if (any(above)) {
+    column_error(arg, "floor", "be at most the probability of each arm among any two of its block",
+                 at[vapply(of[above], `[`, 0L, 1)])
   }
 }
 

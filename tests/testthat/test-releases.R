@@ -270,6 +270,7 @@ test_that("what is no release table is refused, with the column that is wrong", 
   bad("`chance`.*known where", chance = c(0.5, 0.5, NA, NA), floor = 0.5)
   bad("`floor`.*fixed before", chance = c(0.5, 0.5, 0.4, 0.6))
   bad("`floor`.*\\(0, 1\\]", chance = 0.5, floor = 0)
+  bad("`floor`.*among any two", chance = c(0.3, 0.7, 0.5, 0.5), floor = 0.31)
   bad("`correlation`.*without tosses", noise = "gaussian", correlation = 0.5, chance = 0.5, floor = 0.5)
   arg <- function(what, ...) expect_error(as_releases(good, ...), what, class = "dpts_error_input")
   arg("`noise` must not be given", noise = "laplace")
