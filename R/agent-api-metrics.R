@@ -58,7 +58,8 @@ metrics_text <- function(service) {
     gauge("experiment_up", "gauge", "Can the experiment be read?", "up"),
     gauge("choices_total", "counter", "Rounds so far.", "choices"),
     gauge("tickets_out", "gauge", "Tickets that are not resolved.", "out"),
-    gauge("releases", "gauge", "Releases in the sums that are shown.", "releases")
+    gauge("releases", "gauge", "Releases in the sums that are shown.", "releases"),
+    gauge("guard_pauses_total", "counter", "Arms that a guard has paused so far.", "guards")
   ), collapse = "\n"), "\n")
 }
 
@@ -67,14 +68,16 @@ agent_numbers <- function(service) {
   one <- function(name) tryCatch({
     agent <- service$agents$find(name)
     pulls <- pulls(agent)
+    guards <- if (!is.null(agent$terms$outcomes)) agent_look(agent, function(tx) agent$store$count("guard"))
     data.frame(experiment = name, up = 1, choices = sum(pulls$pulls), out = sum(pulls$outstanding),
-               releases = sum(session_arms(agent$session)$releases))
+               releases = sum(session_arms(agent$session)$releases),
+               guards = guards %||% NA)
   }, error = function(e) {
     service$metrics$add("store_errors", "")
     service$log(event = "error", error = "store", experiment = name, message = conditionMessage(e))
-    data.frame(experiment = name, up = 0, choices = NA, out = NA, releases = NA)
+    data.frame(experiment = name, up = 0, choices = NA, out = NA, releases = NA, guards = NA)
   })
   none <- data.frame(experiment = character(), up = numeric(), choices = numeric(), out = numeric(),
-                     releases = numeric())
+                     releases = numeric(), guards = numeric())
   do.call(rbind, c(list(none), lapply(service$agents$at_hand(), one)))
 }

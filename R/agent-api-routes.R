@@ -23,7 +23,7 @@ choice_routes <- function() list(
   api_route("POST", "/reward", "report", "reward", "Report rewards", api_reward, like = "agent_reward()",
             body = schema_body(ticket = schema_several(SCHEMA_TEXT, 1000),
                                reward = schema_several(list(oneOf = list(SCHEMA_NUMBER, SCHEMA_FLAG)), 1000),
-                               required = c("ticket", "reward")),
+                               outcome = SCHEMA_OUTCOME, required = c("ticket", "reward")),
             answer = schema_rows(ticket = SCHEMA_TEXT, status = schema_enum(
               c("used", "waiting", "known", "late", "refused", "unknown"))))
 )
@@ -56,23 +56,24 @@ report_routes <- function() list(
             answer = list(type = "object")),
   api_route("GET", "/verdict", "read", "verdict", "The arm proved to be the best, or what is missing",
             api_verdict, like = "verdict()",
-            query = list(error = schema_chance(0.05), margin = schema_chance(0)),
+            query = list(error = schema_chance(0.05), margin = schema_chance(0), outcome = SCHEMA_OUTCOME),
             answer = schema_rows(arm = or_null(SCHEMA_TEXT), t = or_null(SCHEMA_NUMBER),
                                  wrong = SCHEMA_NUMBER, missing = SCHEMA_TEXT)),
   api_route("GET", "/effects", "read", "effects", "Differences of arms, with intervals", api_effects,
             like = "effects()",
-            query = list(control = SCHEMA_TEXT, level = schema_chance(0.95), by = schema_enum("stratum")),
+            query = list(control = SCHEMA_TEXT, level = schema_chance(0.95), by = schema_enum("stratum"),
+                         outcome = SCHEMA_OUTCOME),
             answer = schema_rows(arm = SCHEMA_TEXT, control = SCHEMA_TEXT,
                                  difference = or_null(SCHEMA_NUMBER), lower = or_null(SCHEMA_NUMBER),
                                  upper = or_null(SCHEMA_NUMBER), p = or_null(SCHEMA_NUMBER))),
   api_route("GET", "/evidence", "read", "evidence", "What the released sums prove, in time", api_evidence,
             like = "evidence()", answer = evidence_answer(),
             query = list(kind = schema_enum(names(EVIDENCE)), against = SCHEMA_NUMBER,
-                         error = schema_chance(0.05))),
+                         error = schema_chance(0.05), outcome = SCHEMA_OUTCOME)),
   api_route("GET", "/releases", "read", "releases", "The noisy sums that were released", api_releases,
             like = "dpts_releases()", answer = releases_answer()),
   api_route("GET", "/estimates", "read", "estimates", "What the released sums say", api_estimates,
-            like = "estimates()", query = list(level = schema_chance(0.95)),
+            like = "estimates()", query = list(level = schema_chance(0.95), outcome = SCHEMA_OUTCOME),
             answer = schema_rows(arm = SCHEMA_TEXT, rewards = or_null(SCHEMA_NUMBER),
                                  releases = or_null(SCHEMA_NUMBER), mean = or_null(SCHEMA_NUMBER),
                                  lower = or_null(SCHEMA_NUMBER), upper = or_null(SCHEMA_NUMBER))),
@@ -101,7 +102,7 @@ releases_answer <- function() {
     correlation = SCHEMA_NUMBER, chance = number, floor = number, whole = SCHEMA_FLAG, low = SCHEMA_NUMBER,
     high = SCHEMA_NUMBER)
   optional <- lapply(OPTIONAL, function(value) number) # columns that are there where a row needs them
-  optional[c("permuted", "event")] <- list(SCHEMA_FLAG, or_null(schema_enum(EVENTS)))
+  optional[c("permuted", "event", "outcome")] <- list(SCHEMA_FLAG, or_null(schema_enum(EVENTS)), SCHEMA_TEXT)
   rows$items$properties <- c(rows$items$properties, optional)
   rows
 }
@@ -116,7 +117,10 @@ status_answer <- function() schema_object(
   range = list(type = "array", items = SCHEMA_NUMBER, minItems = 2, maxItems = 2), sums = SCHEMA_FLAG,
   spends = schema_enum(c("by choice", "once")), guess = or_null(SCHEMA_NUMBER),
   often = schema_rows(rewards = SCHEMA_NUMBER, guess = or_null(SCHEMA_NUMBER)),
-  shares = schema_rows(t = SCHEMA_NUMBER, arm = SCHEMA_TEXT, share = SCHEMA_NUMBER)
+  shares = schema_rows(t = SCHEMA_NUMBER, arm = SCHEMA_TEXT, share = SCHEMA_NUMBER),
+  outcomes = schema_rows(outcome = SCHEMA_TEXT, about = SCHEMA_TEXT, waiting = SCHEMA_NUMBER,
+                         guard = or_null(SCHEMA_NUMBER),
+                         worse = list(type = "array", items = SCHEMA_TEXT))
 )
 
 api_get_status <- function(agent, given) api_status(agent)

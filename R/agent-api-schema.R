@@ -7,6 +7,7 @@ API_MOST_DEPTH <- 20
 SCHEMA_TEXT <- list(type = "string")
 SCHEMA_NUMBER <- list(type = "number")
 SCHEMA_FLAG <- list(type = "boolean")
+SCHEMA_OUTCOME <- list(type = "string", default = "reward")
 SCHEMA_ANY <- structure(list(), names = character())
 
 or_null <- function(schema) c(schema, nullable = TRUE)

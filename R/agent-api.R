@@ -8,7 +8,8 @@
 #'
 #' With several agents those before `/experiments` begin with `/experiments/NAME`. With one they may. A body
 #' is a JSON object: `{"n": 1, "offer": ["a"], "context": [0.2], "person": "id", "key": "order-17"}`, all
-#' optional; `{"ticket": "...", "reward": 1}`, or lists of both; `{"then": "end"}` or `"verdict"`;
+#' optional; `{"ticket": "...", "reward": 1}`, or lists of both, with `"outcome": "harm"` for another outcome
+#' ([agent_outcome()]); `{"then": "end"}` or `"verdict"`;
 #' `{"add": "c", "retire": ["a", "b"]}`.
 #'
 #' `/status` gives `name`, `policy`, `guarantee` (with `max_per_person` that of a person), `restored` (how
@@ -16,7 +17,10 @@
 #' `outstanding`, `arms`, `then` (`"go"`, or after the end `"end"` or `"verdict"`), `winner`, `shares`, `sums`
 #' (are there estimates?), `spends` (`"once"` per reward or `"by choice"`), `guess` (how often the best guess
 #' of a reward is right at most, with `max_per_person` of all rewards of a person) and `often` (the same for
-#' people with this number of `rewards`).
+#' people with this number of `rewards`). `outcomes` has for each other outcome what it is (`about`), how many blocks
+#' are `waiting` for it, its `guard`, and the arms that are proved to be `worse` than the guard allows. A
+#' guard that pauses an arm is a warning in the log, too, and counts in `/metrics`
+#' (`dpts_guard_pauses_total`).
 #'
 #' A request that needs a role has the header `Authorization: Bearer <token>`; the token is checked before the
 #' body is read. `token` is a string, which may do everything, or strings named by what they may do:
@@ -234,13 +238,14 @@ note_answer <- function(service, req, answer, began) {
               error = answer$error, seconds = round(took, 4), roles = paste(req$dpts_roles, collapse = " "))
 }
 
-# With use = "deadline" it is protected whether and when an answer came. So a report to such an agent leaves
-# no trace in the counters or the log, unless the service failed or the caller may not report.
+# With use = "deadline", and of other outcomes, it is protected whether and when an answer came. So a report
+# to such an agent leaves no trace in the counters or the log, unless the service failed or the caller may not
+# report.
 tells_of_answers <- function(service, req, status = 200) {
   if (!grepl("/reward$", req$PATH_INFO) || status >= 500 || status %in% c(401, 403, 404, 405)) return(FALSE)
   place <- api_place(service, req$PATH_INFO)
   agent <- tryCatch(service$agents$find(place$experiment), error = function(e) NULL)
-  !isFALSE(agent$silent)
+  !isFALSE(agent$silent) || !is.null(agent$terms$outcomes)
 }
 
 # A log that nobody reads does not stop the service: a line for a pipe that is full is lost. (Up to 4,096

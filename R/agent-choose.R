@@ -105,6 +105,7 @@ choose_arms <- function(agent, tx, n, offer, contexts, person, key, stratum) {
   chosen <- play_choices(agent, tx, n, offer, contexts, person, people, stratum)
   due <- due_of(agent, tx)
   note_tickets(agent, tx, chosen, due, contexts, key)
+  note_blocks(agent, tx, chosen$batch)
   counts <- !is.na(chosen$t)
   if (!is.null(contexts$outside)) {
     agent$life$clipped <- agent$life$clipped + sum(contexts$outside[counts & chosen$new])
@@ -212,7 +213,8 @@ known_people <- function(agent, tx, person) {
     last <- as_of_now(agent$store$tickets(rows$ticket), tx)
     at <- match(rows$ticket, last$ticket)
     rows$batch <- last$batch[at]
-    rows$out <- last$status[at] %in% TICKET[c("open", "waiting")]
+    rows$out <- last$status[at] %in% TICKET[c("open", "waiting")] |
+      last$time[at] + max(-Inf, vapply(agent$terms$outcomes, `[[`, 0, "deadline")) > tx$now
   }
   people <- new.env(hash = TRUE, parent = emptyenv())
   for (i in seq_along(rows$person)) people[[rows$person[i]]] <- lapply(rows, `[[`, i)
@@ -234,22 +236,28 @@ person_rows <- function(people, person) {
 #' @param ticket Tickets: strings.
 #' @param reward Their rewards: numbers in the agent's `range`, or `TRUE` and `FALSE` for 1 and 0, one per
 #'   ticket or one for all.
+#' @param outcome Which outcome is reported: `"reward"`, or the name of one of the agent's `outcomes`
+#'   ([agent_outcome()]), whose range then counts. Its reports are `"waiting"`, `"known"` or `"refused"` until
+#'   its deadline, and `"late"` from then on, or if the choice is in no block.
 #' @rdname agent_choose
 #' @export
-agent_reward <- function(agent, ticket, reward) {
+agent_reward <- function(agent, ticket, reward, outcome = "reward") {
   check_all_given()
   check_agent(agent)
   if (!is.character(ticket) || !length(ticket) || anyNA(ticket)) {
     abort_arg("ticket", "one or more tickets: strings", ticket)
   }
   if (is.logical(reward) && !is.object(reward)) reward <- as.integer(reward) # did it succeed?
-  range <- agent$terms$range
+  h <- outcome_number(agent, outcome)
+  range <- if (h > 0) agent$terms$outcomes[[h]]$range else agent$terms$range
   reward <- in_units(check_numbers(reward, range[1], range[2]), range)
   if (!length(reward) %in% c(1, length(ticket))) {
     abort_arg("reward", sprintf("as long as `ticket` (%d) or one number", length(ticket)), reward)
   }
   reward <- rep_len(reward, length(ticket))
-  status <- agent_transact(agent, function(tx) take_rewards(agent, tx, ticket, reward))
+  status <- agent_transact(agent, function(tx) {
+    if (h > 0) take_answers(agent, tx, ticket, reward, h) else take_rewards(agent, tx, ticket, reward)
+  })
   invisible(tibble::new_tibble(list(ticket = ticket, status = status), nrow = length(ticket)))
 }
 

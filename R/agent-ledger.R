@@ -13,9 +13,12 @@ one_copy <- function(terms, m, paid = NA) {
   guarantee <- agent_guarantee(terms$policy)
   if (promises_nothing(guarantee)) return(guarantee)
   if (!is.na(paid)) guarantee <- as_paid(guarantee, paid)
-  if (m == 1) return(guarantee)
   apart <- keeps_apart(terms) || bits_are_public(terms$policy)
-  if (apart) apart_of(guarantee_of_release(terms$policy, "policy"), m) else group_of(guarantee, m)
+  if (m > 1) {
+    guarantee <- if (apart) apart_of(guarantee_of_release(terms$policy, "policy"), m) else
+      group_of(guarantee, m)
+  }
+  with_outcomes(guarantee, terms$outcomes, m)
 }
 
 # Does the agent keep the rewards of a person in different releases? (Random bits are a release each. A shift

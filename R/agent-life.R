@@ -94,6 +94,7 @@ add_arms <- function(agent, tx, add) {
   agent$life$status <- c(agent$life$status, rep(ARM[["active"]], length(add)))
   agent$life$since <- c(agent$life$since, rep(sum(session_pulls(agent$session)), length(add)))
   agent$life$until <- c(agent$life$until, rep(NA_real_, length(add)))
+  widen_blocks(agent, old)
   agent$outstanding <- c(agent$outstanding, numeric(length(add)))
   agent$offered <- c(agent$offered, numeric(length(add)))
   note_events(tx, rep("add", length(add)), list(t = rep(NA_real_, length(add)), arm = old + seq_along(add)))
@@ -114,6 +115,9 @@ set_status <- function(agent, tx, at) {
     note_events(tx, rep(what, length(new)), list(t = rep(NA_real_, length(new)), arm = new))
   }
   if (all(status == ARM[["retired"]])) abort_arg("retire", "not all arms: `agent_finish()` ends an agent")
+  # The open block is of other offers than those to come.
+  changed <- !identical(status, agent$life$status) && !agent$over
+  if (changed && inherits(agent$terms$policy, "dpts_policy_randomised")) session_close(agent$session)
   agent$life$status <- status
   agent$life$until[is.na(agent$life$until) & status == ARM[["retired"]]] <- sum(session_pulls(agent$session))
   # The winner may just have been retired.
@@ -126,11 +130,12 @@ arm_factor <- function(agent, at = seq_along(agent$terms$arms)) {
   structure(as.integer(at), levels = agent$terms$arms, class = "factor")
 }
 
-# The release table so far; within a change
-agent_table <- function(agent) {
-  kept <- agent$store$releases()
-  rows <- rbind(do.call(cbind, lapply(RELEASE, function(name) as.numeric(kept[[name]]))),
-                session_sums(agent$session))
+# The release table of an outcome so far (0: of the reward); within a change
+agent_table <- function(agent, outcome = 0L) {
+  kept <- agent$store$releases(outcome)
+  fresh <- if (outcome == 0) session_sums(agent$session) else
+    agent$fresh[agent$fresh[, 1] == outcome, -1, drop = FALSE]
+  rows <- rbind(do.call(cbind, lapply(RELEASE, function(name) as.numeric(kept[[name]]))), fresh)
   policy <- agent$terms$policy
   seen <- session_arms(agent$session)
   life <- agent$life
@@ -150,13 +155,16 @@ agent_table <- function(agent) {
   # As arms are added, the chance of an arm among two does not fall, but for a control's. `floor` remains that
   # of the beginning: a later one would change the bets on past blocks.
   design <- release_design(policy, max(born, 2))
-  range <- agent$terms$range
+  own <- if (outcome > 0) agent$terms$outcomes[[outcome]]
+  range <- own$range %||% agent$terms$range
+  if (!is.null(own)) design[c("predicted_low", "predicted_high")] <- NA
   law <- list(correlation = design$correlation, floor = if (design$tosses) design$floor else NA,
               low = range[1], high = range[2], flip = flip_of(policy), permuted = design$permuted,
               predicted_low = design$predicted_low, predicted_high = design$predicted_high,
               per_person = agent$terms$max_per_person %||% 1)
-  release_table(list(), function(run, arm) arm_factor(agent, arm), list(rows), born,
-                c(live_noise(seen$report), law), more, strata = agent$terms$strata)
+  noise <- live_noise(if (is.null(own)) seen$report else outcome_noise(own))
+  release_table(list(), function(run, arm) arm_factor(agent, arm), list(rows), born, c(noise, law), more,
+                strata = agent$terms$strata)
 }
 
 # The winner: proved by the policy itself or, where people are tossed, by the verdict of evidence, since the
@@ -219,7 +227,7 @@ end_life <- function(agent, tx, then, finish = FALSE) {
 # what is open is released.
 settle_life <- function(agent, tx) {
   horizon <- agent$terms$horizon
-  resolved <- sum(agent$outstanding) == 0
+  resolved <- sum(agent$outstanding) == 0 && !outcomes_wait(agent, tx)
   if (agent$life$then == "go" && !is.null(horizon) && sum(session_pulls(agent$session)) >= horizon) {
     end_life(agent, tx, "verdict", finish = resolved)
   } else if (agent$life$then != "go" && !agent$life$finished && resolved) finish_life(agent, tx)

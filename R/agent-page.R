@@ -30,8 +30,19 @@ api_status <- function(agent) {
     spends = if (draws_cost(agent_guarantee(terms$policy))) "by choice" else "once",
     guess = agent$guess$rows$guess[1], often = agent$guess$rows,
     # One row per recorded round and arm, as in autoplot()
-    shares = shares
+    shares = shares, outcomes = outcomes_shown(agent)
   )
+}
+
+# Of each other outcome: what it is, how many blocks wait for it, and which arms its guard says are worse
+outcomes_shown <- function(agent) {
+  outcomes <- agent$terms$outcomes
+  agent_look(agent, function(tx) lapply(seq_along(outcomes), function(h) {
+    guard <- outcomes[[h]]$guard
+    list(outcome = names(outcomes)[h], about = format(outcomes[[h]]),
+         waiting = sum(agent$blocks[, 3 + h] == 0), guard = guard %||% NA,
+         worse = I(if (is.null(guard)) character() else agent$terms$arms[proved_worse(agent, h)]))
+  }))
 }
 
 # How often the best guess of all rewards of a person is right at most, of a person who comes as often as one
@@ -110,7 +121,12 @@ overview <- function(agent) {
       recent = rowSums(seen$hours), counted = counted, open = resolved - counted, awaited = arms$outstanding,
       # Whether an answer came is protected where deadlines decide.
       missing = if (agent$silent) NA else seen$sums[, 4],
-      mean = estimates$mean, lower = estimates$lower, upper = estimates$upper)))
+      mean = estimates$mean, lower = estimates$lower, upper = estimates$upper),
+    measured = lapply(names(agent$terms$outcomes), function(name) {
+      found <- estimates(agent, outcome = name)
+      list(outcome = name, rewards = I(found$rewards), mean = I(found$mean), lower = I(found$lower),
+           upper = I(found$upper), range = agent$terms$outcomes[[name]]$range)
+    })))
 }
 
 # Evidence for the arm that is nearest to a verdict, against its strongest rival, at up to 200 of its releases

@@ -65,6 +65,7 @@ agent_erase <- function(agent, person) {
     rows <- agent$store$persons(hash)
     if (!length(rows$person)) return(0)
     open <- as_of_now(agent$store$tickets(rows$ticket), tx)
+    erase_answers(agent, tx, open)
     open <- some_tickets(open, which(open$status %in% TICKET[c("open", "waiting")]))
     use_rewards(agent, tx, open, rep(NA_real_, length(open$ticket)))
     tx$erased <- as.list(rows)[c("person", "ticket")]

@@ -115,9 +115,10 @@ agent_look <- function(agent, body) {
 
 #' @rdname agent_results
 #' @export
-estimates.dpts_agent <- function(x, level = 0.95, ...) {
+estimates.dpts_agent <- function(x, level = 0.95, ..., outcome = "reward") {
   check_agent(x)
   check_dots_empty(...)
+  if (outcome_number(x, outcome) > 0) return(estimates(dpts_releases(x), level, outcome = outcome))
   if (!is.null(predictions_of(x$terms$policy))) abort_residuals()
   agent_estimates(x, check_number(level, 0, 1, open = TRUE))
 }
@@ -126,7 +127,7 @@ estimates.dpts_agent <- function(x, level = 0.95, ...) {
 agent_estimates <- function(x, level = 0.95) {
   policy <- x$terms$policy
   if (gathers(policy) && is.null(no_evidence(policy))) {
-    of <- release_records(dpts_releases(x))
+    of <- release_records(x)
     return(estimates_of(of$records, of$keys, of$ever, level))
   }
   seen <- agent_look(x, function(tx) session_arms(x$session))
@@ -151,10 +152,26 @@ dpts_releases.dpts_agent <- function(x, ...) {
                 class = "dpts_error_verdict",
                 hint = "`estimates()` has the sums; `policy_local(policy_randomised(), )` has blocks.")
   }
-  found <- agent_look(x, function(tx) list(table = agent_table(x), restored = tx$restored))
+  found <- agent_look(x, function(tx) list(table = all_tables(x), restored = tx$restored))
   guarantee <- ledger_guarantee(x$terms, 1, 1 + found$restored)
   attr(found$table, "guarantees") <- stats::setNames(list(guarantee), policy$name)
   found$table
+}
+
+# The release tables of all outcomes, one below the other
+all_tables <- function(agent) {
+  outcomes <- c("reward", names(agent$terms$outcomes))
+  if (length(outcomes) == 1) return(agent_table(agent))
+  tables <- lapply(seq_along(outcomes), function(i) {
+    v <- as.list(agent_table(agent, i - 1L))
+    c(list(outcome = factor(rep(outcomes[i], length(v$n)), outcomes)), v)
+  })
+  names <- unique(unlist(lapply(tables, names)))
+  new_releases(lapply(stats::setNames(nm = names), function(name) {
+    vctrs::vec_c(!!!lapply(tables, function(v) {
+      v[[name]] %||% rep(if (name == "event") NA else OPTIONAL[[name]], length(v$n))
+    }))
+  }))
 }
 
 #' @rdname agent_results
@@ -217,6 +234,10 @@ format.dpts_agent <- function(x, ...) {
     paste("  rewards:   used", rule),
     if (!identical(terms$range, c(0, 1))) {
       sprintf("             from %s to %s", number_text(terms$range[1]), number_text(terms$range[2]))
+    },
+    if (!is.null(terms$outcomes)) {
+      sprintf("  %s %s", c("outcomes: ", rep("          ", length(terms$outcomes) - 1)),
+              paste0(names(terms$outcomes), ", ", vapply(terms$outcomes, format, "")))
     },
     if (!is.null(bounds)) {
       sprintf("  predicted: from %s to %s, %s", number_text(bounds[1]), number_text(bounds[2]),

@@ -4,7 +4,9 @@
 #   dpts_definition  one row that never changes: policy, arms, rules
 #   dpts_ticket      one row per choice; its reward until that is forgotten
 #   dpts_event       the journal: rows are added, never changed (a trigger sees to that)
-#   dpts_release     the release table, as at the head of R/releases.R
+#   dpts_outcome     answers of other outcomes than the reward, until their block is released
+#   dpts_release     the release table, as at the head of R/releases.R, and of which outcome a row is (0: of
+#                    the reward)
 #   dpts_person      by keyed hash: how many choices of each person count, and the last of them
 #
 #   begin(seq, how)  the agent's head, with its state unless that is the one of change number
@@ -16,9 +18,9 @@
 #   rollback()       leaves all as it was
 #   create(rows)     makes the tables and these first rows in them: columns, by table
 #   tables()         all rows, as create() takes them
-#   tickets(ids), asked(key), persons(ids), held(ids), due(now), ahead(now), kept(what), log(n),
-#   has_keys(before), course(from, to, width), releases(), totals(from, to), missing(from, to),
-#   count(kind)      look
+#   answers(outcome, batch), answered(outcome, ids), tickets(ids), asked(key), persons(ids), held(ids),
+#   due(now), ahead(now), kept(what), log(n), has_keys(before), course(from, to, width), releases(),
+#   totals(from, to), missing(from, to), count(kind)      look
 #
 # Locking is optimistic: each change raises `seq`, and nothing is written unless `seq` is still the one that
 # the change was computed from, and the agent the one that the handle was opened on. On SQLite a single
@@ -30,7 +32,7 @@
 # life, a term of the definition. Do not raise it for a new term whose absence (NULL) means what was so
 # before, nor for the layout of a session or of a policy's state: these have versions of their own
 # (play_session_save.c).
-STORE_VERSION <- 6
+STORE_VERSION <- 7
 
 # A checksum of bytes, as text
 checksum <- function(bytes) .Call(C_checksum, bytes)
@@ -74,16 +76,21 @@ schema_tables <- function(sql) {
     sprintf("CREATE TABLE %s (seq %2$s NOT NULL, part INTEGER NOT NULL, time %2$s NOT NULL,
       kind TEXT NOT NULL, ticket TEXT, t %2$s, arm INTEGER, PRIMARY KEY (seq, part)) %3$s",
       table("dpts_event"), sql$number, sql$by_key),
-    sprintf("CREATE TABLE %s (id %s PRIMARY KEY, arm INTEGER NOT NULL, %s)", table("dpts_release"),
-            sql$row_number, paste(RELEASE[-1], sql$number, ifelse(RELEASE[-1] == "squares", "", "NOT NULL"),
-                                  collapse = ", ")),
+    sprintf("CREATE TABLE %s (ticket TEXT NOT NULL, outcome INTEGER NOT NULL, arm INTEGER NOT NULL,
+      batch %s NOT NULL, reward %2$s, PRIMARY KEY (ticket, outcome))", table("dpts_outcome"), sql$number),
+    sprintf("CREATE INDEX dpts_outcome_batch ON %s (outcome, batch)", table("dpts_outcome")),
+    sprintf("CREATE TABLE %s (id %s PRIMARY KEY, outcome INTEGER NOT NULL, arm INTEGER NOT NULL, %s)",
+            table("dpts_release"), sql$row_number,
+            paste(RELEASE[-1], sql$number, ifelse(RELEASE[-1] == "squares", "", "NOT NULL"),
+                  collapse = ", ")),
     sprintf("CREATE TABLE %s (person TEXT PRIMARY KEY, pulls INTEGER NOT NULL, arm INTEGER NOT NULL,
       ticket TEXT NOT NULL)", table("dpts_person")),
     sprintf("CREATE VIEW %s AS SELECT version, identity, %s, %s, CAST('' AS %s) AS bytes, 0 AS find_next_due,
                CAST(NULL AS %s) AS keys_before, 0 AS no_persons FROM %s",
       table("dpts_change"), paste(HEAD, collapse = ", "),
       paste0("CAST('' AS TEXT) AS ",
-             c("tickets", "resolved", "forget", "persons", "events", "releases", "paged", "moved", "erased"),
+             c("tickets", "resolved", "forget", "persons", "events", "releases", "paged", "moved", "erased",
+               "answers", "answered"),
              collapse = ", "),
       sql$blob, sql$number, table("dpts_agent")),
     sql$triggers(paste0(vapply(change_statements(sql), paste0, "", ";"), collapse = "\n"))
@@ -137,9 +144,14 @@ change_statements <- function(sql) {
     each("events", "INSERT INTO %s (seq, time, part, kind, ticket, t, arm)
                SELECT NEW.seq, NEW.clock, %s FROM %s", table("dpts_event"),
          fields(c("INTEGER", "TEXT", "TEXT", number, "INTEGER")), sql$rows("events")),
-    each("releases", "INSERT INTO %s (%s) SELECT %s FROM %s", table("dpts_release"),
-         paste(RELEASE, collapse = ", "), fields(c("INTEGER", rep(number, length(RELEASE) - 1))),
-         sql$rows("releases")),
+    each("answers", "INSERT INTO %s (ticket, outcome, arm, batch, reward) SELECT %s FROM %s WHERE 1 = 1
+               ON CONFLICT (ticket, outcome) DO UPDATE SET reward = excluded.reward", table("dpts_outcome"),
+         fields(c("TEXT", "INTEGER", "INTEGER", number, number)), sql$rows("answers")),
+    each("answered", "DELETE FROM %s WHERE (outcome, batch) IN (SELECT %s FROM %s)", table("dpts_outcome"),
+         fields(c("INTEGER", number)), sql$rows("answered")),
+    each("releases", "INSERT INTO %s (outcome, %s) SELECT %s FROM %s", table("dpts_release"),
+         paste(RELEASE, collapse = ", "),
+         fields(c("INTEGER", "INTEGER", rep(number, length(RELEASE) - 1))), sql$rows("releases")),
     sprintf("UPDATE %s SET next_due = (SELECT min(due) FROM %s WHERE %s)
                WHERE id = 1 AND NEW.find_next_due = 1", table("dpts_agent"), table("dpts_ticket"), DUE)
   )
@@ -161,6 +173,8 @@ change_row <- function(changes) {
       releases = json(changes$releases),
       paged = json(list(changes$image$numbers, page_starts(changes$image))),
       moved = json(changes$moved[c("ticket", "due")]), erased = json(changes$erased),
+      answers = json(changes$answers[c("ticket", "outcome", "arm", "batch", "reward")]),
+      answered = json(changes$answered[c("outcome", "batch")]),
       bytes = list(changes$image$bytes), find_next_due = as.integer(changes$find_next_due),
       keys_before = changes$keys_before %||% NA_real_, no_persons = as.integer(isTRUE(changes$no_persons))
     )
@@ -180,7 +194,10 @@ stored <- function() list(
                   probability = "number"),
   dpts_event = c(seq = "number", part = "integer", time = "number", kind = "text", ticket = "text",
                  t = "number", arm = "integer"),
-  dpts_release = stats::setNames(c("integer", rep("number", length(RELEASE) - 1)), RELEASE),
+  dpts_release = c(outcome = "integer", arm = "integer",
+                   stats::setNames(rep("number", length(RELEASE) - 1), RELEASE[-1])),
+  dpts_outcome = c(ticket = "text", outcome = "integer", arm = "integer", batch = "number",
+                   reward = "number"),
   dpts_person = c(person = "text", pulls = "integer", arm = "integer", ticket = "text")
 )
 
@@ -206,8 +223,8 @@ store_looks <- function(sql, query) {
   ticket <- paste0(sql$at, "dpts_ticket")
   number <- function(x) sprintf("CAST(%s AS %s)", x, sql$number)
   ticket_rows <- function(where, ..., values = NULL) {
-    rows <- as.list(look(paste("SELECT ticket, t, arm, batch, status, reward, context, probability FROM",
-                               ticket, where), ..., values = values))
+    rows <- as.list(look(paste("SELECT ticket, t, arm, batch, time, status, reward, context, probability",
+                               "FROM", ticket, where), ..., values = values))
     rows$reward <- on_grid(as.numeric(rows$reward)) # a column of NULLs has no type
     rows$t <- as.numeric(rows$t)
     rows$probability <- as.numeric(rows$probability)
@@ -266,8 +283,19 @@ store_looks <- function(sql, query) {
            number(sprintf(sql$divide, "t - 1", exactly(width))), number("count(*)"), ticket, exactly(from),
            exactly(to))
     },
-    releases = function() look("SELECT %s FROM %sdpts_release ORDER BY id", paste(RELEASE, collapse = ", "),
-                               sql$at),
+    releases = function(outcome) {
+      look("SELECT %s FROM %sdpts_release WHERE outcome = %d ORDER BY id", paste(RELEASE, collapse = ", "),
+           sql$at, outcome)
+    },
+    # Answers of an outcome in a block, and those of tickets
+    answers = function(outcome, batch) {
+      look("SELECT ticket, arm, reward FROM %sdpts_outcome WHERE outcome = %d AND batch = %s", sql$at,
+           outcome, exactly(batch))
+    },
+    answered = function(outcome, ids) {
+      look("SELECT ticket, reward FROM %sdpts_outcome WHERE outcome = %d AND ticket IN (%s)", sql$at, outcome,
+           sql$among, values = among(ids))
+    },
     # Of these rounds, for each arm and hour: how many, and sums of inverse chances (a round's id is no less)
     totals = function(from, to) {
       sum_of <- function(x) number(sprintf("coalesce(sum(%s), 0)", x))
@@ -288,7 +316,8 @@ store_looks <- function(sql, query) {
       sapply(names(stored), function(name) {
         kinds <- stored[[name]]
         rows <- look("SELECT %s FROM %s%s ORDER BY %s", paste(names(kinds), collapse = ", "), sql$at, name,
-                     switch(name, dpts_page = "page", dpts_event = "seq, part", dpts_person = "person", "id"))
+                     switch(name, dpts_page = "page", dpts_event = "seq, part", dpts_person = "person",
+                            dpts_outcome = "ticket, outcome", "id"))
         as <- list(integer = as.integer, number = as.numeric, text = as.character,
                    bytes = function(x) lapply(unclass(x), as.raw))
         Map(function(x, kind) as[[kind]](x), as.list(rows), kinds)
@@ -310,6 +339,18 @@ with_head <- function(head, new, names = HEAD) {
 
 # Rewards live on the grid of exact noise
 on_grid <- function(reward) round(reward * 2^20) / 2^20
+
+# Rewards in the units of the user, as the policy sees them: parts of the range, on the grid; and back
+in_units <- function(reward, range) on_grid((reward - range[1]) / (range[2] - range[1]))
+from_units <- function(x, range) range[1] + x * (range[2] - range[1])
+
+format_seconds <- function(s) {
+  units <- c(days = 86400, hours = 3600, minutes = 60, seconds = 1)
+  unit <- which(s >= units)[1]
+  if (is.na(unit)) unit <- 4
+  n <- signif(s / units[[unit]], 6)
+  paste(number_text(n), if (n == 1) sub("s$", "", names(units)[unit]) else names(units)[unit])
+}
 
 # Ask for a suggested package by name, when it is needed
 need_package <- function(package, why) {

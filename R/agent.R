@@ -183,6 +183,8 @@
 #' @param block_time A difftime: at each multiple of it since 1970 (UTC) the blocks or batches that take
 #'   people end as they are, so that sums are released that often at least. `NULL`: they end when they are
 #'   full.
+#' @param outcomes Other outcomes of the same people, a named list of [agent_outcome()], such as `list(harm =
+#'   agent_outcome(mu = 0.2))`; `NULL`: none.
 #' @returns An agent: an object of class `dpts_agent`. It is a handle: two names for it are one agent.
 #' @seealso [agent_choose()] assigns a person and takes rewards, [verdict()] says when to stop,
 #'   [agent_api()] serves an agent over HTTP.
@@ -211,7 +213,7 @@ dpts_agent <- function(policy, arms, store = NULL, ..., name = NULL, horizon = N
                        use = c("deadline", "arrival"), deadline = Inf, range = c(0, 1),
                        missing = range[1], max_per_person = NULL, sticky = FALSE,
                        keep_rewards = FALSE, dim = NULL, budget = NULL, retention = NULL,
-                       strata = NULL, block_time = NULL) {
+                       strata = NULL, block_time = NULL, outcomes = NULL) {
   check_all_given()
   check_dots_empty(...)
   check_class(policy, "dpts_policy", "a policy")
@@ -240,8 +242,8 @@ dpts_agent <- function(policy, arms, store = NULL, ..., name = NULL, horizon = N
   terms <- list(policy = policy, arms = arms, name = name, horizon = horizon, use = use, deadline = deadline,
                 range = range, missing = missing, max_per_person = max_per_person, sticky = sticky,
                 keep_rewards = keep_rewards, dim = dim, budget = budget, retention = retention,
-                strata = strata, block_time = block_time,
-                key = system_bytes(32))
+                strata = strata, block_time = block_time, key = system_bytes(32))
+  terms$outcomes <- check_outcomes(outcomes, policy, deadline)
   check_terms(terms)
   opened <- open_store(store, create = TRUE, arg = "store")
   made <- FALSE
@@ -294,6 +296,9 @@ new_agent <- function(store, terms, identity) {
   agent$silent <- terms$use == "deadline"
   # Of each arm: tickets that are not resolved, and tosses that it was on offer for
   agent$outstanding <- agent$offered <- numeric(length(terms$arms))
+  # Of other outcomes, what waits, and rows that are not stored yet: R/agent-outcome.R
+  agent$blocks <- if (!is.null(terms$outcomes)) no_blocks(agent)
+  agent$fresh <- NULL
   agent$open <- new.env() # tickets that it gave out last, see open_tickets()
   agent$seq <- -1 # of the change whose state the session holds; -1: of none
   agent$over <- FALSE # is it beyond its budget?
@@ -331,7 +336,8 @@ agent_image <- function(agent) {
     agent$written <- agent$life
     agent$life_bytes <- write_life(agent$life)
   }
-  session_image(agent$session, c(agent$outstanding, agent$offered), agent$life_bytes)
+  blocks <- if (!is.null(agent$blocks)) t(agent$blocks)
+  session_image(agent$session, c(agent$outstanding, agent$offered, blocks), agent$life_bytes)
 }
 
 set_agent_state <- function(agent, bytes, sum) {
@@ -343,11 +349,16 @@ set_agent_state <- function(agent, bytes, sum) {
   host <- if (length(parts[[5]])) unserialize(parts[[5]])
   session_restore(agent$session, list(bytes = parts[[2]], state = host))
   session_known(agent$session, bytes)
-  counts <- matrix(readBin(parts[[3]], "double", 2 * length(life$arms)), ncol = 2)
-  agent$outstanding <- counts[, 1]
-  agent$offered <- counts[, 2]
+  counts <- readBin(parts[[3]], "double", length(parts[[3]]) / 8)
+  k <- length(life$arms)
+  agent$outstanding <- counts[seq_len(k)]
+  agent$offered <- counts[k + seq_len(k)]
   agent$life <- life
   agent$terms$arms <- life$arms
+  if (!is.null(agent$blocks)) {
+    agent$blocks <- matrix(counts[-seq_len(2 * k)], ncol = ncol(no_blocks(agent)), byrow = TRUE)
+  }
+  agent$fresh <- NULL
   agent$open <- new.env()
 }
 
@@ -407,6 +418,7 @@ agent_transact <- function(agent, body, look = FALSE, ...) {
     }
   )
   if (is.null(done)) done <- try_change(agent, body, "lock", ...)
+  if (!is.null(done$alarm)) rlang::warn(done$alarm, class = "dpts_warning_guard")
   done[[1]]
 }
 
@@ -440,12 +452,16 @@ try_change <- function(agent, body, how, restored = FALSE, still = FALSE, clock 
   if (!is.null(clock)) set_clock(agent, tx, head)
   resolve_due(agent, tx)
   end_blocks(agent, tx, head$clock)
+  settle_outcomes(agent, tx)
   forgets <- forget_who(agent, tx, head$clock)
   out <- body(tx)
   settle_life(agent, tx)
+  settle_outcomes(agent, tx)
   note_releases(agent, tx)
   seq <- head$seq
-  if (length(tx$events$kind) || length(tx$resolved$ticket) || tx$late != head$late || forgets) {
+  written <- length(tx$events$kind) + length(tx$resolved$ticket) + length(tx$answers$ticket) +
+    length(tx$answered$batch)
+  if (written > 0 || tx$late != head$late || forgets) {
     if (moved) {
       abort_dpts("The agent moved to another store, by `agent_copy()`; nothing was changed. Open it there.",
                  c("dpts_error_store_moved", "dpts_error_store"))
@@ -457,7 +473,7 @@ try_change <- function(agent, body, how, restored = FALSE, still = FALSE, clock 
   }
   agent$seq <- seq
   done <- TRUE
-  list(out)
+  list(out, alarm = tx$alarm)
 }
 
 check_same <- function(agent, found) {
@@ -480,14 +496,15 @@ all_changes <- function(agent, tx, seq) {
     identity = agent$identity, tickets = tx$tickets, resolved = tx$resolved, forget = tx$forget,
     persons = tx$persons, moved = tx$moved, forgotten = tx$forgotten, find_next_due = tx$find_next_due,
     events = tx$events, erased = tx$erased, keys_before = tx$keys_before, no_persons = tx$no_persons,
-    releases = release_columns(take_sums(agent$session)),
+    answers = tx$answers, answered = tx$answered,
+    releases = release_columns(take_all_sums(agent)),
     agent = list(seq = seq, clock = tx$now, next_due = tx$next_due, late = tx$late, restored = tx$restored,
                  pages = image$pages, state_sum = image$sum), image = image
   )
 }
 
 # Rows of the release table as columns
-release_columns <- function(rows) if (nrow(rows)) stats::setNames(asplit(rows, 2), RELEASE)
+release_columns <- function(rows) if (nrow(rows)) stats::setNames(asplit(rows, 2), c("outcome", RELEASE))
 
 # The time, in seconds: the database's where it has a clock that all processes share
 time_now <- function(now) {
@@ -536,6 +553,7 @@ set_clock <- function(agent, tx, head) {
   agent$read <- tx$now
   agent$ticks <- .Call(C_ticks)
   note_events(tx, "clock")
+  if (!is.null(agent$blocks)) agent$blocks[, 2] <- pmin(agent$blocks[, 2], tx$now)
   if (tx$now >= head$clock) return(invisible())
   open <- agent$store$ahead(tx$now)$ticket
   tx$moved <- list(ticket = open, due = rep(due_of(agent, tx), length(open)))
@@ -545,18 +563,6 @@ set_clock <- function(agent, tx, head) {
 
 # When a ticket of now is due, NA: never
 due_of <- function(agent, tx) if (agent$terms$deadline < Inf) tx$now + agent$terms$deadline else NA_real_
-
-format_seconds <- function(s) {
-  units <- c(days = 86400, hours = 3600, minutes = 60, seconds = 1)
-  unit <- which(s >= units)[1]
-  if (is.na(unit)) unit <- 4
-  n <- signif(s / units[[unit]], 6)
-  paste(number_text(n), if (n == 1) sub("s$", "", names(units)[unit]) else names(units)[unit])
-}
-
-# Rewards in the units of the user, as the policy sees them: parts of the range, on the grid; and back
-in_units <- function(reward, range) on_grid((reward - range[1]) / (range[2] - range[1]))
-from_units <- function(x, range) range[1] + x * (range[2] - range[1])
 
 check_agent <- function(agent, open = TRUE, arg = caller_arg(agent)) {
   check_class(agent, "dpts_agent", "an agent from `dpts_agent()` or `agent_open()`", arg)
@@ -578,18 +584,6 @@ check_arm_labels <- function(arms, arg = caller_arg(arms)) {
   check_names(arms, arg, "the arms' names, or how many they are")
 }
 
-check_names <- function(x, arg, what) {
-  if (!is.character(x) || !length(x) || anyNA(x) || !all(nzchar(x)) || !all(validEnc(x))) {
-    abort_arg(arg, what, x)
-  }
-  # (Marks that turn the direction of text make a page show another name.)
-  if (any(grepl("[[:cntrl:]\u200e\u200f\u202a-\u202e\u2066-\u2069]", x) | nchar(x) > 200)) {
-    abort_arg(arg, "names of at most 200 characters, each on one line and without marks of direction")
-  }
-  if (anyDuplicated(x)) abort_arg(arg, sprintf("distinct names; \"%s\" comes twice", x[duplicated(x)][1]))
-  x
-}
-
 check_strata <- function(strata, policy, horizon) {
   if (is.null(strata)) return(NULL)
   strata <- check_names(strata, "strata", "the names of the strata")
@@ -607,14 +601,6 @@ check_strata <- function(strata, policy, horizon) {
         label_count(first), label_count(first * length(strata)))), class = "dpts_warning_strata")
   }
   strata
-}
-
-# A difftime, in seconds
-check_seconds <- function(x, also = "", arg = caller_arg(x)) {
-  if (!inherits(x, "difftime") || length(x) != 1 || is.na(x) || x <= 0) {
-    abort_arg(arg, paste0("a positive difftime, such as `as.difftime(7, units = \"days\")`", also), x)
-  }
-  as.numeric(x, units = "secs")
 }
 
 check_deadline <- function(deadline, use) {

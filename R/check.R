@@ -357,3 +357,23 @@ check_range <- function(range, arg = caller_arg(range)) {
   }
   as.vector(range)
 }
+
+# A difftime, in seconds
+check_seconds <- function(x, also = "", arg = caller_arg(x)) {
+  if (!inherits(x, "difftime") || length(x) != 1 || is.na(x) || x <= 0) {
+    abort_arg(arg, paste0("a positive difftime, such as `as.difftime(7, units = \"days\")`", also), x)
+  }
+  as.numeric(x, units = "secs")
+}
+
+check_names <- function(x, arg, what) {
+  if (!is.character(x) || !length(x) || anyNA(x) || !all(nzchar(x)) || !all(validEnc(x))) {
+    abort_arg(arg, what, x)
+  }
+  # (Marks that turn the direction of text make a page show another name.)
+  if (any(grepl("[[:cntrl:]\u200e\u200f\u202a-\u202e\u2066-\u2069]", x) | nchar(x) > 200)) {
+    abort_arg(arg, "names of at most 200 characters, each on one line and without marks of direction")
+  }
+  if (anyDuplicated(x)) abort_arg(arg, sprintf("distinct names; \"%s\" comes twice", x[duplicated(x)][1]))
+  x
+}

@@ -92,6 +92,7 @@
 #' @param against A mean reward that each arm is compared with, in place of the other arms: a number in the
 #'   range of the rewards; `NULL`: none.
 #' @param error The probability of a wrong verdict: a number in (0, 1).
+#' @param outcome Which outcome: `\"reward\"`, or the name of another one of an agent ([agent_outcome()]).
 #' @returns A tibble of class `dpts_evidence`, one row for each problem (if there are several), policy, run,
 #'   release and ordered pair of arms:
 #'   * `problem`, `policy`, `run`, of a replay also `delay`: as in the result; an agent has none of them;
@@ -121,7 +122,7 @@
 #' evidence(sim, "tosses")
 #' evidence(sim, against = 0.55)
 #' @export
-evidence <- function(x, kind = c("means", "tosses"), ..., against = NULL, error = 0.05) {
+evidence <- function(x, kind = c("means", "tosses"), ..., against = NULL, error = 0.05, outcome = "reward") {
   check_all_given()
   check_dots_empty(...)
   kinds <- if (missing(kind)) kind else check_choice(kind, names(EVIDENCE))
@@ -146,7 +147,7 @@ evidence <- function(x, kind = c("means", "tosses"), ..., against = NULL, error 
         list(rival = rep(of$rival, n)),
       list(evidence = as.vector(t(w)), line = rep(threshold[of$arm], n),
            p = pmin(as.vector(t(late + exp(-matrix(apply(w, 2, cummax), n)))), 1)))
-  }, "dpts_evidence", kinds)
+  }, "dpts_evidence", kinds, outcome = outcome)
 }
 
 # Each of k arms above a rate and below it, in the order of the kernel's columns
@@ -194,6 +195,7 @@ rate_inside <- function(record, rate) {
 #' @param by `"stratum"`, or `"site"`: the effects of each stratum or site by itself, in a first column of
 #'   this name. The error probability 1 - `level` is shared equally among them, so that all intervals hold
 #'   together.
+#' @param outcome Which outcome: `"reward"`, or the name of another one of an agent ([agent_outcome()]).
 #' @param margin The difference from the control that does not matter: a number in \[0, 1). Above 0, `p` is
 #'   that of a test of non-inferiority.
 #' @returns A tibble of class `dpts_effects`, one row for each problem, policy, run and pair of arms, from all
@@ -228,12 +230,12 @@ rate_inside <- function(record, rate) {
 #' @name effects
 #' @export
 effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ..., at = c("any", "end"),
-                                    by = NULL, margin = 0) {
+                                    by = NULL, margin = 0, outcome = "reward") {
   check_dots_empty(...)
   level <- check_number(level, 0, 1, open = TRUE)
   at <- check_choice(at, c("any", "end"))
   margin <- check_number(margin, 0, 1, open = c(FALSE, TRUE))
-  if (!is.null(by)) return(effects_by(object, control, level, at, check_choice(by, PLACES), margin))
+  if (!is.null(by)) return(effects_by(object, control, level, at, check_choice(by, PLACES), margin, outcome))
   each_record(object, function(record) {
     pairs <- ordered_pairs(record$k)
     against <- control_arm(control, record$labels)
@@ -258,7 +260,8 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ..., a
     }
     list(arm = pairs$arm, control = pairs$rival, difference = scaled$difference, lower = scaled$lower,
          upper = scaled$upper, p = pmin(1, p))
-  }, "dpts_effects", kinds = if (at == "end") "tosses" else names(EVIDENCE), bounds = at == "any")
+  }, "dpts_effects", kinds = if (at == "end") "tosses" else names(EVIDENCE), bounds = at == "any",
+    outcome = outcome)
 }
 
 # Effects by the one test at the planned end, as dpts_plan() has it (src/policy_final_test.h): a p-value is
@@ -297,8 +300,8 @@ inform_end <- function(record, people) {
 }
 
 # The effects of each stratum or site
-effects_by <- function(object, control, level, at, by, margin) {
-  table <- dpts_releases(object)
+effects_by <- function(object, control, level, at, by, margin, outcome) {
+  table <- table_of(object, outcome)
   if (is.null(table[[by]])) {
     abort_input("by", "`by` must be NULL: there is no column `%s` in the releases.", by)
   }
@@ -357,6 +360,8 @@ effects.dpts_releases <- effects.dpts_simulation
 #' 66,000).
 #'
 #' @inheritParams evidence
+#' @param outcome Which outcome: `"reward"`, or the name of another one of an agent ([agent_outcome()]). More
+#'   counts as better: of harm, the arm with the most is the best.
 #' @param margin Tolerance of the verdict: the arm that it names may be worse than the best one by less than
 #'   this. A number in \[0, 1).
 #' @returns A tibble of class `dpts_verdict`, one row for each problem, policy and run:
@@ -381,12 +386,12 @@ effects.dpts_releases <- effects.dpts_simulation
 #' verdict(sim)
 #' verdict(sim[sim$t <= 300, ])
 #' @export
-verdict <- function(x, error = 0.05, margin = 0, ...) {
+verdict <- function(x, error = 0.05, margin = 0, ..., outcome = "reward") {
   check_all_given()
   check_dots_empty(...)
   error <- check_number(error, 0, 1, open = TRUE)
   margin <- check_number(margin, 0, 1, open = c(FALSE, TRUE))
-  each_record(x, function(record) record_verdict(record, error, margin), "dpts_verdict")
+  each_record(x, function(record) record_verdict(record, error, margin), "dpts_verdict", outcome = outcome)
 }
 
 # What is missing is in sentences, below the table.
@@ -475,8 +480,8 @@ noise_share <- function(correlation, k, error, signs = 1) {
 }
 
 # What a function of a record says of each, in one table
-each_record <- function(x, f, class, kinds = names(EVIDENCE), bounds = FALSE) {
-  of <- release_records(x)
+each_record <- function(x, f, class, kinds = names(EVIDENCE), bounds = FALSE, outcome = "reward") {
+  of <- release_records(x, outcome)
   records <- of$records
   bar <- progress_bar(total = length(records), name = "Weighing")
   rows <- lapply(seq_along(records), function(i) {

@@ -78,6 +78,7 @@ kind_apart <- list(
   ),
   fixed = function(g) TRUE,
   composes = TRUE,
+  together = function(parts) together_inside(parts),
   words = function(g, digits) {
     people <- sprintf("for people with up to %s rewards in different releases", label_count(g$size))
     together <- kind_of(g$part)$together
@@ -93,6 +94,13 @@ kind_apart <- list(
     paste("For one reward:", paste(guarantee_sentences(g$part, digits), collapse = " "))
   )
 )
+
+# Guarantees for people with as many rewards each, as one
+together_inside <- function(parts) {
+  whole <- parts[[1]]
+  whole$part <- kind_of(whole$part)$together(lapply(parts, `[[`, "part"))
+  whole
+}
 
 of_release <- function(g, what, at, make) {
   one <- form(g$part, what, at)

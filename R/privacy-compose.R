@@ -319,11 +319,7 @@ kind_group <- list(
   flat = FALSE,
   fixed = function(g) is_fixed(g$part),
   group = function(g, k) replace(g, "size", g$size * k),
-  together = function(parts) {
-    whole <- parts[[1]]
-    whole$part <- kind_of(whole$part)$together(lapply(parts, `[[`, "part"))
-    whole
-  },
+  together = function(parts) together_inside(parts),
   words = function(g, digits) {
     people <- sprintf("for people with up to %s rewards", label_count(g$size))
     times <- kind_of(g$part)$times

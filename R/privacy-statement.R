@@ -94,6 +94,12 @@ privacy_statement.dpts_agent <- function(x, ..., delta = 1e-6, format = c("text"
       "%s After %s to an old copy of the store an outcome may be in more sums; this is counted below.",
       said["What is published"], counted(restored, "return"))
   }
+  others <- names(terms$outcomes)
+  if (length(others) && !promises_nothing(guarantee)) {
+    said["Who is protected"] <- sprintf(
+      "%s So are the other outcomes, %s, and when and whether they came: the promise is for all together.",
+      said["Who is protected"], words_list(others))
+  }
   said["What is kept"] <- words_kept(terms)
   new_statement(list(said), json)
 }
@@ -179,6 +185,7 @@ statement_facts <- function(what, guarantee, policy, curve, delta, at, terms) {
        mechanism = if (!is.null(policy)) format(policy),
        trust_model = if (guarantee$published == "bits") "local" else "central",
        unit = if (isTRUE(most > 1)) "person" else "reward", rewards_per_person = most,
+       outcomes = if (!is.null(terms$outcomes)) I(c("reward", names(terms$outcomes))),
        neighbours = neighbour_words[[guarantee$neighbours]]$sentence,
        guarantee = list(text = format(guarantee), mu = finite(form(guarantee, "mu", at)),
                         epsilon = finite(curve(delta)), delta = delta, pure_epsilon = finite(curve(0)),
@@ -282,7 +289,8 @@ words_assumed <- function(guarantee, policy, terms) {
     "A person has one outcome; k outcomes of a person are protected as a group of k (privacy_group())"
   } else {
     sprintf("At most %s of a person are used, %s", count_noun(most, "outcome", "outcomes"),
-            if (guarantee$kind == "apart") "and no two of them are in one release" else "together")
+            if ("apart" %in% c(guarantee$kind, guarantee$parts[[1]]$kind))
+              "and no two of them are in one release" else "together")
   }
   paste0(
     person, ". Outcomes lie in their range. The order of people, the arms on offer and ",

@@ -9,7 +9,7 @@ RELEASE <- c("arm", "t", "size", "sum", "chance", "terms", "whole", "squares")
 trim_releases <- function(kept) kept[seq_len(min(length(kept), 1 + length(RELEASE) * kept[1], na.rm = TRUE))]
 
 # The columns that tell apart the runs of one table
-KEYS <- c("problem", "policy", "delay", "run")
+KEYS <- c("problem", "policy", "delay", "outcome", "run")
 
 # The columns that say where a release comes from, within one experiment
 PLACES <- c("site", "stratum")
@@ -49,6 +49,8 @@ EVENTS <- c("begin", "added", "retired", "end")
 #' * `problem`, `policy`, `delay`, `run`: which run the row belongs to, as in the result that the table was
 #'   made of. A table of one experiment has none of them.
 #' * `site`: where several sites take part in one experiment, which of them released the sum.
+#' * `outcome`: of an agent with other outcomes ([agent_outcome()]), of which outcome the sums are, `"reward"`
+#'   first. `t` and `n` are of the same blocks of people.
 #' * `stratum`: of an agent with `strata`, the stratum of the people in the sum.
 #' * `t`: the number of people so far when the sum was released.
 #' * `block`: the number of the release; arms whose sums were released together share it.
@@ -259,7 +261,7 @@ filled_in <- function(data, given) {
 }
 
 typed_column <- function(value, name) {
-  if (name %in% c("problem", "policy", PLACES, "arm", "whole", "permuted") && anyNA(value)) {
+  if (name %in% c("problem", "policy", "outcome", PLACES, "arm", "whole", "permuted") && anyNA(value)) {
     column_error("data", name, "be known in all rows", which(is.na(value)))
   }
   if (name %in% c("noise", "event")) return(as.character(value))
@@ -267,7 +269,7 @@ typed_column <- function(value, name) {
     if (!is.logical(value)) column_error("data", name, "be TRUE or FALSE")
     return(value)
   }
-  if (name %in% c("problem", "policy", PLACES) || name == "arm" && !is.numeric(value)) {
+  if (name %in% c("problem", "policy", "outcome", PLACES) || name == "arm" && !is.numeric(value)) {
     if (is_label(value)) return(plain_factor(value))
     return(if (is.factor(value)) value else factor(value, unique(value)))
   }
@@ -546,6 +548,25 @@ check_together <- function(v, run, at, arg) {
 
 # ---- records: what evidence is computed from ------------------------------------------------------
 
+# The release table of one outcome
+table_of <- function(x, outcome) {
+  if (inherits(x, "list")) dpts_releases(x, outcome = outcome) else one_outcome(dpts_releases(x), outcome)
+}
+
+# The rows of one outcome; without a column of this name all are of the reward
+one_outcome <- function(table, outcome) {
+  known <- if (is.null(table[["outcome"]])) "reward" else unique(as.character(table$outcome))
+  if (!is.character(outcome) || length(outcome) != 1 || !outcome %in% known) {
+    abort_arg("outcome", sprintf("one of the outcomes that were released: %s", words_list(known, most = 8)),
+              outcome)
+  }
+  if (is.null(table[["outcome"]])) return(table)
+  guarantees <- attr(table, "guarantees")
+  table <- table[table$outcome == outcome, setdiff(names(table), "outcome")]
+  attr(table, "guarantees") <- guarantees
+  table
+}
+
 # Turns `x` into a release table, and that into list(keys, arms, records):
 #   keys      a named list of columns with an element for each run
 #   arms      a function of runs and of numbers (vectors of one length) of arms that are not retired: the arms
@@ -560,8 +581,8 @@ check_together <- function(v, run, at, arg) {
 #     grid      the largest step of a grid
 #     width     of a difference of 1 between sums of two people, in units of rewards: effects are in it;
 #               `most`: of the range
-release_records <- function(x) {
-  x <- dpts_releases(x)
+release_records <- function(x, outcome = "reward") {
+  x <- table_of(x, outcome)
   v <- as.list(x)
   v$event <- v$event %||% rep(NA_character_, nrow(x))
   for (name in c("flip", "grid")) v[[name]] <- v[[name]] %||% rep(0, nrow(x))
@@ -701,8 +722,11 @@ tbl_sum.dpts_releases <- function(x, ...) {
   said <- Filter(Negate(promises_nothing), attr(x, "guarantees") %||% list())
   if (!is.null(x[["policy"]])) said <- said[names(said) %in% x$policy]
   sites <- levels(x[["site"]])
-  c(if (length(sites)) c("Sites" = words_list(sites, most = 8)),
-    "Releases" = sprintf("%s%s, %s", if (sum(first) > 1) paste0(label_count(sum(first)), " runs, ") else "",
+  outcomes <- length(unique(x[["outcome"]]))
+  runs <- sum(first) / max(outcomes, 1)
+  c(if (outcomes > 0) c("Outcomes" = words_list(unique(as.character(x$outcome)), most = 8)),
+    if (length(sites)) c("Sites" = words_list(sites, most = 8)),
+    "Releases" = sprintf("%s%s, %s", if (runs > 1) paste0(label_count(runs), " runs, ") else "",
                          span(rowsum(x$n, run)[, 1], "person", "people"),
                          span(rowsum(+released, run)[, 1], "sum", "sums")),
     "Noise" = words_list(noise, most = 4),

@@ -70,9 +70,9 @@ estimates.default <- function(x, level = 0.95, ...) {
 
 #' @rdname estimates
 #' @export
-estimates.dpts_releases <- function(x, level = 0.95, ...) {
+estimates.dpts_releases <- function(x, level = 0.95, ..., outcome = "reward") {
   check_dots_empty(...)
-  of <- release_records(x)
+  of <- release_records(x, outcome)
   if (all(vapply(of$records, `[[`, NA, "residuals"))) abort_residuals()
   estimates_of(of$records, of$keys, of$ever, level)
 }

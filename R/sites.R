@@ -8,8 +8,9 @@
 #' @rdname dpts_releases
 #' @param ended Of a list of sites, the names of those that release nothing more, if their tables do not say
 #'   so. Only releases of a round count that every other site has, too; see Several sites.
+#' @param outcome Of a list of sites, of which outcome the sums are.
 #' @export
-dpts_releases.list <- function(x, ..., ended = NULL) {
+dpts_releases.list <- function(x, ..., ended = NULL, outcome = "reward") {
   check_dots_empty(...)
   sites <- names(x)
   if (!length(x) || is.null(sites) || !all(nzchar(sites)) || anyNA(sites)) {
@@ -19,14 +20,14 @@ dpts_releases.list <- function(x, ..., ended = NULL) {
     abort_arg("x", sprintf("a list of different sites; \"%s\" comes twice", sites[duplicated(sites)][1]))
   }
   if (!is.null(ended)) ended <- check_choice(ended, sites, several = TRUE)
-  tables <- Map(site_table, x, sites)
+  tables <- Map(site_table, x, sites, outcome)
   check_alike(tables)
   join_sites(tables, ended)
 }
 
 # The table of one site, without the columns that say which run it is
-site_table <- function(x, site) {
-  table <- tryCatch(dpts_releases(x), dpts_error_input = identity)
+site_table <- function(x, site, outcome) {
+  table <- tryCatch(one_outcome(dpts_releases(x), outcome), dpts_error_input = identity)
   if (inherits(table, "condition")) {
     abort_input("x", "Site \"%s\": %s", site, conditionMessage(table), class = class(table)[1])
   }

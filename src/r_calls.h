@@ -55,6 +55,9 @@ CALL(session_known, 2, SEXP handle, SEXP bytes)
 CALL(image_parts, 1, SEXP bytes)
 CALL(session_save, 1, SEXP handle)
 CALL(session_restore, 2, SEXP handle, SEXP bytes)
+/* r_outcome.c */
+CALL(outcome_report, 1, SEXP how)
+CALL(outcome_release, 5, SEXP how, SEXP k, SEXP arm, SEXP value, SEXP forced)
 /* r_agent.c */
 CALL(checksum, 1, SEXP bytes)
 CALL(hex, 1, SEXP bytes)

@@ -34,11 +34,12 @@ export class Agent {
   }
 
   // One ticket and its reward, or lists. To send a report twice does no harm. Choices without ticket are left out.
-  async reward(ticket, reward) {
+  // options: outcome, which of the experiment's other outcomes is reported
+  async reward(ticket, reward, options = {}) {
     const tickets = [ticket].flat(), rewards = [reward].flat();
     const known = tickets.map((t, i) => [t, rewards[i]]).filter(pair => pair[0] !== null);
     if (!known.length) return [];
-    return this.#ask("/reward", { ticket: known.map(p => p[0]), reward: known.map(p => p[1]) });
+    return this.#ask("/reward", { ticket: known.map(p => p[0]), reward: known.map(p => p[1]), ...options });
   }
 
   // status, estimates, privacy, verdict, effects, evidence, releases, statement

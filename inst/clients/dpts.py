@@ -44,13 +44,16 @@ class Agent:
                 raise
             return [{"ticket": None, "t": None, "arm": e.arm or default, "probability": None}] * n
 
-    def reward(self, ticket, reward):
-        """One ticket and its reward, or lists. To send a report twice does no harm. Choices without ticket are left out."""
+    def reward(self, ticket, reward, **options):
+        """One ticket and its reward, or lists. To send a report twice does no harm. Choices without ticket are left out.
+
+        `options`: outcome, which of the experiment's other outcomes is reported.
+        """
         pairs = list(zip(ticket, reward)) if isinstance(ticket, (list, tuple)) else [(ticket, reward)]
         pairs = [(t, r) for t, r in pairs if t is not None]
         if not pairs:
             return []
-        return self._ask("/reward", {"ticket": [t for t, _ in pairs], "reward": [r for _, r in pairs]})
+        return self._ask("/reward", {"ticket": [t for t, _ in pairs], "reward": [r for _, r in pairs], **options})
 
     def get(self, what, **query):
         """status, estimates, privacy, verdict, effects, evidence, releases, statement"""

@@ -77,12 +77,12 @@ test_that("a store of another version is refused", {
   for (age in c("newer", "older")) {
     class <- paste0("dpts_error_store_", age)
     x <- new_file_agent()
-    version <- c(newer = 99, older = 5)[[age]]
+    version <- c(newer = 99, older = 6)[[age]]
     edit_store(x$file, sprintf("UPDATE dpts_agent SET version = %d", version))
     expect_error(agent_choose(x$agent), paste(age, "version of dpts"), class = class)
     agent_close(x$agent)
     before <- unname(tools::md5sum(x$file))
-    expect_error(agent_open(x$file), sprintf("%s version of dpts: it has format %d, .* reads format 6 only", age, version),
+    expect_error(agent_open(x$file), sprintf("%s version of dpts: it has format %d, .* reads format 7 only", age, version),
                  class = class)
     expect_error(dpts_agent(batch_policy(), 2, x$file, use = "arrival"), class = class)
     expect_identical(unname(tools::md5sum(x$file)), before)
@@ -100,7 +100,7 @@ test_that("the tables have not changed since their version was raised", {
     text <- gsub("[[:space:]]+", " ", dpts:::schema_tables(sql))
     dpts:::checksum(charToRaw(paste(text, collapse = ";")))
   }, "")
-  expect_identical(dpts:::STORE_VERSION, 6)
+  expect_identical(dpts:::STORE_VERSION, 7)
   # A copy takes all columns with it, but for the numbers of rows.
   skip_if_not_installed("RSQLite")
   x <- new_file_agent()
@@ -113,7 +113,7 @@ test_that("the tables have not changed since their version was raised", {
   for (table in tables) {
     expect_setequal(setdiff(DBI::dbListFields(con, table), if (table %in% c("dpts_ticket", "dpts_release")) "id"), copied[[table]])
   }
-  expect_identical(sums, c(sqlite = "0f837f2074ae2638", postgres = "e795b3b0572a6e90"))
+  expect_identical(sums, c(sqlite = "3058e04d31d7125c", postgres = "e2773819af16a634"))
 })
 
 test_that("what a handle remembers of its tickets is not held against what others wrote", {

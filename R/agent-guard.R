@@ -1,0 +1,35 @@
+# Guards: an arm is paused once an outcome proves that it is worse than the control.
+
+# Other outcomes that are due are released, and guards that have something new to read act.
+settle_outcomes <- function(agent, tx) {
+  release_outcomes(agent, tx)
+  seen <- tx$guarded %||% 0
+  tx$guarded <- NROW(agent$fresh)
+  for (h in unique(agent$fresh[seq_len(tx$guarded) > seen, 1])) {
+    if (is.null(agent$terms$outcomes[[h]]$guard) || agent$life$then != "go") next
+    active <- which(agent$life$status == ARM[["active"]])
+    worse <- intersect(proved_worse(agent, h), active)
+    if (!length(worse) || length(active) == length(worse)) next
+    tx$alarm <- sprintf("Outcome \"%s\" proves that %s %s worse than the guard of %s allows, and paused.",
+                        names(agent$terms$outcomes)[h], words_list(agent$terms$arms[worse]),
+                        if (length(worse) == 1) "is" else "are", number_text(agent$terms$outcomes[[h]]$guard))
+    note_events(tx, rep("guard", length(worse)), list(t = rep(h, length(worse)), arm = worse))
+    set_status(agent, tx, list(pause = worse))
+  }
+}
+
+# The arms that are proved to be worse than the control, by the releases of an outcome so far
+proved_worse <- function(agent, h) {
+  outcome <- agent$terms$outcomes[[h]]
+  record <- release_records(agent_table(agent, h))$records[[1]]
+  control <- match(agent$terms$policy$params$control, record$arms)
+  if (is.na(control)) return(integer()) # it was retired
+  found <- record_evidence(record, "tosses", margin = -outcome$guard / record$width)
+  n <- nrow(found$pair)
+  if (n == 0) return(integer())
+  pairs <- ordered_pairs(record$k)
+  sides <- if (outcome$worse == "more") pairs[c("arm", "rival")] else pairs[c("rival", "arm")]
+  at <- which(sides[[2]] == control)
+  arm <- sides[[1]][at]
+  record$arms[arm[found$pair[n, pairs$column[at]] >= -log(outcome$error * record$share[arm])]]
+}

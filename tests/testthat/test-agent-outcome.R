@@ -1,0 +1,366 @@
+# Other outcomes than the reward, and guards
+
+# Without noise, so that sums can be told by a model
+side_policy <- function(block = 20, ...) policy_randomised(block = block, control = 1, ...)
+
+side_agent <- function(store = NULL, ..., outcomes = list(harm = agent_outcome(missing = 1)), policy = side_policy()) {
+  dpts_agent(policy, c("a", "b"), store, deadline = hours(1), outcomes = outcomes, ...)
+}
+
+# The rows of an outcome: block, arm, n, sum
+side_rows <- function(agent, outcome) {
+  rows <- dpts_releases(agent)
+  rows <- rows[rows$outcome == outcome, ]
+  if (!is.null(rows[["event"]])) rows <- rows[is.na(rows$event), ]
+  data.frame(block = rows$block, arm = as.character(rows$arm), n = rows$n, sum = rows$sum)
+}
+
+test_that("sums of outcomes are those of a model, through a random life in each store", {
+  each_store(function(store) {
+    withr::local_seed(1)
+    turn <- test_clock()
+    now <- 0
+    agent <- side_agent(store, max_per_person = 3, outcomes = list(
+      harm = agent_outcome(missing = 1), cost = agent_outcome(range = c(0, 10), deadline = hours(3), outcome = "continuous")))
+    due <- c(harm = 3600, cost = 3 * 3600)
+    people <- data.frame(ticket = character(), arm = character(), batch = numeric(), time = numeric(),
+                         harm = numeric(), cost = numeric())
+    range <- list(harm = c(0, 1), cost = c(0, 10))
+    for (step in 1:40) {
+      new <- agent_choose(agent, 4, person = sprintf("p%d-%d", step, 1:4))
+      batch <- stored(agent, new$ticket)$batch
+      people <- rbind(people, data.frame(ticket = new$ticket, arm = as.character(new$arm), batch, time = now, harm = NA, cost = NA))
+      for (outcome in names(due)) {
+        some <- sample(nrow(people), min(5, nrow(people)))
+        value <- if (outcome == "harm") sample(0:1, length(some), TRUE) else sample(0:10, length(some), TRUE)
+        said <- agent_reward(agent, people$ticket[some], value, outcome = outcome)$status
+        late <- people$time[some] + due[[outcome]] <= now | people$batch[some] == 0
+        old <- people[[outcome]][some]
+        expect_identical(said, ifelse(late, "late", ifelse(is.na(old), "waiting", ifelse(old == value, "known", "refused"))))
+        people[[outcome]][some] <- ifelse(late | !is.na(old), old, value)
+      }
+      seconds <- sample(c(60, 900, 2000), 1)
+      turn(seconds)
+      now <- now + seconds
+      if (step == 20 && is.character(store)) {
+        agent_close(agent)
+        agent <- agent_open(store)
+      }
+      if (step == 25) {
+        gone <- people[nrow(people), ]
+        expect_equal(agent_erase(agent, sub("$", "", "p25-4")), 1)
+        expect_identical(agent_reward(agent, gone$ticket, 1, outcome = "harm")$status, "late")
+        people[nrow(people), c("harm", "cost")] <- NA
+        people$time[nrow(people)] <- -Inf # later reports are late
+        last <- gone$time
+      }
+    }
+    first <- people$time
+    first[first == -Inf] <- last
+    fill <- c(harm = 1, cost = 0)
+    for (outcome in names(due)) {
+      # A block is released when it is full and its last person's deadline is past.
+      full <- as.numeric(names(which(table(people$batch[people$batch > 0]) == 20)))
+      ends <- vapply(full, function(b) max(first[people$batch == b]), 0)
+      released <- full[ends + pmax(due[[outcome]], 3600) <= now]
+      expect_gt(length(released), 3)
+      shown <- side_rows(agent, outcome)
+      expect_identical(shown$block, rep(as.numeric(seq_along(released)), each = 2))
+      for (i in seq_along(released)) {
+        for (arm in c("a", "b")) {
+          own <- people[people$batch == released[i] & people$arm == arm, outcome]
+          own[is.na(own)] <- fill[[outcome]]
+          at <- shown[shown$block == i & shown$arm == arm, ]
+          expect_identical(at$n, as.numeric(length(own)))
+          expect_equal(at$sum, sum(own) / range[[outcome]][2], tolerance = 2^-19)
+        }
+      }
+      # Answers of released blocks are forgotten, those of others kept.
+      h <- match(outcome, names(due))
+      for (b in released) expect_length(agent$store$answers(h, b)$reward, 0)
+      open <- setdiff(people$batch, c(released, 0))
+      kept <- unlist(lapply(open, function(b) agent$store$answers(h, b)$reward))
+      expect_length(kept[!is.na(kept)], sum(people$batch %in% open & !is.na(people[[outcome]])))
+    }
+    # The reward is counted in the same blocks.
+    expect_identical(side_rows(agent, "harm")$n, utils::head(side_rows(agent, "reward")$n, nrow(side_rows(agent, "harm"))))
+    agent_close(agent)
+  })
+})
+
+test_that("one person's answers are in one sum of each outcome", {
+  skip_if_not_installed("RSQLite")
+  turn <- test_clock()
+  file <- withr::local_tempfile(fileext = ".sqlite")
+  agent <- side_agent(file, outcomes = list(harm = agent_outcome(missing = 1),
+                                            cost = agent_outcome(range = c(-5, 5), outcome = "continuous")))
+  tickets <- agent_choose(agent, 100)$ticket
+  copy <- withr::local_tempfile(fileext = ".sqlite")
+  agent_backup(agent, copy)
+  other <- agent_open(copy)
+  answer <- function(agent, reward, harm, cost) {
+    for (i in c(1, 50)) {
+      agent_reward(agent, tickets[i], reward)
+      agent_reward(agent, tickets[i], harm, outcome = "harm")
+      agent_reward(agent, tickets[i], cost, outcome = "cost")
+    }
+    agent_reward(agent, tickets[7], 1 - reward)
+    agent_reward(agent, tickets[7], 1 - harm, outcome = "harm")
+    agent_reward(agent, tickets[7], -cost, outcome = "cost")
+  }
+  agent_reward(agent, tickets[3], 1, outcome = "harm")
+  agent_reward(other, tickets[3], 1, outcome = "harm")
+  answer(agent, 1, 0, 5)
+  for (i in c(1, 50)) { # the same, but for the 7th person
+    agent_reward(other, tickets[i], 1)
+    agent_reward(other, tickets[i], 0, outcome = "harm")
+    agent_reward(other, tickets[i], 5, outcome = "cost")
+  }
+  agent_reward(other, tickets[7], 1)
+  agent_reward(other, tickets[7], 0, outcome = "harm")
+  agent_reward(other, tickets[7], 5, outcome = "cost")
+  turn(3600)
+  one <- dpts_releases(agent)
+  two <- dpts_releases(other)
+  expect_identical(as.list(one)[c("outcome", "t", "block", "arm", "n", "chance")],
+                   as.list(two)[c("outcome", "t", "block", "arm", "n", "chance")])
+  moved <- which(one$sum != two$sum)
+  expect_identical(as.character(one$outcome[moved]), c("reward", "harm", "cost"))
+  expect_length(unique(paste(one$block, one$arm)[moved]), 1)
+  expect_equal(abs(one$sum - two$sum)[moved], c(1, 1, 1))
+})
+
+test_that("each released sum has one variable of noise of its outcome's scale, on the grid", {
+  skip_if_not_installed("RSQLite")
+  laws <- list(c(0.5, NA, 0), c(NA, 2, 0), c(0.5, NA, 1), c(NA, 2, 1))
+  for (how in laws) {
+    report <- stats::setNames(.Call(dpts:::C_outcome_report, how), dpts:::REPORT)
+    laplace <- !is.na(how[2])
+    expect_identical(report[["scale"]], if (laplace) 1 / how[2] else 1 / how[1])
+    expect_identical(report[["kind"]], if (laplace) 1 else 2)
+    drawn <- .Call(dpts:::C_outcome_release, how, 4000L, c(1L, 1L, 3L), c(1, 0.5, 0.25), NULL)
+    expect_identical(drawn * 2^20, round(drawn * 2^20))
+    exact <- c(1.5, 0, 0.25, numeric(3997))
+    noise <- drawn[, 1] - exact
+    # Live noise has no seed: p-values are held to 1e-10.
+    law <- function(scale) if (laplace) function(x) ifelse(x < 0, exp(x / scale) / 2, 1 - exp(-x / scale) / 2) else
+      function(x) stats::pnorm(x, 0, scale)
+    expect_gt(suppressWarnings(stats::ks.test(noise, law(report[["scale"]]))$p.value), 1e-10)
+    if (how[3]) {
+      squares <- drawn[, 2] - c(0.25, 0, 0.0625, numeric(3997))
+      expect_gt(suppressWarnings(stats::ks.test(squares, law(report[["scale"]] / report[["weight"]]))$p.value), 1e-10)
+    } else expect_true(all(is.na(drawn[, 2])))
+    # As many values are drawn as there are arms, and twice as many with squares.
+    forced <- as.double(1:4)
+    out <- .Call(dpts:::C_outcome_release, how, 2L, 1:2, c(0, 1), forced)
+    expect_identical(as.vector(t(out)), if (how[3]) forced else c(1, NA, 2, NA))
+  }
+  # The table says the same.
+  turn <- test_clock()
+  agent <- side_agent(outcomes = list(harm = agent_outcome(mu = 0.5), cost = agent_outcome(epsilon = 2, range = c(0, 4))))
+  agent_choose(agent, 45)
+  turn(3600)
+  rows <- dpts_releases(agent)
+  expect_identical(as.character(rows$outcome), rep(c("reward", "harm", "cost"), each = 4))
+  expect_identical(rows$noise, rep(c("none", "gaussian", "laplace"), each = 4))
+  expect_equal(rows$scale, rep(c(0, 2, 0.5), each = 4), tolerance = 1e-5)
+  expect_identical(rows$terms[-(1:4)], rep(1, 8))
+  expect_equal(estimates(agent, outcome = "cost")$lower, rep(0, 2))
+})
+
+test_that("the guarantee of a person is over all outcomes", {
+  skip_if_not_installed("RSQLite")
+  agent <- dpts_agent(policy_randomised(mu = 0.3), 2, deadline = hours(1), max_per_person = 4, outcomes = list(
+    harm = agent_outcome(mu = 0.4), cost = agent_outcome(mu = 1.2)))
+  mu <- c(reward = sqrt(0.3^2 + 0.4^2 + 1.2^2), person = sqrt(4 * (0.3^2 + 0.4^2 + 1.2^2)))
+  known <- dpts_privacy(agent, delta = 1e-6)
+  for (unit in names(mu)) expect_equal(known$epsilon[known$unit == unit & known$accountant == "gdp"],
+                                       dpts_privacy(privacy_gdp(mu[[unit]]), 1, delta = 1e-6)$epsilon[1], tolerance = 1e-6)
+  expect_match(format(agent)[2], "2.6-GDP", fixed = TRUE)
+  expect_match(unclass(privacy_statement(agent))[["Who is protected"]], "harm and cost")
+  pure <- dpts_agent(policy_randomised(epsilon = 0.3), 2, deadline = hours(1), max_per_person = 2,
+                     outcomes = list(harm = agent_outcome(epsilon = 0.4)))
+  expect_match(format(pure)[2], "1.4-DP", fixed = TRUE)
+  expect_error(dpts_agent(policy_randomised(mu = 0.3), 2, deadline = hours(1), budget = privacy_gdp(0.4),
+                          outcomes = list(harm = agent_outcome(mu = 0.4))), "budget")
+  # An outcome without noise leaves no guarantee.
+  open <- dpts_agent(policy_randomised(mu = 0.3), 2, deadline = hours(1), outcomes = list(harm = agent_outcome()))
+  expect_true(all(dpts_privacy(open)$epsilon == Inf))
+})
+
+test_that("who comes again while an outcome is out is in no block", {
+  skip_if_not_installed("RSQLite")
+  turn <- test_clock()
+  agent <- side_agent(max_per_person = 9, outcomes = list(harm = agent_outcome(deadline = hours(5), missing = 1)))
+  first <- agent_choose(agent, 20, person = paste0("p", 1:20))
+  turn(2 * 3600)
+  expect_identical(is.na(agent_choose(agent, 2, person = c("p1", "new"))$t), c(TRUE, FALSE))
+  turn(3 * 3600)
+  expect_false(is.na(agent_choose(agent, person = "p1")$t))
+})
+
+test_that("at the end outcomes that are due are released, and the others dropped", {
+  skip_if_not_installed("RSQLite")
+  turn <- test_clock()
+  late <- function(...) side_agent(outcomes = list(harm = agent_outcome(deadline = hours(5), missing = 1)), ...)
+  # By itself, at the horizon: it waits for all deadlines.
+  agent <- late(horizon = 30)
+  tickets <- agent_choose(agent, 30)$ticket
+  turn(2 * 3600)
+  expect_identical(c(nrow(side_rows(agent, "reward")), nrow(side_rows(agent, "harm"))), c(2L, 0L))
+  expect_identical(agent_reward(agent, tickets[25], 0, outcome = "harm")$status, "waiting")
+  turn(3 * 3600)
+  expect_identical(sum(side_rows(agent, "reward")$n), 30)
+  expect_identical(colSums(side_rows(agent, "harm")[c("n", "sum")]), c(n = 30, sum = 29))
+  # By the operator, early
+  agent <- late()
+  agent_reward(agent, agent_choose(agent, 30)$ticket, 1, outcome = "harm")
+  agent_finish(agent)
+  expect_identical(nrow(side_rows(agent, "harm")), 0L)
+  expect_identical(length(agent$store$answers(1L, 1)$reward), 0L)
+  # A copy takes what waits with it.
+  agent <- late()
+  agent_reward(agent, agent_choose(agent, 20)$ticket, 0, outcome = "harm")
+  moved <- agent_copy(agent, withr::local_tempfile(fileext = ".sqlite"))
+  turn(5 * 3600)
+  expect_identical(sum(side_rows(moved, "harm")$sum), 0)
+  expect_identical(sum(side_rows(moved, "harm")$n), 20)
+})
+
+test_that("a guard is the formula of its page, and pauses", {
+  skip_if_not_installed("RSQLite")
+  turn <- test_clock()
+  agent <- dpts_agent(side_policy(c(40, 60)), c("a", "b", "c"), deadline = hours(1), outcomes = list(
+    harm = agent_outcome(mu = 3, missing = 1, guard = 0.1)))
+  withr::local_seed(2)
+  told <- NULL
+  for (i in 1:12) {
+    new <- agent_choose(agent, 50)
+    agent_reward(agent, new$ticket, stats::rbinom(50, 1, c(0.1, 0.1, 0.7)[as.integer(new$arm)]), outcome = "harm")
+    turn(3600)
+    withCallingHandlers(pulls(agent), dpts_warning_guard = function(w) {
+      told <<- c(told, conditionMessage(w))
+      invokeRestart("muffleWarning")
+    })
+    if (length(told)) break
+  }
+  expect_match(told, "\"harm\" proves that c is worse than the guard of 0.1", fixed = TRUE)
+  expect_identical(agent_arms(agent)$status, c("active", "active", "paused"))
+  # In R: the mean over kappa of the bets, each over the most that it can be with a difference of the guard
+  rows <- dpts_releases(agent)
+  rows <- rows[rows$outcome == "harm", ]
+  kappa <- 0.02 * 2.2^(4 - 4:0)
+  pair <- function(arm, rows) {
+    log_bets <- numeric(length(kappa))
+    n <- 0
+    guess <- list(n = c(0, 0), sum = c(0, 0))
+    for (b in unique(rows$block)) {
+      one <- rows[rows$block == b & rows$arm == arm, ]
+      two <- rows[rows$block == b & rows$arm == "a", ]
+      if (!nrow(one)) next
+      p <- one$chance / (one$chance + two$chance)
+      q <- 1 - p
+      mean <- pmin(pmax((guess$sum + 5) / (guess$n + 10), 0), 1)
+      centre <- q * mean[1] + p * mean[2]
+      for (i in seq_along(kappa)) {
+        k <- kappa[i]
+        x <- min(max(min(max(centre, 1 - 0.95 * q / k), 0.95 * p / k), 0), 1)
+        a0 <- log1p(-k * x / p); l <- log1p(k * (1 - x) / p) - a0
+        b0 <- log1p(k * x / q); m <- b0 - log1p(-k * (1 - x) / q)
+        noise <- (l^2 + m^2) * one$scale^2 / 2
+        log_bets[i] <- log_bets[i] + one$n * a0 + two$n * b0 + l * one$sum - m * two$sum - noise
+      }
+      guess$n <- guess$n + c(one$n, two$n)
+      guess$sum <- guess$sum + c(one$sum, two$sum)
+      n <- n + one$n + two$n
+    }
+    log(mean(exp(log_bets - n * log1p(kappa * 0.1))))
+  }
+  before <- rows[rows$block < max(rows$block), ]
+  expect_gte(pair("c", rows), log(2 / 0.05))
+  expect_lt(pair("c", before), log(2 / 0.05))
+  expect_lt(pair("b", rows), log(2 / 0.05))
+  # While it is paused its pair gains neither people nor evidence.
+  now <- pair("c", rows)
+  agent_reward(agent, agent_choose(agent, 120)$ticket, 1, outcome = "harm")
+  turn(3600)
+  rows <- dpts_releases(agent)
+  rows <- rows[rows$outcome == "harm", ]
+  expect_identical(pair("c", rows), now)
+  expect_false("c" %in% rows$arm[rows$block == max(rows$block)])
+  # Resumed, it is paused by the next release again.
+  agent_arms(agent, resume = "c")
+  new <- agent_choose(agent, 65)
+  agent_reward(agent, new$ticket, as.numeric(new$arm == "c"), outcome = "harm")
+  turn(3600)
+  expect_warning(pulls(agent), class = "dpts_warning_guard")
+  expect_identical(agent_arms(agent)$status[3], "paused")
+  expect_match(paste(format(agent), collapse = " "), "guard: at most 0.1 more than the control", fixed = TRUE)
+})
+
+test_that("a pause ends the open block, whose people stay in it", {
+  skip_if_not_installed("RSQLite")
+  turn <- test_clock()
+  agent <- dpts_agent(side_policy(c(100, 50)), c("a", "b", "c"), use = "arrival")
+  early <- agent_choose(agent, 30)
+  agent_arms(agent, pause = "c")
+  later <- agent_choose(agent, 50)
+  batch <- stored(agent, c(early$ticket, later$ticket))$batch
+  expect_identical(batch, rep(c(1, 2), c(30, 50)))
+  agent_reward(agent, early$ticket, 1)
+  rows <- dpts_releases(agent)
+  expect_identical(sum(rows$n), 30)
+  # One that is complete when it ends is released at once.
+  agent <- dpts_agent(side_policy(c(100, 50)), c("a", "b", "c"), use = "arrival")
+  agent_reward(agent, agent_choose(agent, 30)$ticket, 1)
+  expect_identical(sum(dpts_releases(agent)$n), 0)
+  agent_arms(agent, pause = "c")
+  expect_identical(sum(dpts_releases(agent)$n), 30)
+})
+
+test_that("false alarms of a guard stay below its error while harm drifts", {
+  # Blocks as an agent releases them: harm drifts, and b is worse by exactly the guard in each block.
+  withr::local_seed(3)
+  guard <- 0.05
+  alarms <- replicate(150, {
+    rows <- do.call(rbind, lapply(1:8, function(block) {
+      base <- 0.4 + 0.35 * sin(block * 1.7)
+      n <- as.vector(stats::rmultinom(1, 100, c(0.5, 0.5)))
+      data.frame(arm = c("a", "b"), n, chance = 0.5, block, squares = NA_real_,
+                 sum = stats::rbinom(2, n, base + c(0, guard)) + stats::rnorm(2, 0, 2))
+    }))
+    record <- dpts:::release_records(as_releases(rows, "gaussian", 2))$records[[1]]
+    w <- dpts:::record_evidence(record, "tosses", margin = -guard)$pair
+    max(w[, 2]) >= log(1 / 0.2)
+  })
+  expect_lte(mean(alarms), 0.2 + 3 * sqrt(0.2 * 0.8 / 150))
+  expect_gt(mean(alarms), 0) # the test can fail
+})
+
+test_that("what is wrong is refused", {
+  expect_error(agent_outcome(guard = 0.1), "missing", class = "dpts_error_input")
+  expect_error(agent_outcome(missing = 2), "missing", class = "dpts_error_input")
+  expect_error(agent_outcome(missing = 1, guard = 1), "guard", class = "dpts_error_input")
+  expect_error(agent_outcome(mu = 1, epsilon = 1), "epsilon", class = "dpts_error_input")
+  skip_if_not_installed("RSQLite")
+  new <- function(outcomes, policy = side_policy(), ...) dpts_agent(policy, 2, ..., outcomes = outcomes)
+  own <- agent_outcome(deadline = hours(1))
+  refused <- function(...) expect_error(new(..., use = "arrival"), "outcomes|Outcome", class = "dpts_error_input")
+  refused(own)
+  refused(list(own))
+  refused(list(reward = own))
+  refused(list(harm = 1))
+  refused(list(harm = agent_outcome()))
+  refused(list(harm = own), batch_policy())
+  refused(list(harm = own), policy_local(side_policy(), 1))
+  guard <- agent_outcome(missing = 1, guard = 0.1, deadline = hours(1))
+  refused(list(harm = guard), policy_randomised(mu = 1))
+  refused(list(harm = guard), side_policy(permuted = TRUE))
+  agent <- new(list(harm = own), use = "arrival")
+  ticket <- agent_choose(agent)$ticket
+  expect_error(agent_reward(agent, ticket, 1, outcome = "harms"), "outcome", class = "dpts_error_input")
+  expect_error(agent_reward(agent, ticket, 2, outcome = "harm"), "reward", class = "dpts_error_input")
+  expect_error(effects(agent, outcome = "cost"), "outcome", class = "dpts_error_input")
+  expect_identical(agent_reward(agent, strrep("0", 32), 1, outcome = "harm")$status, "unknown")
+  expect_identical(agent_reward(agent, rep(ticket, 3), c(1, 1, 0), outcome = "harm")$status, c("waiting", "known", "refused"))
+})
