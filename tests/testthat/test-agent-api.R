@@ -25,7 +25,7 @@ test_that("the service chooses, takes rewards and reports", {
   expect_equal(status$arms$pulls, pulls(api$agent)$pulls)
   expect_setequal(names(status), c("name", "policy", "guarantee", "restored", "learning", "use", "rounds",
                                    "horizon", "outstanding", "clipped", "arms", "then", "winner", "shares", "deadline", "range", "sums",
-                                   "spends", "guess", "often"))
+                                   "spends", "guess", "often", "outcomes"))
   # 1-GDP: the best test errs with probability pnorm(-1/2) on either side.
   expect_gte(status$guess, stats::pnorm(0.5))
   expect_lt(status$guess, stats::pnorm(0.5) + 0.01)
@@ -571,7 +571,7 @@ test_that("the description is OpenAPI: ids, parameters, required fields, all sta
   schema <- spec$paths[["/releases"]]$get$responses$`200`$content[[1]]$schema$items
   said <- jsonlite::parse_json(call_api(api$router, "GET", "/releases")$text)[[1]]
   expect_true(all(unlist(schema$required) %in% names(said)) && all(names(said) %in% names(schema$properties)))
-  expect_setequal(names(schema$properties), c(TABLE, names(OPTIONAL)))
+  expect_setequal(names(schema$properties), c(TABLE, names(OPTIONAL), "outcome"))
   schema <- spec$paths[["/evidence"]]$get$responses$`200`$content[[1]]$schema$items
   said <- lapply(c("", "?against=0.4"), function(query) {
     names(jsonlite::parse_json(call_api(api$router, "GET", "/evidence", query = query)$text)[[1]])
