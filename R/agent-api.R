@@ -18,8 +18,8 @@
 #' (are there estimates?), `spends` (`"once"` per reward or `"by choice"`), `guess` (how often the best guess
 #' of a reward is right at most, with `max_per_person` of all rewards of a person) and `often` (the same for
 #' people with this number of `rewards`). `outcomes` has for each other outcome what it is (`about`), how many
-#' blocks are `waiting` for it, its `guard`, and the arms that are proved to be `worse` than the guard allows. A
-#' guard that pauses an arm is a warning in the log, too, and counts in `/metrics`
+#' blocks are `waiting` for it, its `guard`, and the arms that are proved to be `worse` than the guard allows.
+#' A guard that pauses an arm is a warning in the log, too, and counts in `/metrics`
 #' (`dpts_guard_pauses_total`).
 #'
 #' A request that needs a role has the header `Authorization: Bearer <token>`; the token is checked before the
