@@ -17,11 +17,7 @@ package_version_text <- function() as.character(utils::packageVersion("dpts"))
 api_answer <- function(status, body, ...) {
   headers <- list(
     "Content-Type" = "application/json; charset=utf-8", "Cache-Control" = "no-store",
-    "X-Content-Type-Options" = "nosniff",
-    # httpuv sends the head and the body of an answer separately, and the body waits until the client has
-    # acknowledged the head. On a connection that stays open clients put that off for 40 ms; on a new one they
-    # do not.
-    Connection = "close")
+    "X-Content-Type-Options" = "nosniff")
   own <- list(...)
   headers[names(own)] <- own
   structure(list(status = status, headers = headers, body = body), class = "dpts_answer")
@@ -33,22 +29,6 @@ api_error <- function(status, error, message, ...) {
   answer
 }
 
-set_response <- function(res, answer) {
-  res$status <- answer$status
-  for (name in names(answer$headers)) res$setHeader(name, answer$headers[[name]])
-  answer$body
-}
-
-serializer_as_is <- function() {
-  function(value, req, res, errorHandler) {
-    res$body <- value
-    res$toResponse()
-  }
-}
-
-api_json <- function(value) {
-  as.character(jsonlite::toJSON(value, dataframe = "rows", auto_unbox = TRUE, na = "null", null = "null",
-                                digits = NA))
-}
+api_json <- function(value) .Call(C_json, value)
 
 abort_body <- function(message, class = "dpts_error_body") abort_dpts(message, class)

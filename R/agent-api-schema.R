@@ -82,16 +82,16 @@ check_fits <- function(x, schema, arg) {
 # The fields of a request's body; one without a body has none. They are checked as they were sent, and handed
 # on as R wants them: a list of numbers is a vector, a list of such lists a matrix.
 read_body <- function(req, schema) {
-  bytes <- req$bodyRaw %||% req$rook.input$read() # plumber has read it
+  bytes <- req$bodyRaw %||% req$rook.input$read()
   if (length(bytes) > API_MOST_BYTES) abort_body("The body is too large.", "dpts_error_size")
-  text <- json_text(bytes)
-  sent <- jsonlite::parse_json(text)
+  text <- if (length(bytes)) json_text(bytes)
+  sent <- if (length(bytes)) jsonlite::parse_json(text) else list()
   fields <- schema$properties
   if (length(setdiff(names(sent), names(fields))) || anyDuplicated(names(sent))) {
     abort_body(sprintf("The body may have the fields %s, each once.", paste(names(fields), collapse = ", ")))
   }
   for (name in union(names(sent), schema$required)) check_fits(sent[[name]], fields[[name]], name)
-  given <- jsonlite::parse_json(text, simplifyVector = TRUE)
+  given <- if (any(vapply(sent, is.list, NA))) jsonlite::parse_json(text, simplifyVector = TRUE) else sent
   with_defaults(Filter(Negate(is.null), as.list(given)), fields)
 }
 
@@ -99,14 +99,27 @@ read_body <- function(req, schema) {
 parse_query <- function(text) {
   parts <- strsplit(sub("^\\?", "", text %||% ""), "&", fixed = TRUE)[[1]]
   parts <- parts[nzchar(parts)]
-  plain <- httpuv::decodeURIComponent(gsub("+", " ", sub("^[^=]*=?", "", parts), fixed = TRUE))
-  name <- httpuv::decodeURIComponent(sub("=.*$", "", parts))
+  plain <- decode_address(gsub("+", " ", sub("^[^=]*=?", "", parts), fixed = TRUE))
+  name <- decode_address(sub("=.*$", "", parts))
   if (!all(validUTF8(c(name, plain)))) abort_body("The address is no UTF-8.")
   split(plain, factor(name, unique(name)))
 }
 
+# Parts of an address as they were meant: %41 is A. A % that begins no byte stays.
+decode_address <- function(x) {
+  vapply(x, function(part) {
+    at <- gregexpr("%(?!00)[0-9A-Fa-f]{2}", part, perl = TRUE, useBytes = TRUE)
+    regmatches(part, at) <- lapply(regmatches(part, at), function(hex) {
+      vapply(strtoi(substr(hex, 2, 3), 16), function(byte) rawToChar(as.raw(byte)), "")
+    })
+    Encoding(part) <- "UTF-8"
+    part
+  }, "", USE.NAMES = FALSE)
+}
+
 # The parameters of a request's path
 read_query <- function(req, schemas) {
+  if (!nzchar(req$QUERY_STRING %||% "")) return(with_defaults(list(), schemas))
   given <- parse_query(req$QUERY_STRING)
   unknown <- setdiff(names(given), names(schemas))
   if (length(unknown)) abort_body(sprintf("There is no parameter \"%s\" here.", substr(unknown[1], 1, 40)))
@@ -121,20 +134,19 @@ read_query <- function(req, schemas) {
 }
 
 with_defaults <- function(given, schemas) {
-  defaults <- Filter(Negate(is.null), lapply(schemas, `[[`, "default"))
-  c(given, defaults[setdiff(names(defaults), names(given))])
+  for (name in setdiff(names(schemas), names(given))) given[[name]] <- schemas[[name]]$default
+  given
 }
 
 # The text of a JSON object
 json_text <- function(bytes) {
-  if (!length(bytes)) return("{}")
   text <- tryCatch(rawToChar(bytes), error = function(e) NULL)
   if (is.null(text) || !validUTF8(text)) abort_body("The body must be JSON in UTF-8.")
   Encoding(text) <- "UTF-8"
   # (A string of R ends at a NUL. parse_json() never gives back the memory of what it could not read to the
   # end; validate() does.)
   valid <- grepl("^\\s*\\{", text) && !grepl("\\u0000", text, fixed = TRUE) &&
-    json_depth(text) <= API_MOST_DEPTH && jsonlite::validate(text)
+    (length(bytes) <= API_MOST_DEPTH || json_depth(text) <= API_MOST_DEPTH) && jsonlite::validate(text)
   if (!valid) abort_body("The body must be a JSON object.")
   text
 }

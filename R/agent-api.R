@@ -1,7 +1,7 @@
 #' Serve agents over HTTP
 #'
 #' Lets web pages and other programs ask agents for choices.
-#' `agent_api()` gives a plumber router, `agent_serve()` runs it.
+#' `agent_serve()` runs a server; `agent_api()` gives what answers, for a server of your own.
 #'
 #' @details
 #' `r api_table()`
@@ -41,10 +41,11 @@
 #' logged nor counted in `/metrics`; one at which the service failed (500, 503) is. The log of a server in
 #' front of this one has all of them.
 #'
-#' One process answers one request at a time. On PostgreSQL several may share an agent. There is no encryption
-#' here, and no limit on the time that a client takes for its request: put it behind a server that speaks
-#' HTTPS. The folder `service` of the installed package (`system.file("service", package = "dpts")`) has
-#' examples.
+#' One process answers one request at a time. On PostgreSQL several may share an agent. A client has 20
+#' seconds for a request, and one request at a time on a connection. Of up to 4,096 connections (fewer where
+#' the system allows fewer open files) the one that waited longest makes room for a new one. There is no encryption here:
+#' put it behind a server that speaks HTTPS. `agent_serve()` needs a Unix. The folder `service` of the
+#' installed package (`system.file("service", package = "dpts")`) has examples.
 #'
 #' @inheritSection dpts_agent What is published
 #'
@@ -57,7 +58,8 @@
 #' @param ... Not used; later arguments must be named.
 #' @param rate How many requests a second are answered for each token.
 #' @param log A connection; `"hour"`, which is stderr with times to the hour; or `NULL` for none.
-#' @returns `agent_api()`: a plumber router. `agent_serve()` runs until it is interrupted, or asked to end by
+#' @returns `agent_api()`: a list of two functions of a request, `call` and `onHeaders`, as
+#'   `httpuv::startServer()` takes it. `agent_serve()` runs until it is interrupted, or asked to end by
 #'   the signal SIGTERM: then it answers the requests that have come, and closes all agents. It returns
 #'   `agent`, invisibly.
 #' @template see_agent
@@ -76,13 +78,20 @@
 agent_api <- function(agent, token, ..., rate = Inf, log = stderr()) {
   check_all_given()
   check_dots_empty(...)
-  new_service(agent, token, rate, log)$router
+  service <- new_service(agent, token, rate, log)
+  # httpuv sends the head and the body of an answer separately, and the body waits until the client has
+  # acknowledged the head. On a connection that stays open clients put that off for 40 ms.
+  as_rook <- function(answer) {
+    if (is.null(answer)) return(NULL)
+    list(status = answer$status, headers = c(answer$headers, Connection = "close"), body = answer$body)
+  }
+  list(call = function(req) as_rook(answer_request(service, req)),
+       onHeaders = function(req) as_rook(answer_head(service, req)))
 }
 
 # What the requests of a service share
 new_service <- function(agent, token, rate, log) {
-  need_package("plumber", "to serve an agent")
-  need_package("openssl", "to compare tokens")
+  for (package in c("jsonlite", "openssl")) need_package(package, "to serve an agent")
   rate <- check_number(rate, 0, open = TRUE, inf = TRUE)
   hourly <- identical(log, "hour")
   if (hourly) log <- stderr()
@@ -97,19 +106,6 @@ new_service <- function(agent, token, rate, log) {
   service$own <- unique(vapply(Filter(function(route) route$agent, service$routes), `[[`, "", "path"))
   service$metrics <- new_metrics()
   service$ending <- FALSE
-  router <- plumber::pr(envir = new.env())
-  router$setDocs(FALSE)
-  # What gets here is a request that plumber cannot read: our own errors are caught.
-  router$setErrorHandler(function(req, res, err) {
-    res$serializer <- serializer_as_is()
-    set_response(res, api_error(400, "bad_request", "The request cannot be read."))
-  })
-  # One filter, and no routes: who may ask for what is to be known before plumber reads a body.
-  router$filter("dpts", function(req, res) {
-    res$serializer <- serializer_as_is()
-    set_response(res, answer_request(service, req))
-  })
-  service$router <- router
   service
 }
 
@@ -117,6 +113,16 @@ answer_request <- function(service, req) {
   began <- seconds_now()
   answer <- api_refused(service, req) %||% api_work(service, req)
   note_answer(service, req, answer, began)
+  answer
+}
+
+# An answer by the head alone, or NULL: the body may come
+answer_head <- function(service, req) {
+  began <- seconds_now()
+  answer <- if (is.null(req$PATH_INFO)) api_error(400, "bad_request", "The request cannot be read.") else
+    api_refused(service, req)
+  if (is.null(req$PATH_INFO)) list2env(list(PATH_INFO = "", REQUEST_METHOD = ""), req)
+  if (!is.null(answer)) note_answer(service, req, answer, began)
   answer
 }
 
@@ -146,7 +152,8 @@ api_refused <- function(service, req) {
     }
   }
   if (service$ending) return(api_error(503, "ending", "The service is being stopped.", "Retry-After" = "5"))
-  if (!route$path %in% c("/health", "/ready") && !service$may_ask(attr(roles, "id"))) {
+  free <- isTRUE(req$again) || route$path %in% c("/health", "/ready")
+  if (!free && !service$may_ask(attr(roles, "id"))) {
     return(api_error(429, "rate", "Too many requests.", "Retry-After" = "1"))
   }
   size <- suppressWarnings(as.numeric(req$HTTP_CONTENT_LENGTH %||% 0))
@@ -166,9 +173,10 @@ api_place <- function(service, path) {
   if (path %in% own && !service$agents$single) {
     return(list(path = "", why = sprintf("This service has several experiments: /experiments/NAME%s.", path)))
   }
+  if (!startsWith(path, "/experiments/")) return(list(path = path, experiment = service$agents$only))
   parts <- regmatches(path, regexec("^/experiments/([^/]+)(/[a-z]+)$", path))[[1]]
-  if (!length(parts)) return(list(path = path, experiment = service$agents$only))
-  name <- tryCatch(httpuv::decodeURIComponent(parts[2]), error = function(e) "")
+  if (!length(parts)) return(list(path = ""))
+  name <- decode_address(parts[2])
   if (!parts[3] %in% own || !name %in% service$agents$names(name)) {
     return(list(path = "", why = if (parts[3] %in% own) "There is no such experiment."))
   }
@@ -252,11 +260,26 @@ tells_of_answers <- function(service, req, status = 200) {
 # bytes go into one that is not.)
 write_log <- function(connection, ..., hourly = FALSE) {
   if (identical(as.integer(connection), 2L) && !.Call(C_stderr_ready)) return(invisible())
-  now <- format(Sys.time(), if (hourly) "%Y-%m-%dT%HZ" else "%Y-%m-%dT%H:%M:%OS3Z", tz = "UTC")
-  fields <- Filter(length, list(time = now, ...))
-  text <- function(x) if (is.character(x)) substr(iconv(x, "UTF-8", "UTF-8", sub = "byte"), 1, 900) else x
-  cat(paste0(api_json(lapply(fields, text)), "\n"), file = connection)
+  now <- Sys.time()
+  second <- floor(unclass(now))
+  if (!identical(c(second, hourly), log_time$of)) {
+    log_time$of <- c(second, hourly)
+    log_time$text <- format(now, if (hourly) "%Y-%m-%dT%HZ" else "%Y-%m-%dT%H:%M:%S", tz = "UTC")
+  }
+  time <- log_time$text
+  if (!hourly) time <- sprintf("%s.%03dZ", time, as.integer(1e3 * (unclass(now) - second)))
+  fields <- c(list(time = time), Filter(length, list(...)))
+  for (name in names(fields)) {
+    x <- fields[[name]]
+    if (is.character(x) && (nchar(x, "bytes") > 900 || !validUTF8(x))) {
+      fields[[name]] <- substr(iconv(x, "UTF-8", "UTF-8", sub = "byte"), 1, 900)
+    }
+  }
+  cat(paste0(api_json(fields), "\n"), file = connection)
 }
+
+# The text of the second in which a line was written last
+log_time <- new.env(parent = emptyenv())
 
 # Tokens ----
 
@@ -265,6 +288,7 @@ write_log <- function(connection, ..., hourly = FALSE) {
 token_keeper <- function(token, log) {
   last <- roles <- digests <- NULL
   known <- FALSE
+  right <- list() # what right headers gave
   read <- function() {
     now <- if (is.function(token)) token() else token
     if (known && identical(now, last)) return(invisible())
@@ -273,15 +297,19 @@ token_keeper <- function(token, log) {
     digests <<- vapply(given, token_digest, integer(32))
     last <<- now
     known <<- TRUE
+    right <<- list()
   }
   read()
   function(header) {
     tryCatch(read(), error = function(e) log(event = "error", error = "token", message = conditionMessage(e)))
-    shown <- if (is.null(header) || !grepl("^[Bb]earer +", header, useBytes = TRUE)) "" else
-      sub("^[Bb]earer +", "", header)
+    if (is.null(header) || !grepl("^[Bb]earer +", header, useBytes = TRUE)) header <- "Bearer "
+    if (!is.null(right[[header]])) return(right[[header]])
+    shown <- sub("^[Bb]earer +", "", header, useBytes = TRUE)
     digest <- token_digest(shown)
     hit <- colSums(matrix(bitwXor(rep(digest, ncol(digests)), digests), 32)) == 0
-    structure(unique(roles[hit]), id = paste(digest[1:8], collapse = "-"))
+    found <- structure(unique(roles[hit]), id = paste(digest[1:8], collapse = "-"))
+    if (any(hit)) right[[header]] <<- found
+    found
   }
 }
 

@@ -69,6 +69,14 @@ CALL(json_rows, 1, SEXP columns)
 CALL(watch_end, 1, SEXP on)
 CALL(end_asked, 0, void)
 CALL(stderr_ready, 0, void)
+/* r_json.c */
+CALL(json, 1, SEXP value)
+/* r_serve.c */
+CALL(serve_open, 2, SEXP host, SEXP port)
+CALL(serve_close, 1, SEXP pointer)
+CALL(serve_next, 2, SEXP pointer, SEXP milliseconds)
+CALL(serve_let_in, 2, SEXP pointer, SEXP id)
+CALL(serve_answer, 4, SEXP pointer, SEXP id, SEXP head, SEXP body)
 /* r_account.c */
 CALL(gdp_delta, 3, SEXP mu, SEXP epsilon, SEXP log)
 CALL(gdp_epsilon, 2, SEXP mu, SEXP delta)

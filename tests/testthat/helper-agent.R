@@ -175,7 +175,7 @@ play_script <- function(policy, k, use, script, forced = NULL, file = TRUE) {
 
 TOKEN <- "0123456789-secret"
 
-# A request as httpuv hands it over, without a socket
+# A request as a server hands it over, without a socket
 call_api <- function(router, method, path, body = "", token = TOKEN, query = "") {
   bytes <- if (is.raw(body)) body else charToRaw(body)
   request <- new.env(parent = emptyenv())

@@ -1,7 +1,7 @@
 skip_on_cran() # takes seconds
 
 new_api <- function(..., token = TOKEN) {
-  skip_if_not_installed("plumber")
+  skip_if_not_installed("jsonlite")
   skip_if_not_installed("openssl")
   agent <- dpts_agent(batch_policy(), c("a", "b"), use = "arrival", ...)
   list(agent = agent, router = agent_api(agent, token, log = NULL))
@@ -36,7 +36,7 @@ test_that("the service chooses, takes rewards and reports", {
 })
 
 test_that("the service takes a prediction with each choice, null where nothing is known", {
-  skip_if_not_installed("plumber")
+  skip_if_not_installed("jsonlite")
   agent <- dpts_agent(policy_randomised(1, outcome = "continuous", predicted = c(0.2, 0.8)), c("a", "b"),
                       use = "arrival", range = c(0, 50))
   log <- textConnection("noted", "w", local = TRUE)
@@ -254,7 +254,7 @@ role_tokens <- list(choose = c("choose-1-0123456789", "choose-2-0123456789"), re
 log_lines <- function(file) lapply(readLines(file), jsonlite::parse_json)
 
 test_that("one service has many agents: a list, a folder, a database", {
-  skip_if_not_installed("plumber")
+  skip_if_not_installed("jsonlite")
   skip_if_not_installed("RSQLite")
   folder <- withr::local_tempdir()
   make <- function(store, name) dpts_agent(batch_policy(), c("a", "b"), store, use = "arrival", name = name)
@@ -358,7 +358,7 @@ test_that("a token does what its roles may, and tokens change while the service 
 })
 
 test_that("each token has its rate", {
-  skip_if_not_installed("plumber")
+  skip_if_not_installed("jsonlite")
   agent <- dpts_agent(batch_policy(), 2, use = "arrival")
   router <- agent_api(agent, role_tokens, rate = 3, log = NULL)
   ask <- function(token) call_api(router, "POST", "/choose", token = token)
@@ -371,7 +371,7 @@ test_that("each token has its rate", {
 })
 
 test_that("the log has a line per request and the database's words; answers have neither", {
-  skip_if_not_installed("plumber")
+  skip_if_not_installed("jsonlite")
   file <- withr::local_tempfile()
   log <- file(file, "w")
   agent <- dpts_agent(batch_policy(), 2, use = "arrival")
@@ -403,7 +403,7 @@ test_that("the log has a line per request and the database's words; answers have
 })
 
 test_that("where deadlines decide, neither /metrics nor the log tells of a report; where arrivals do, both do", {
-  skip_if_not_installed("plumber")
+  skip_if_not_installed("jsonlite")
   file <- withr::local_tempfile()
   log <- file(file, "w")
   agents <- list(silent = dpts_agent(batch_policy(), 2, use = "deadline", deadline = hours(1)),
@@ -610,7 +610,7 @@ test_that("arms are managed, and conclusions read, over HTTP", {
 })
 
 test_that("the numbers of the page add up, in each store", {
-  skip_if_not_installed("plumber")
+  skip_if_not_installed("jsonlite")
   turn <- test_clock()
   each_store(function(store) {
     agent <- dpts_agent(batch_policy(), c("a", "b"), store, use = "arrival", deadline = hours(1), name = "Buttons")
@@ -660,7 +660,7 @@ test_that("the numbers of the page add up, in each store", {
 })
 
 test_that("the evidence that the page shows is against the strongest rival", {
-  skip_if_not_installed("plumber")
+  skip_if_not_installed("jsonlite")
   agent <- dpts_agent(batch_policy(), c("a", "b", "c"), use = "arrival")
   withr::with_seed(2, play_rounds(agent, 300, c(0.1, 0.5, 0.9)))
   e <- evidence(agent)
@@ -740,7 +740,7 @@ test_that("the page's text has a contrast of 4.5 and more, light and dark", {
 
 test_that("in a browser the page fits any width, wraps long names and adds up, in the dark, too", {
   skip_on_cran()
-  skip_if_not_installed("plumber")
+  skip_if_not_installed("jsonlite")
   browser <- Filter(nzchar, Sys.which(c("chromium", "chromium-browser", "google-chrome")))
   skip_if(length(browser) == 0, "no browser")
   turn <- test_clock()
@@ -785,7 +785,7 @@ test_that("in a browser the page fits any width, wraps long names and adds up, i
 })
 
 test_that("a choice takes a context, and junk is answered with its name", {
-  skip_if_not_installed("plumber")
+  skip_if_not_installed("jsonlite")
   skip_if_not_installed("openssl")
   agent <- dpts_agent(policy_linucb(mu = 1, norm = 1), c("a", "b"), use = "arrival", dim = 2)
   router <- agent_api(agent, TOKEN, log = NULL)

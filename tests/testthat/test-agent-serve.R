@@ -12,7 +12,7 @@ service <- local({
   function(env = parent.frame()) {
     skip_on_cran()
     skip_on_os("windows")
-    for (package in c("callr", "plumber", "openssl", "RSQLite")) skip_if_not_installed(package)
+    for (package in c("callr", "jsonlite", "openssl", "RSQLite")) skip_if_not_installed(package)
     if (!is.null(running)) return(running)
     folder <- tempfile("service")
     dir.create(folder)
@@ -49,7 +49,10 @@ service <- local({
     while (length(more <- process$read_error_lines())) unread <- c(unread, more)
     unlink(written)
     lines <- character()
-    log <- function() lapply(lines <<- c(lines, process$read_error_lines()), jsonlite::parse_json)
+    log <- function() {
+      while (length(more <- process$read_error_lines())) lines <<- c(lines, more)
+      lapply(lines, jsonlite::parse_json)
+    }
     wait(function() length(log()) > 0)
     running <<- list(process = process, port = port, folder = folder, log = log, unread = unread,
                      url = sprintf("http://127.0.0.1:%d", port))
@@ -111,7 +114,7 @@ test_that("a port that is in use is named", {
   s <- service()
   agent <- dpts_agent(batch_policy(), 2, use = "arrival")
   error <- expect_error(agent_serve(agent, s$port, TOKENS, log = NULL), class = "dpts_error_port")
-  expect_match(conditionMessage(error), sprintf("`port` %d of 127.0.0.1 is in use", s$port), fixed = TRUE)
+  expect_match(conditionMessage(error), sprintf("`port` %d of 127.0.0.1 cannot be used: Address already", s$port), fixed = TRUE)
 })
 
 test_that("a log that nobody reads does not stop the service", {
@@ -185,14 +188,63 @@ console.log((await new Agent("%1$s", "choose-0123456789", { experiment: "ended" 
                       "green"))
 })
 
+test_that("whoever sends half a request, nothing, two at once or none of HTTP, stops no other and gets no choice unanswered", {
+  s <- service()
+  skip_if(system("ulimit -n", intern = TRUE) %in% as.character(1:1023), "few open files are allowed")
+  out <- run_client("python3", "import socket, json, re, time", sprintf('
+def connect():
+    c = socket.create_connection(("127.0.0.1", %d)); c.settimeout(20); return c
+def request(body=b"", method="POST", path="/experiments/buttons/choose", token="choose-0123456789", length=None, more=""):
+    return (f"{method} {path} HTTP/1.1\\r\\nHost: x\\r\\nAuthorization: Bearer {token}\\r\\n{more}Content-Length: {len(body) if length is None else length}\\r\\n\\r\\n").encode() + body
+def answers(c, n):
+    got = b""; out = []
+    while len(out) < n:
+        m = re.match(rb"HTTP/1.1 (\\d+).*?Content-Length: (\\d+)\\r\\n.*?\\r\\n\\r\\n", got, re.S)
+        if m and len(got) >= m.end() + int(m[2]):
+            out.append((int(m[1]), json.loads(got[m.end():m.end() + int(m[2])]))); got = got[m.end() + int(m[2]):]
+            continue
+        more = c.recv(65536)
+        if not more: break
+        got += more
+    return out
+def rounds():
+    c = connect(); c.sendall(request(b"", "GET", "/experiments/buttons/status", "admin-0123456789012")); return answers(c, 1)[0][1]["rounds"]
+def ask():
+    began = time.time(); c = connect(); c.sendall(request()); a = answers(c, 1)[0]
+    return a[0], time.time() - began < 5
+before = rounds()
+halves = [connect() for i in range(200)]
+for c in halves: c.sendall(request(b"{", length=9))
+print(ask(), rounds() - before)
+idle = [connect() for i in range(1000)]
+print(ask(), rounds() - before)
+halves[150].sendall(b\'"n": 2}   \'[:8]); print([len(a[1]) for a in answers(halves[150], 1)], rounds() - before)
+two = connect(); two.sendall(request() + request(b\'{"n": 2}\'))
+print([[row["t"] - before for row in a[1]] for a in answers(two, 2)])
+two.sendall(request() * 50); print([a[0] for a in answers(two, 50)] == [200] * 50, rounds() - before)
+gone = connect(); gone.sendall(request() + request()); gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\\1\\0\\0\\0\\0\\0\\0\\0"); gone.close() # hung up before its second choice
+time.sleep(0.5); left = rounds() - before; print(left in (57, 58, 59)); before += left
+for head in (request(more="Upgrade: websocket\\r\\nConnection: Upgrade\\r\\n", method="GET", path="/"), request(more="A : b\\r\\n"), request(more="Content-Length: 0\\r\\n"), request(more="A: b\\n"), request(length="-1"),
+             request(path="choose"), b"x" * 20000, b"\\0\\r\\n\\r\\n", request(more=" folded\\r\\n")):
+    c = connect(); c.sendall(head); print([a[0] for a in answers(c, 2)], end=" ") # and hangs up
+print(rounds() - before)
+wait = connect(); wait.sendall(request(length=8, more="Expect: 100-continue\\r\\n")); print(wait.recv(100)); wait.sendall(b\'{"n": 2}\'); print(len(answers(wait, 1)[0][1]))
+head = connect(); head.sendall(request(method="HEAD", path="/health")); print(head.recv(1000).endswith(b"\\r\\n\\r\\n"))
+', s$port), ".py")
+  expect_equal(out, c("(200, True) 1", "(200, True) 2", "[2] 4", "[[5], [6, 7]]", "True 57", "True",
+                      "[400] [400] [400] [400] [413] [400] [400] [400] [400] 0", "b'HTTP/1.1 100 Continue\\r\\n\\r\\n'", "2", "True"))
+})
+
 # The last test of this file: it ends the service
 test_that("SIGTERM: what has come is answered, the stores are closed, and all is well", {
   s <- service()
+  s$log() # room for the last line
   s$process$signal(tools::SIGTERM)
   s$process$wait(60000)
   expect_equal(s$process$get_exit_status(), 0)
   expect_equal(s$process$get_result(), "returned")
-  expect_equal(s$log()[[length(s$log())]]$event, "end")
+  log <- s$log()
+  expect_equal(log[[length(log)]]$event, "end")
   # A store that was closed has no write-ahead log.
   expect_length(list.files(s$folder, "wal$|shm$"), 0)
 })

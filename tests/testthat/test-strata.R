@@ -139,7 +139,7 @@ test_that("other policies have strata too, and the service takes them", {
     agent_finish(agent)
     expect_setequal(as.character(dpts_releases(agent)$stratum), c("north", "south"))
   }
-  skip_if_not_installed("plumber")
+  skip_if_not_installed("jsonlite")
   skip_if_not_installed("openssl")
   # A route takes what it reads from a request, and gives that to the verb.
   route <- Filter(function(r) r$path == "/choose", api_routes())[[1]]
