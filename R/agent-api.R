@@ -43,9 +43,9 @@
 #'
 #' One process answers one request at a time. On PostgreSQL several may share an agent. A client has 20
 #' seconds for a request, and one request at a time on a connection. Of up to 4,096 connections (fewer where
-#' the system allows fewer open files) the one that waited longest makes room for a new one. There is no encryption here:
-#' put it behind a server that speaks HTTPS. `agent_serve()` needs a Unix. The folder `service` of the
-#' installed package (`system.file("service", package = "dpts")`) has examples.
+#' the system allows fewer open files) the one that waited longest makes room for a new one. There is no
+#' encryption here: put it behind a server that speaks HTTPS. `agent_serve()` needs a Unix. The folder
+#' `service` of the installed package (`system.file("service", package = "dpts")`) has examples.
 #'
 #' @inheritSection dpts_agent What is published
 #'
