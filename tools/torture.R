@@ -702,8 +702,8 @@ torture_http <- function() {
     1e3 * stats::coef(stats::lm(run$memory[late] ~ run$at[late]))[[2]]
   }
   rate <- per_thousand(agent)
-  message(sprintf("  %s MB; %.3f MB more per 1,000 requests; files open: %s", paste(round(agent$memory), collapse = ", "),
-                  rate, paste(range(agent$files), collapse = " to ")))
+  message(sprintf("  %s MB; %.3f MB more per 1,000 requests; files open: %s",
+                  paste(round(agent$memory), collapse = ", "), rate, paste(range(agent$files), collapse = " to ")))
   check(rate < 0.1, "memory is flat")
   check(utils::tail(agent$files, 1) <= agent$files[1] + 8, "no socket is left open")
 }
