@@ -30,11 +30,11 @@
 #'
 #' **Blocks.** `NULL` begins with 200 people. Each next block is 0.3 times all people so far, up to 200 /
 #' `mu`^2 (400 / `epsilon`^2) people for each arm, but at least 200 in all. Noise matters less in a larger
-#' block; with smaller ones an experiment can stop earlier. Where outcomes are continuous later blocks have at
-#' least min(k sqrt(1000 s^2 / v), 2 max(n, 500 k)) people, with n all people so far and s^2 the variance of
+#' block; with smaller ones an experiment can stop earlier. Where outcomes are continuous each block has at
+#' least min(k sqrt(500 s^2 / v), 2 max(n, 500 k)) people, with n all people so far and s^2 the variance of
 #' the noise in a sum, because small spreads need few people, among whom noise matters more. Here v is the
 #' variance of rewards within arms, by the noisy sums, but at least s sqrt(j) over the number of rewards
-#' released, for j sums. With predictions the first block is as large, too, with v = 0.01.
+#' released, for j sums. Before the first release v is 0.04, or 0.005 with predictions.
 #'
 #' **Assignments are independent** unless `permuted`. Then the numbers of people are fixed for a block (its
 #' probabilities times its size) and only their order is random. Permuted blocks are more even, but the next

@@ -3,12 +3,12 @@
 #include "math_util.h"
 
 static const double LARGEST = 0.02 * 2.2 * 2.2 * 2.2 * 2.2, RATIO = 2.2; /* of the kappas */
-static const double LARGEST_SQUARE = 0.7; /* and of those of bets with squares */
-static const double LINEAR_PART = 0.2;    /* of the capital, where there are bets with squares */
-static const double WITHIN = 0.95;        /* so far into what is allowed */
+static const double LARGEST_SQUARE = 0.4, RATIO_SQUARE = 1.8; /* and of those of bets with squares */
+static const double LINEAR_PART = 0.2; /* of the capital, where there are bets with squares */
+static const double WITHIN = 0.95;     /* so far into what is allowed */
 
-static void geometric(double most, double kappa[BETS]) {
-  for (int i = BETS - 1; i >= 0; i--, most /= RATIO) kappa[i] = most;
+static void geometric(double most, double ratio, double kappa[BETS]) {
+  for (int i = BETS - 1; i >= 0; i--, most /= ratio) kappa[i] = most;
 }
 
 /* With u = kappa / floor, every coefficient of the noise in a sum is at most -ln(1 - u), and in squares at
@@ -18,11 +18,11 @@ stakes_t bet_stakes(const noise_law_t *noise, double weight, double floor) {
       .n = weight > 0 ? ALL_BETS : BETS, .linear = weight > 0 ? LINEAR_PART : 1, .centre = 0.5};
   double most = INFINITY;
   if (noise_is_bounded(noise)) most = -WITHIN * floor * expm1(-1 / noise->scale);
-  geometric(fmin(LARGEST, most), stakes.kappa);
+  geometric(fmin(LARGEST, most), RATIO, stakes.kappa);
   if (noise_is_bounded(noise) && weight > 0) {
     while ((-log1p(-most / floor) - most / floor) * noise->scale > WITHIN * weight) most *= WITHIN;
   }
-  geometric(fmin(LARGEST_SQUARE, most), stakes.kappa + BETS);
+  geometric(fmin(LARGEST_SQUARE * fmax(1, 2 * floor), most), RATIO_SQUARE, stakes.kappa + BETS);
   return stakes;
 }
 

@@ -38,7 +38,8 @@
             - ln E e^(kappa / p - psi (1 - 2 c) / p^2) N_a - the same of N_b and of the noise in Q_a and Q_b
 
    has the properties of the F above. (Against a rate p is 1, c is the rate, and there is no b.) These kappas
-   go up to 0.7, as small spreads ask for large ones: c is such that kappa B <= 0.95. The linear bets are
+   go up to 0.4, and to 0.8 against a rate, as small spreads ask for large ones: c is such that kappa B <=
+   0.95. Larger ones lose more by psi than they win. The linear bets are
    exact for rewards of 0 or 1, but those with squares are nearly as good there, so that a fifth is enough.
 
    Permuted blocks have fixed numbers n_a and n_b in random order. Then l = t n_b / n, l' = t n_a / n with

@@ -151,10 +151,10 @@ static double noise_of(const arm_t *arm) {
 }
 
 /* Of continuous outcomes: a proof that would take n people without noise takes about n (1 + k noise / (v b))
-   + b / 2 with blocks of b people, which is least for this b. n is taken to be 500 for each arm, and v, the
-   variance of a reward, what is seen of it but not less than its noise. The first block is small, as its
-   centre is 1/2 wherever the means are. But for residuals, of which predictions tell the centre: v is then
-   taken to be 0.01. */
+   + b / 2 with blocks of b people, which is least for this b. n is taken to be 250 for each arm, and v, the
+   variance of a reward, what is seen of it but not less than its noise. Every block costs the same capital,
+   however small it is, so the first is not small, either. But its centre is 1/2 wherever the means are, so
+   that v is taken to be 0.04; and 0.005 of residuals, of which predictions tell the centre. */
 static double best_size(const state_t *s) {
   const double k = (double)s->k, noise = noise_of(s->arms);
   double n = 0, terms = 0, seen = 0;
@@ -163,9 +163,8 @@ static double best_size(const state_t *s) {
     const double x = r->sum / fmax(1, r->rewards) - 0.5;
     n += r->rewards, terms += r->terms, seen += r->squares - r->rewards * x * x;
   }
-  if (!((n > 0 || predicts(s)) && noise > 0)) return 0;
-  const double v = n > 0 ? fmax(seen, sqrt(terms * noise)) / n : 0.01;
-  return fmin(k * sqrt(1000 * noise / v), 2 * fmax((double)s->people, 500 * k));
+  const double v = n > 0 ? fmax(seen, sqrt(terms * noise)) / n : predicts(s) ? 0.005 : 0.04;
+  return noise > 0 ? fmin(k * sqrt(500 * noise / v), 2 * fmax((double)s->people, 500 * k)) : 0;
 }
 
 /* How many people the next block is for */

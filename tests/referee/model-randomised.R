@@ -27,11 +27,11 @@ block_size <- function(s, blocks, people, known) {
   block <- s$block
   if (is.null(block)) {
     n <- sum(known$n)
-    least <- if (s$outcome == "continuous" && n > 0) {
+    least <- if (s$outcome == "continuous") {
       x <- ifelse(known$n > 0, known$sum / pmax(1, known$n), 0.5)
       s2 <- noise_variance(s$budget)
-      v <- max(sum(known$squares - known$n * (x - 0.5)^2), sqrt(s2 * known$sums)) / n
-      ceiling(min(s$k * sqrt(1000 * s2 / v), 2 * max(people, 500 * s$k)))
+      v <- if (n > 0) max(sum(known$squares - known$n * (x - 0.5)^2), sqrt(s2 * known$sums)) / n else 0.04
+      ceiling(min(s$k * sqrt(500 * s2 / v), 2 * max(people, 500 * s$k)))
     }
     each <- if (!is.null(s$budget$mu)) 200 / s$budget$mu^2 else if (!is.null(s$budget$epsilon)) 400 / s$budget$epsilon^2 else 0
     return(max(200, min(ceiling((1.3 - 1) * people), ceiling(s$k * each)), if (!identical(least, NaN)) least))

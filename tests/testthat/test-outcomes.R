@@ -284,14 +284,14 @@ test_that("blocks are as large as the noise asks for, where rewards vary little"
     rows <- table[table$run == run, ]
     n <- as.vector(rowsum(rows$n, rows$block))
     expect_gt(length(n), 4)
-    expect_equal(n[1], 200)
+    expect_equal(n[1], ceiling(2 * sqrt(500 * 4 / 0.04)))
     for (b in seq_along(n)[-1]) {
       past <- rows[rows$block < b, ]
       arm <- rowsum(cbind(past$n, past$sum, past$squares), past$arm)
       seen <- sum(arm[, 3] - arm[, 1] * (arm[, 2] / arm[, 1] - 0.5)^2)
       v <- max(seen, sqrt(2 * (b - 1) * 4)) / sum(past$n)
       people <- sum(past$n)
-      expect_equal(n[b], ceiling(max(200, min(0.3 * people, 1600), min(2 * sqrt(1000 * 4 / v), 2 * max(people, 1000)))))
+      expect_equal(n[b], ceiling(max(200, min(0.3 * people, 1600), min(2 * sqrt(500 * 4 / v), 2 * max(people, 1000)))))
     }
   }
   # Named sizes, and outcomes that are coins, stay what they are.

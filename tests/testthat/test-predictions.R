@@ -36,7 +36,7 @@ test_that("a block sums residuals and their squares, whatever the delay, with th
     }
   }
   # Default blocks: the first one is as large as noise asks for, to 2 * 1000 people
-  for (case in list(list(0.5, ceiling(2 * sqrt(1000 * 4 / 0.01))), list(0.1, 2000), list(10, 200))) {
+  for (case in list(list(0.5, ceiling(2 * sqrt(500 * 4 / 0.005))), list(0.1, 2000), list(10, 200))) {
     policy <- policy_randomised(case[[1]], outcome = "continuous", predicted = c(0.3, 0.6))
     out <- run_script(policy, 2, rep(NA, 2000), rep(0.5, 2000))
     expect_identical(which(out$released > 0)[1] + 0, case[[2]])
