@@ -30,7 +30,7 @@ choice_routes <- function() list(
 
 choose_body <- function() schema_body(
   n = list(type = "integer", minimum = 1, maximum = 1000, default = 1),
-  offer = c(schema_several(SCHEMA_TEXT), description = "The arms on offer; all, if it is left out"),
+  offer = c(schema_several(SCHEMA_TEXT), description = "The available arms; all, if it is left out"),
   context = c(SCHEMA_ANY, description = paste(
     "Numbers, or a list of them for each choice (for each arm, if one model is for all);",
     "for policies in R any value")),
@@ -54,7 +54,7 @@ report_routes <- function() list(
             answer = status_answer()),
   api_route("GET", "/overview", "read", "overview", "What the page shows", api_get_overview,
             answer = list(type = "object")),
-  api_route("GET", "/verdict", "read", "verdict", "The arm proved to be the best, or what is missing",
+  api_route("GET", "/verdict", "read", "verdict", "The arm declared the best, or what is missing",
             api_verdict, like = "verdict()",
             query = list(error = schema_chance(0.05), margin = schema_chance(0), outcome = SCHEMA_OUTCOME),
             answer = schema_rows(arm = or_null(SCHEMA_TEXT), t = or_null(SCHEMA_NUMBER),
@@ -81,7 +81,7 @@ report_routes <- function() list(
             query = list(delta = schema_chance()),
             answer = schema_rows(unit = SCHEMA_TEXT, accountant = SCHEMA_TEXT, delta = SCHEMA_NUMBER,
                                  epsilon = or_null(SCHEMA_NUMBER), spent = or_null(SCHEMA_NUMBER))),
-  api_route("GET", "/statement", "read", "statement", "What is promised to people, in words", api_statement,
+  api_route("GET", "/statement", "read", "statement", "The guarantee to people, in words", api_statement,
             like = "privacy_statement()", query = list(delta = schema_chance(1e-6)),
             answer = list(type = "object", additionalProperties = SCHEMA_TEXT))
 )
@@ -226,7 +226,7 @@ api_description <- function(service) {
   json <- function(schema) list("application/json" = list(schema = schema))
   words <- c("400" = "Bad input", "401" = "No token, or a wrong one", "403" = "A token that may not do this",
              "404" = "No such experiment",
-             "409" = "The key came with another call, or no arm on offer takes part",
+             "409" = "The key came with another call, or no available arm takes part",
              "410" = "The experiment has ended: `arm` is its winner", "413" = "The body is too large",
              "429" = "Too many requests", "500" = "The service failed; nothing was changed",
              "503" = "Not now: try again")

@@ -13,11 +13,12 @@
 #' `{"add": "c", "retire": ["a", "b"]}`.
 #'
 #' `/status` gives `name`, `policy`, `guarantee` (with `max_per_person` that of a person), `restored` (how
-#' often), `learning` (is it inside its budget?), `use`, `deadline` (seconds), `range`, `rounds`, `horizon`,
-#' `outstanding`, `arms`, `then` (`"go"`, or after the end `"end"` or `"verdict"`), `winner`, `shares`, `sums`
-#' (are there estimates?), `spends` (`"once"` per reward or `"by choice"`), `guess` (how often the best guess
-#' of a reward is right at most, with `max_per_person` of all rewards of a person) and `often` (the same for
-#' people with this number of `rewards`). `outcomes` has for each other outcome what it is (`about`), how many
+#' often) and `learning` (is it inside its budget?). It gives `use`, `deadline` (seconds), `range`, `rounds`,
+#' `horizon`, `outstanding`, `arms`, `then` (`"go"`, or after the end `"end"` or `"verdict"`), `winner`,
+#' `shares`, `sums` (are there estimates?). It also gives `spends` (`"once"` per reward or `"by choice"`),
+#' `guess` (how often the best guess of a reward is right at most, with `max_per_person` of all rewards of a
+#' person) and `often` (the same for people with this number of `rewards`).
+#' `outcomes` has for each other outcome what it is (`about`), how many
 #' blocks are `waiting` for it, its `guard`, and the arms that are proved to be `worse` than the guard allows.
 #' A guard that pauses an arm is a warning in the log, too, and counts in `/metrics`
 #' (`dpts_guard_pauses_total`).

@@ -1,56 +1,56 @@
 #' Choose arms, and report rewards
 #'
-#' Ask an agent which arm the next person gets, and tell it how that went. `agent_choose()` chooses an arm for
+#' Ask an agent which arm the next person gets, and report the reward. `agent_choose()` chooses an arm for
 #' the next arrival, or for n of them at once; `agent_reward()` reports the rewards of tickets.
 #'
 #' @details
-#' A call is one transaction, durable when it returns. What a call of `agent_choose()` says is done as a whole
-#' or not at all. `agent_reward()` takes each report by itself and says what became of it; values that are no
-#' rewards at all (outside the agent's range) are an error, and nothing is done.
+#' A call is one transaction, durable when it returns. A call of `agent_choose()` is done as a whole or not at
+#' all. `agent_reward()` takes each report by itself and returns its status. Values outside the agent's range
+#' are an error, and nothing is done.
 #'
-#' A caller that does not know whether its choice was made, because the answer was lost, asks again with the
-#' same `key` and gets the same tickets; with `sticky` by the persons, as long as the agent chooses at all.
-#' Keys are kept for a day, or for `retention`, and until their tickets are resolved.
+#' If the answer to a call was lost, call again with the same `key`: you get the same tickets. With `sticky`
+#' the persons identify the call. Keys are kept for a day, or for `retention`, and until their tickets are
+#' resolved.
 #'
 #' With `n` above 1 tickets are drawn in advance, for people who come later, with the probabilities of now.
 #' Use them in their order, so that which of them remain does not depend on their arms. A ticket that nobody
 #' uses stays in its block: at its deadline it counts as `missing`, which pulls the mean of its arm there.
 #' Without a deadline its block is never released. So draw no more than will be used before the deadline.
 #'
-#' As long as the agent keeps the first report for a ticket, the same value again changes nothing and another
-#' is refused; once it is forgotten (inside a released sum), no report for its ticket changes anything.
-#' Rewards are rounded to multiples of 2^-20 of the range.
+#' While the agent keeps the first report for a ticket, the same value again changes nothing and another value
+#' is refused. Once the report is inside a released sum it is forgotten, and no further report for its ticket
+#' changes anything. Rewards are rounded to multiples of 2^-20 of the range.
 #'
 #' @inheritSection dpts_agent What is published
 #'
 #' @param agent An agent.
-#' @param n How many choices.
+#' @param n Number of choices.
 #' @param ... Not used; later arguments must be named.
 #' @param offer The available arms, by name or number; `NULL`: all. Must not depend on rewards.
-#' @param context For policies with contexts: a vector of numbers, the same for all n choices, or
-#'   a matrix with one row per choice; with one model for all arms (`model = "shared"`) a matrix with one
-#'   row per arm, the same for all n choices. For a policy in R, any value that `[` or rows divide so.
-#' @param person With `max_per_person` or `sticky`: who is chosen for, one string per choice. Required then,
-#'   and not to be given otherwise.
+#' @param context What is known of the person, for policies with contexts: a vector of numbers, the same for
+#'   all n choices, or a matrix with one row per choice; with one model for all arms (`model = "shared"`) a
+#'   matrix with one row per arm, the same for all n choices. For a policy in R, any value that `[` or rows
+#'   divide so.
+#' @param person Identifier of the person, one string per choice: required with `max_per_person` or
+#'   `sticky`, and refused otherwise.
 #' @param key A string that names this call, of at most 100 letters, digits and `-_.:`; a second call with it
 #'   gives the tickets of the first. `NULL`: every call is a new one.
-#' @param predicted Of a policy with predictions ([policy_randomised()]): one number for each choice in the
-#'   units of the rewards, NA where nothing is known of the person. It is kept until the policy has learned
-#'   the reward, and no longer unless `keep_rewards`.
-#' @param stratum Of an agent with `strata`: to which of them the person belongs, a string for each choice or
-#'   one for all.
+#' @param predicted Prediction of the reward, for a policy with predictions ([policy_randomised()]): one
+#'   number for each choice in the units of the rewards, NA where nothing is known of the person. It is kept
+#'   until the policy has learned the reward, and no longer unless `keep_rewards`.
+#' @param stratum Stratum of the person, for an agent with `strata`: a string for each choice or one for all.
 #' @returns `agent_choose()`: a tibble, one row per choice: `ticket` (a string that nobody can guess), `t`
-#'   (the round; NA if the choice is none: beyond `max_per_person`, while a reward of the person is out or in
-#'   the open block, after the end, while all arms but one are paused, or by an agent beyond its budget),
-#'   `arm` (a factor), `probability` (with which this arm was chosen, where the policy can say it; NA if not,
-#'   or if the choice is no round).
+#'   (the round, or NA), `arm` (a factor) and `probability` (with which this arm was chosen; NA if the policy
+#'   cannot say it, or `t` is NA). `t` is NA if the choice is no round: beyond `max_per_person`, while a
+#'   reward of the person is out or in the open block, after the end, while all arms but one are paused, or if
+#'   the agent is beyond its budget.
 #'
 #'   `agent_reward()`: invisibly a tibble, one row per report: `ticket` and `status`: `"used"` (given to the
-#'   policy), `"waiting"` (for its deadline), `"known"` (reported before; nothing happened. What was used is
-#'   forgotten and compared with nothing: an answer that told whether a second report is the same would tell
-#'   anyone who has the ticket what the first was), `"late"` (the ticket was resolved without it, with `use =
-#'   "deadline"` its deadline is past, or its choice was no round; nothing happened), `"refused"` (another
-#'   reward was reported before; nothing happened) or `"unknown"` (there is no such ticket).
+#'   policy), `"waiting"` (for its deadline), `"known"` (reported before; nothing happened), `"late"` (the
+#'   ticket was resolved without it, with `use = "deadline"` its deadline is past, or its choice was no round;
+#'   nothing happened), `"refused"` (another reward was reported before; nothing happened) or `"unknown"`
+#'   (there is no such ticket). Once a reward has been used, a second report is never compared with it,
+#'   because the answer would reveal the first.
 #' @seealso [dpts_agent()] creates an agent, [agent_finish()] ends the experiment, [verdict()] says when
 #'   to stop.
 #' @concept agent

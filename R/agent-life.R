@@ -62,7 +62,7 @@ taking_part <- function(agent, offer) {
   if (!any(out)) return(offer)
   offer <- setdiff(offer %||% seq_along(out), which(out))
   if (length(offer)) return(offer)
-  abort_input("offer", "Each arm on offer is paused or retired: `agent_arms()` resumes or adds some.",
+  abort_input("offer", "Each available arm is paused or retired: `agent_arms()` resumes or adds some.",
               class = "dpts_error_paused")
 }
 

@@ -30,8 +30,8 @@
 #' * Gaussian Thompson sampling spends with every draw: until its filter stops it, or for `horizon` rounds;
 #'   `spent` is what the filter has charged, or the rounds so far. Arms that were not available do not shorten
 #'   them. Its choices compare doubles: `epsilon` allows for an error of rounds x (arms x 3e-15 + 2.3e-17
-#'   sqrt(rounds / variance_scale)) in the distribution of all arms (without a horizon for 1e5 rounds, or as
-#'   many as have been if those are more), and is `Inf` for deltas below what that leaves.
+#'   sqrt(rounds / variance_scale)) in the distribution of all arms, and is `Inf` for deltas below that.
+#'   Without a horizon, rounds is 1e5, or the rounds so far if those are more.
 #' * A person may give `max_per_person` rewards: see [privacy_group()], with `apart = TRUE` where the agent
 #'   keeps them in different releases ([dpts_agent()], People who come again).
 #' * Each time the agent was restored from an old copy ([agent_restored()]) its rewards may

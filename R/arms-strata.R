@@ -61,7 +61,7 @@ strata_in <- function(arms) if (world_kind(arms) == "strata") arms$world$strata 
 
 refuse_strata <- function(arms, arg) {
   if (strata_in(arms) > 1) {
-    abort_input(arg, "`%s` must have no strata: `dpts_simulate()` plays them.", arg)
+    abort_input(arg, "`%s` must have no strata: `dpts_simulate()` runs them.", arg)
   }
 }
 

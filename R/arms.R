@@ -190,7 +190,7 @@ check_arms <- function(arms, arg = caller_arg(arms)) {
   check_given(arms, arg)
   if (inherits(arms, "dpts_arms")) {
     if (are_sound(arms)) return(arms)
-    abort_input(arg, "`%s` was edited by hand and is damaged: make it anew with its constructor.", arg)
+    abort_input(arg, "`%s` was edited by hand and is damaged: make it again with its constructor.", arg)
   }
   policies <- is_policy(arms) || (is.list(arms) && length(arms) && all(vapply(arms, is_policy, NA)))
   hint <- if (policies) {

@@ -200,15 +200,15 @@ check_exact <- function(policy, pairs, horizon, k) {
   if (is_deterministic(policy)) return(invisible())
   if (inherits(policy, "dpts_policy_wrapped")) {
     stop_exact(if (flip_of(policy) == 0)
-      "the chances of its next arm are those of its present life, which are not computed" else
+      "the probabilities of its next arm depend on its last restart, and are not computed" else
       "it does not publish its bits: all their values would have to be listed")
   }
   if (is.null(arm_chances(policy))) {
-    stop_exact(paste("the chance of its next arm is not computed; it is for Gaussian and Beta",
-                     "Thompson sampling, uniform choice and policies that toss no coin"))
+    stop_exact(paste("the probability of its next arm is not computed; it is for Gaussian and Beta",
+                     "Thompson sampling, uniform choice and policies that do not randomise"))
   }
   if (is_true_of(policy, "tosses_coins") && !only_bits(pairs)) {
-    stop_exact("it tosses coins for rewards other than 0 and 1, which it does not publish")
+    stop_exact("it randomises rewards other than 0 and 1, and does not publish the results")
   }
   # The rounds in which every arm has a chance
   open <- horizon - k * policy$rounds_per_arm

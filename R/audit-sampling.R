@@ -79,7 +79,7 @@ repeats <- function(policy, stream, run, seed) {
   first <- play()
   function() {
     if (identical(play(), first)) return(TRUE)
-    abort_dpts(sprintf(paste("Policy \"%s\" keeps something outside its state: run %s, played again after",
+    abort_dpts(sprintf(paste("Policy \"%s\" keeps something outside its state: run %s, repeated after",
                              "others, chose other arms."), core(policy)$name, number_text(run)),
                c("dpts_error_state", "dpts_error_callback"), call = NULL)
   }

@@ -179,7 +179,7 @@ dpts_audit <- function(policy, horizon, ..., arms = 2, streams = NULL, delta = 0
 # Policies that play without contexts, on so many arms
 check_audited <- function(policy, k) {
   if (is_contextual(policy)) {
-    abort_input("policy", "`policy` must choose without contexts: an audit plays tables of rewards.",
+    abort_input("policy", "`policy` must choose without contexts: an audit uses tables of rewards.",
                 class = "dpts_error_contexts")
   }
   why <- misfit(core(policy), k)

@@ -8,7 +8,7 @@
 # plans and from what was released.
 EVIDENCE <- list(
   tosses = list(
-    fits = function(design) if (!design$tosses) "does not toss people to arms",
+    fits = function(design) if (!design$tosses) "does not randomise people to arms",
     bounds = function(design) !design$permuted, drifts = TRUE, by_block = TRUE, rates = TRUE
   ),
   means = list(

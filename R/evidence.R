@@ -55,7 +55,7 @@
 #' never 0 or 1, so they have no such rest, and the first centre is that of correct predictions.
 #'
 #' By means, a batch of L rewards multiplies the evidence that the mean is above theta by e^(l (y - c L) - psi
-#' (Q + (1 - 2 c) y + L (c^2 - 1/4))) / (1 + l (theta - c))^L, divided by the same expectation, with psi =
+#' (Q + (1 - 2 c) y + L (c^2 - 1/4))) / (1 + l (theta - c))^L, divided by the same expectation. Here psi =
 #' (-ln(1 - l c) - l c) / c^2; below theta -l and 1 - c take the places of l and c. In W_ab half of the
 #' capital of the pair is on these bets. Correlated noise is charged as without squares.
 #'
@@ -83,9 +83,9 @@
 #'
 #' @param x A result of [dpts_simulate()] with `history = TRUE`, of [dpts_replay()] (of a log that is not
 #'   uniform by `method = "rejection"`, which alone gives arms comparable people), an agent, or a release
-#'   table ([dpts_releases()]); or a named list of agents or release tables, which are sites of one experiment
-#'   ([dpts_releases()] has the conditions: above all no site may be left out because of its sums). Rows up to
-#'   a round, such as `x[x$t <= 100, ]`, give the results as of that round.
+#'   table ([dpts_releases()]). A named list of agents or release tables is read as the sites of one
+#'   experiment; [dpts_releases()] has the conditions, above all that no site is left out because of its sums.
+#'   Rows up to a round, such as `x[x$t <= 100, ]`, give the results as of that round.
 #' @param kind What the evidence rests on: `"means"` that do not change, or `"tosses"`, the randomisation of
 #'   people to arms.
 #' @param ... Not used; later arguments must be named.
@@ -496,7 +496,7 @@ each_record <- function(x, f, class, kinds = names(EVIDENCE), bounds = FALSE, ou
         abort_input("kind", "`kind` must be \"%s\" for %s, which %s.", other, words_source(record), why,
                     class = "dpts_error_verdict")
       }
-      abort_input("x", "`x` proves nothing of %s, which %s.", words_source(record), why,
+      abort_input("x", "`x` has no evidence on %s, which %s.", words_source(record), why,
                   class = "dpts_error_verdict")
     }
     f(record)
@@ -553,11 +553,11 @@ released_whole <- function(record, by_block) {
 
 inform_means <- function(record) {
   inform_once("means", class = "dpts_message_means", message = c(
-    sprintf("%s %s: what is proved is for means that do not change.", sub("^p", "P", words_source(record)),
-            if (record$permuted) "tosses in fixed numbers" else if (record$tosses) "is judged by means" else
-              "does not toss people to arms"),
+    sprintf("%s %s: the evidence is for means that do not change.", sub("^p", "P", words_source(record)),
+            if (record$permuted) "randomises in fixed numbers" else if (record$tosses) "is judged by means" else
+              "does not randomise people to arms"),
     i = paste0(if (!record$tosses) "Assignments come in blocks of one arm. ",
-               "Nothing here protects against a time trend; evidence by tosses does (`policy_randomised()`).")
+               "Nothing here protects against a time trend; evidence by randomisation does (`policy_randomised()`).")
   ))
 }
 
@@ -593,7 +593,7 @@ other_promise <- function(policy, error, margin) {
   own <- (p$margin %||% 0) / (1 - 2 * flip_of(policy)) # of bits the gaps are smaller
   if (is.null(p$error)) {
     if ((p$beta %||% 0) > error)
-      sprintf("is wrong with chance %s, which is above %s", number_text(p$beta), number_text(error))
+      sprintf("is wrong with probability %s, which is above %s", number_text(p$beta), number_text(error))
   } else if (p$error != error || !is.null(p$margin) && abs(own - margin) > 1e-9) {
     sprintf("has the error %s and the margin %s, and here they are %s and %s", number_text(p$error),
             number_text(own), number_text(error), number_text(margin))
@@ -610,10 +610,10 @@ promises_verdict <- function(policy) {
 # Why there is no evidence of what a policy does; NULL: there is, from sums of batches, each reward in one of
 # them, or from bits that are random already
 no_evidence <- function(policy) {
-  if (life_of(policy) < Inf) return("is started anew, and evidence is made of one life")
+  if (life_of(policy) < Inf) return("restarts, and evidence needs a policy that does not")
   if (flip_of(policy) > 0) {
     if (is_contextual(policy)) return("reads contexts: its arms have no means that do not change")
-    if (!bits_are_public(policy)) return("has a promise of its own, which does not publish its bits")
+    if (!bits_are_public(policy)) return("has a guarantee of its own, which does not publish its bits")
   } else if (is_contextual(policy)) {
     "reads contexts and gives arms to those whom they seem to suit; for whom an arm works, strata tell"
   } else if (!gathers(policy)) "releases no sums of batches, from which evidence is made"

@@ -6,8 +6,8 @@
 #' guarantee with a slider and tick policies.
 #'
 #' @details
-#' The page answers six questions: how much reward is lost (*Regret*), which arms are pulled (*Shares*), how
-#' epsilon depends on delta (*Promise*), what the guarantee means (a guessing game about one person, *Guess*),
+#' The page answers six questions: how much reward is lost (*Regret*); which arms are pulled (*Shares*); how
+#' epsilon depends on delta (*Promise*); what the guarantee means (a guessing game about one person, *Guess*);
 #' whether an attacker finds more than the guarantee allows (an audit, *Attack*), and when the experiment may
 #' stop (*Stop*). Below each picture is the R call that makes it. Nothing leaves your computer.
 #'
@@ -67,11 +67,11 @@ explore_page <- function(means, horizon) {
           panel("Regret", shiny::plotOutput("regret", height = 360)),
           panel("Shares", shiny::plotOutput("shares", height = 360)),
           panel("Promise", shiny::plotOutput("curve", height = 360)),
-          panel("Guess", shiny::p("What does this promise mean? Two worlds differ in one person's reward."),
+          panel("Guess", shiny::p("What does this guarantee mean? Two data sets differ in one person's reward."),
                 shiny::div(class = "big", shiny::textOutput("riddle")),
                 shiny::actionButton("no", "It was 0"), shiny::actionButton("yes", "It was 1"),
                 shiny::div(class = "big", shiny::textOutput("score", container = shiny::p))),
-          panel("Attack", shiny::p("Watch one person's reward be attacked: the policy plays beside two",
+          panel("Attack", shiny::p("Watch one person's reward be attacked: the policy runs on two",
                                    "people who differ in one reward, and the attacker bets on which it was."),
                 shiny::actionButton("attack", "Attack (again, with more runs)"),
                 shiny::plotOutput("audit", height = 360)),
@@ -162,12 +162,12 @@ explore_server <- function(input, output, session) {
   output$verdict <- shiny::renderText({
     v <- verdict(made$stop()$x)
     if (is.na(v$arm)) paste("Not yet.", v$missing) else
-      sprintf("After %s people: %s is the best, wrong with chance %s at most.", label_count(v$t), v$arm,
+      sprintf("After %s people: %s is the best, wrong with probability %s at most.", label_count(v$t), v$arm,
               number_text(v$wrong, digits = 2))
   })
   output$code <- shiny::renderText({
     tab <- input$tab %||% "regret"
-    if (tab == "guess") return("rho <- exp(-epsilon)\n# the best guess is right with chance 1 / (1 + rho)")
+    if (tab == "guess") return("rho <- exp(-epsilon)\n# the best guess is right with probability 1 / (1 + rho)")
     explore_text(calls(tab, if (tab %in% names(times)) times[[tab]]() else 0))
   })
   explore_game(input, output, epsilon)

@@ -68,7 +68,7 @@ dpts_history.dpts_replay <- dpts_history.dpts_simulation
 #' Turns a simulation into a log, such as a web page would have written.
 #' The log has the probability of each choice, so that [dpts_ope()] and [dpts_replay()] accept it.
 #'
-#' Who comes last in a block of [policy_randomised()] with `permuted = TRUE` gets the arm that is left: such
+#' The last person in a block of [policy_randomised()] with `permuted = TRUE` gets the arm that is left: such
 #' probabilities are 0 and 1, no weights make up for them, and both functions warn.
 #'
 #' @param x A result of [dpts_simulate()] with `history = TRUE`, or of [dpts_history()], whole or some of its
@@ -94,7 +94,7 @@ as_log <- function(x) {
   if (any(silent)) {
     names <- if (is.null(x[["policy"]])) "the policy" else
       paste0("policy \"", unique(as.character(x[["policy"]][silent])), "\"")
-    abort_dpts(sprintf("`x` must have a probability in each row: %s %s not know its chances.",
+    abort_dpts(sprintf("`x` must have a probability in each row: %s %s not know its probabilities.",
                        words_list(names),
                        if (length(names) > 1) "do" else "does"), "dpts_error_input", arg = "x")
   }

@@ -139,8 +139,8 @@ tbl_sum.dpts_identification <- function(x, ...) {
 #'     (Clopper and Pearson);
 #'   * `undecided`: the share of runs without a verdict;
 #'   * `bound`: the least mean of people that any policy of this epsilon needs (Jourdan and Azize 2025), for
-#'     arms of 0 and 1. For policies without epsilon it is the bound for all policies, private or not.
-#'     `NA` for other arms, with a margin, or where several arms are best.
+#'     arms of 0 and 1. For policies without epsilon it is the bound for all policies, private or not. `NA`
+#'     for other arms, with a margin, or where several arms are best.
 #'
 #'   `autoplot()`: a ggplot with a panel for each problem if there are several.
 #' @references Jourdan, M. and Azize, A. (2025). Optimal Best Arm Identification under Differential Privacy.

@@ -297,7 +297,7 @@ see_pools <- function(seen, pools, arm) {
   misses <- .Call(C_pool_misses, seen$at, pools$id, c(0L, cumsum(lengths(members))), unlist(members))
   if (misses[1] > 0) {
     abort_log(sprintf(
-      "show only arms of their pool; row %.0f shows arm %s, which was not on offer (%.0f row%s so)",
+      "show only arms of their pool; row %.0f shows arm %s, which was not available (%.0f row%s so)",
       seen$n + misses[2], number_text(arm[misses[2]]), misses[1],
       if (misses[1] > 1) "s" else ""
     ))
@@ -340,7 +340,7 @@ check_looks_uniform <- function(log) {
   }
   least <- min(tail(counts$shown, TRUE), tail(counts$shown - 1, FALSE))
   if (2 * length(counts$shown) * least < 1e-9) {
-    abort_log(paste("have a column `propensity`, the chance with which each arm was shown:",
+    abort_log(paste("have a column `propensity`, the probability with which each arm was shown:",
                     "the arms' counts are not those of a logger that chose uniformly"))
   }
 }
@@ -350,7 +350,7 @@ warn_unseen <- function(log, call = caller_env()) {
   unseen <- counts$shown == 0 & counts$offered > 0
   if (any(unseen)) {
     rlang::warn(sprintf(
-      "%d of %d arms on offer were never shown (%s): the log knows nothing about them.",
+      "%d of %d available arms were never shown (%s): the log knows nothing about them.",
       sum(unseen), sum(counts$offered > 0),
       paste(utils::head(log$arms[unseen], 5), collapse = ", ")
     ), class = c("dpts_warning_overlap", "dpts_warning"), call = call)
@@ -362,7 +362,7 @@ is_certain <- function(chance) chance > 1 - 1e-12
 # `certain`: The number of events with propensity 1 in which the target (`who`) may choose another arm
 warn_certain <- function(log, certain, who, call = caller_env()) {
   if (certain == 0) return(invisible())
-  rlang::warn(c(sprintf("In %s of %s events the log showed its arm with chance 1, and %s may choose another.",
+  rlang::warn(c(sprintf("In %s of %s events the log showed its arm with probability 1, and %s may choose another.",
                         number_text(certain), number_text(log$n), who),
                 i = "No weight corrects for what it would have earned in such events: estimates are biased."),
               class = c("dpts_warning_overlap", "dpts_warning"), call = call)

@@ -40,7 +40,7 @@
 #' errors and more than 1% away from 1: then the propensities are not those of this log, or the log lacks the
 #' arms that the target mostly pulls. Other warnings are given where the effective sample size is below 10,
 #' where the target pulls arms that the log never shows, and where an event was shown with propensity 1
-#' although the target may pull another arm: no weight can correct for an arm that could not be shown.
+#' although the target may pull another arm. No weight can correct for an arm that could not be shown.
 #'
 #' @inheritParams dpts_replay
 #' @param target The policy to evaluate: `"uniform"` (over each event's pool); an arm, by its own name in the
@@ -153,7 +153,7 @@ ope_target <- function(target, data) {
 # A policy, as the matrix of its probabilities in a replay
 ope_target_policy <- function(policy, data, seed) {
   if (!is_true_of(policy, "knows_chances")) {
-    abort_arg("target", sprintf(paste("a policy that says its chances, as policy_exp3() does; policy \"%s\"",
+    abort_arg("target", sprintf(paste("a policy that says its probabilities, as policy_exp3() does; policy \"%s\"",
                                       "does not"), policy$name))
   }
   policies <- stats::setNames(list(policy), policy$name)
@@ -165,7 +165,7 @@ ope_target_policy <- function(policy, data, seed) {
               horizon = data$n, finish = FALSE, observers = "sums", chances = TRUE)
   chances <- replay_chunk(job, list(policy = 1, problem = 1, run = 1))
   if (anyNA(chances)) {
-    abort_arg("target", "a policy whose chances are a distribution over the arms on offer")
+    abort_arg("target", "a policy whose probabilities are a distribution over the available arms")
   }
   target <- ope_target_matrix(t(chances), data)
   target$title <- sprintf("policy %s, as it learns", policy$name)
@@ -202,7 +202,7 @@ ope_target_matrix <- function(target, data) {
         offered(data, block, a) * out$chances(block, before, a)
       }))
       if (any(inside < 1 - 1e-8)) {
-        abort_arg("target", sprintf("a matrix that plays only arms of the pool; row %.0f does not",
+        abort_arg("target", sprintf("a matrix that chooses only arms of the pool; row %.0f does not",
                                     before + which(inside < 1 - 1e-8)[1]))
       }
     })
@@ -226,7 +226,7 @@ warn_unseen_target <- function(data, target, call = caller_env()) {
   unseen <- which(data$shown == 0 & target$plays)
   if (length(unseen)) {
     rlang::warn(sprintf(
-      "The target plays arm %s, which the log never shows: no estimate can know its reward.",
+      "The target chooses arm %s, which the log never shows: no estimate can know its reward.",
       data$arms[unseen[1]]
     ), class = c("dpts_warning_overlap", "dpts_warning"), call = call)
   }

@@ -152,7 +152,7 @@ check_skip <- function(policy) {
     bad <- which(apart > error)
     if (length(bad)) {
       abort_broken(policy, sprintf(
-        paste("its skip() does not play as choose() and update() do: in %d rounds on means of %s it pulls",
+        paste("its skip() does not do what choose() and update() do: in %d rounds on means of %s it pulls",
               "arm %d %s times, and %s one by one"),
         n, paste(means, collapse = ", "), bad[1], number_text(mean(skip[bad[1], ])),
         number_text(mean(plain[bad[1], ]))))
@@ -187,7 +187,7 @@ check_promise <- function(policy) {
     } else {
       cost <- path_epsilon(out$cost, 1e-6)
       most <- least_epsilon(guarantee, conditions(n, k, pools = cases$pools[i]), 1e-6)
-      if (cost > most * (1 + 1e-9)) sprintf("an epsilon of %s at delta = 1e-6, above the promised %s",
+      if (cost > most * (1 + 1e-9)) sprintf("an epsilon of %s at delta = 1e-6, above the guaranteed %s",
                                             number_text(signif(cost, 4)), number_text(signif(most, 4)))
     }
     if (!is.null(says)) {

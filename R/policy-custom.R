@@ -19,10 +19,10 @@
 #'
 #' What a policy can say of itself, where there is such a function:
 #'
-#' * `report(state, arm)`: what may be published of an arm, for [estimates()]: a list of how many `rewards`
-#'   are in the released sum, and the `sum`; with noise its `kind` (`"Laplace"` or `"Gaussian"`), its `scale`
-#'   and how many (`terms`) independent variables of it stay in all later sums. Noise that a later sum does
-#'   not share is given by `last_terms` and `last_scale`, with `terms` 0 and the number of sums so far as
+#' * `report(state, arm)`: what may be published of an arm, for [estimates()]. It is a list of the number of
+#'   `rewards` in the released sum, and the `sum`; with noise its `kind` (`"Laplace"` or `"Gaussian"`), its
+#'   `scale` and how many (`terms`) independent variables of it stay in all later sums. Noise that a later sum
+#'   does not share is given by `last_terms` and `last_scale`, with `terms` 0 and the number of sums so far as
 #'   `looks`. `NULL`: nothing yet. Without it the plain sums of a policy without a guarantee are taken, and
 #'   `NA` for others.
 #' * `probability(state, round)`: the probability of each arm, 0 where it is not available: for
@@ -302,7 +302,7 @@ begin_system_stream <- function() {
 system_bytes <- function(n) .Call(C_system_bytes, n)
 
 refuse_arm <- function(arm, round) {
-  raise(sprintf("It must give one of the arms on offer, %s, not %s.", words_list(round$offer, "or", most = 8),
+  raise(sprintf("It must give one of the available arms, %s, not %s.", words_list(round$offer, "or", most = 8),
                 describe(arm)), NULL,
         call = NULL)
 }
@@ -338,7 +338,7 @@ with_host <- function(kernel, code) {
 check_outside <- function(host) {
   name <- changed_variable(host$outside)
   if (is.null(name)) return(invisible())
-  raise(sprintf(paste("Policy \"%s\" keeps something outside its state: `%s` changed while it played. What a",
+  raise(sprintf(paste("Policy \"%s\" keeps something outside its state: `%s` changed during a run. What a",
                       "run knows must be in the state, the value of `start()` and `update()`; environments",
                       "and R6 objects are made in `start()`."), host$name, name),
         class = c("dpts_error_state", "dpts_error_callback", "dpts_error"), call = NULL, policy = host$name)

@@ -148,6 +148,6 @@ policy_detect <- function(policy, delta = 0.01, explore = 0.02, ...) {
   check_inner(policy, if (!once && !plain) why)
   around_policy("detect", policy, list(delta = delta, explore = if (explore > 0) round(1 / explore) else 0),
                 policy$guarantee,
-                list(delta = delta, explore = explore), "started anew when a mean has changed",
+                list(delta = delta, explore = explore), "restarted when a mean has changed",
                 inherits = c("releases", "inexact", "finishes"))
 }

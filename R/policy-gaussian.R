@@ -38,13 +38,13 @@
 #' 0.25) the mean regret of the defaults at `mu` = 1 is 62 after 1e5 rounds.
 #'
 #' @section Continuous outcomes:
-#' A policy that takes rewards to be 0 or 1 gives them the variance x (1 - x).
-#' That is 25 times the variance of scores with a standard deviation of 0.1. With `outcome = "continuous"` a
-#' batch releases two numbers: the sum of rewards with N(0, 1 / `mu`^2), and the sum of (reward - 1/2)^2 with
-#' N(0, 1 / (2 `mu`)^2). A reward that moves by d moves the square by at most d (1 - d), so that the squared
-#' shift of the two is at most d^2 (1 + 4 (1 - d)^2) `mu`^2, which is at most `mu`^2 for all d in \[0, 1\]:
-#' the guarantee is the same. A correlation is of the sums alone: their squared shifts add up to less than d^2
-#' `mu`^2, and the squares are released once.
+#' A policy that takes rewards to be 0 or 1 gives them the variance x (1 - x). That is 25 times the variance
+#' of scores with a standard deviation of 0.1. With `outcome = "continuous"` a batch releases two numbers: the
+#' sum of rewards with N(0, 1 / `mu`^2), and the sum of (reward - 1/2)^2 with N(0, 1 / (2 `mu`)^2). A reward
+#' that moves by d moves the square by at most d (1 - d), so the squared shift of the two is at most d^2 (1 +
+#' 4 (1 - d)^2) `mu`^2, which is at most `mu`^2 for all d in \[0, 1\]. So the guarantee is the same. A
+#' correlation is of the sums alone: their squared shifts add up to less than d^2 `mu`^2, and the squares are
+#' released once.
 #'
 #' Let v be an upper estimate of the variance of an arm's rewards from the noisy sums. Then m kl(z, x*) is
 #' replaced by Bennett's rate, m kl(h z, h x*) with h = x* / (v + x*^2). It is kl for v = x* (1 - x*), and

@@ -103,10 +103,10 @@
 #' hardly learn. Rewards are not centred, every term of a sum is a product of numbers of \[0, 1\], so one
 #' round moves a sum by at most 1, and `norm` and `margin` are refused.
 #'
-#' * `"tree"`: each of the d (d + 1) / 2 + d sums has a binary tree of its own with the
-#'   budget epsilon_0 = `epsilon` / (d (d + 1) / 2 + d), and Laplace noise of scale levels
-#'   / epsilon_0 on each node, levels = floor(log2(horizon)) + 1. With d = 6 these are 27
-#'   sums: the total of 2.7 in Mishra and Thakurta is 27 times 0.1.
+#' * `"tree"`: each of the d (d + 1) / 2 + d sums has a binary tree of its own with the budget epsilon_0 =
+#'   `epsilon` / (d (d + 1) / 2 + d). Each node has Laplace noise of scale levels / epsilon_0, with levels =
+#'   floor(log2(horizon)) + 1. With d = 6 these are 27 sums: the total of 2.7 in Mishra and Thakurta is 27
+#'   times 0.1.
 #' * `"gamma"`: one tree for the whole vector of p sums; a node gets noise of density
 #'   proportional to exp(-`epsilon` |x| / (levels sqrt(p))), because one round moves the
 #'   vector by at most sqrt(p) in Euclidean norm. For the same `epsilon` its noise has a

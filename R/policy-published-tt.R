@@ -21,9 +21,9 @@
 #'
 #' The thresholds, with L = 1 / n_l + 1 / n:
 #'
-#' * `"proved"`: 2 (u + ln u) + 2 ln(4 + ln n_l) + 2 ln(4 + ln n) + L ln(2 K z / `error`)^2 / `epsilon`^2,
-#'   with u = ln((K - 1) z / `error`) / 2 and z = p^2 pi^2 / 6 at the p-th batch of the arm that was just
-#'   released; A negative x_l - x counts as 0.
+#' * `"proved"`: 2 (u + ln u) + 2 ln(4 + ln n_l) + 2 ln(4 + ln n) + L ln(2 K z / `error`)^2 / `epsilon`^2.
+#'   Here u = ln((K - 1) z / `error`) / 2 and z = p^2 pi^2 / 6 at the p-th batch of the arm that was just
+#'   released. A negative x_l - x counts as 0.
 #' * `"run"`: ln(1 / `error`) + ln(1 + ln n_l) + ln(1 + ln n) + L ln(1 / `error`)^2 / `epsilon`^2, with which
 #'   the authors' code runs: it has no proof, and squares negative differences, too, so that it may stop
 #'   while its leader is a bad arm.

@@ -32,7 +32,7 @@
 #' `mu`^2 (400 / `epsilon`^2) people for each arm, but at least 200 in all. Noise matters less in a larger
 #' block; with smaller ones an experiment can stop earlier. Where outcomes are continuous each block has at
 #' least min(k sqrt(500 s^2 / v), 2 max(n, 500 k)) people, with n all people so far and s^2 the variance of
-#' the noise in a sum, because small spreads need few people, among whom noise matters more. Here v is the
+#' the noise in a sum. Small spreads need few people, among whom noise matters more. Here v is the
 #' variance of rewards within arms, by the noisy sums, but at least s sqrt(j) over the number of rewards
 #' released, for j sums. Before the first release v is 0.04, or 0.005 with predictions.
 #'
@@ -70,7 +70,7 @@
 #' With predictions and `protect = "person"` neighbours differ in the reward and the prediction of one person,
 #' each replaced by any value. A residual lies in an interval of width r = 1 + high - low, and is scaled to
 #' \[0, 1\]: the noise in units of rewards is r times as large. With `protect = "reward"` predictions are
-#' public and neighbours differ in the reward alone, which moves the scaled residual by e = 1 / r at most: the
+#' public and neighbours differ in the reward alone, which moves the scaled residual by e = 1 / r at most. The
 #' noise is sqrt(1 + (1 - e)^2) times as large as without predictions, or 2 - e times for `epsilon`, in sums
 #' and in squares alike.
 #'
@@ -131,7 +131,7 @@ policy_randomised <- function(mu = NULL, epsilon = NULL,
     if (outcome == "binary") {
       abort_arg("outcome", "\"continuous\" with `predicted`: what is left of a reward is no coin")
     }
-    if (permuted) abort_arg("permuted", "FALSE with `predicted`, which asks for independent tosses")
+    if (permuted) abort_arg("permuted", "FALSE with `predicted`, which needs independent assignments")
   }
   params <- c(
     budget,

@@ -24,7 +24,7 @@ format.dpts_policy_wrapped <- function(x, digits = 15, ...) {
 # Why a policy has no strata (src/policy_strata.c), or NULL
 no_strata <- function(policy) {
   own <- core(policy)
-  if (is_custom(own) || !is.null(own$policy)) return("is not written in C, or plays another policy")
+  if (is_custom(own) || !is.null(own$policy)) return("is not written in C, or wraps another policy")
   if (life_of(policy) < Inf) return("is started anew")
   if (is_contextual(policy)) return("reads contexts")
   if (!is_true_of(policy, "each_once") || !is_true_of(policy, "reports")) {
@@ -71,11 +71,11 @@ policy_restart <- function(policy, every, ...) {
   every <- check_count(every)
   old <- life_of(policy)
   if (every > old && every %% old != 0) {
-    abort_arg("every", sprintf("at most %s, or a multiple of it: `policy` starts anew so often already",
+    abort_arg("every", sprintf("at most %s, or a multiple of it: `policy` restarts this often already",
                                number_text(old, scientific = FALSE)), every)
   }
   wrap_policy("restart", policy, list(every = every), guarantee_of_lives(policy$guarantee, every),
-              sprintf("started anew every %s rounds", label_count(every)))
+              sprintf("restarted every %s rounds", label_count(every)))
 }
 
 # Rounds in a life of a policy; Inf if it has one

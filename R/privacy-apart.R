@@ -30,7 +30,7 @@ why_not_apart <- function(guarantee) {
     return("it protects contexts too, and each is in many of its sums")
   }
   if (!is_fixed(unstated(guarantee))) {
-    return("what it promises grows with the horizon, since a reward is in many of its releases")
+    return("its guarantee grows with the horizon, since a reward is in many of its releases")
   }
 }
 

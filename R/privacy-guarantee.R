@@ -175,7 +175,7 @@ short_words <- function(x, number, what, digits) {
   paste0(format_up(number, digits), suffix)
 }
 
-anywhere <- "whatever the delay of rewards and whichever arms are on offer"
+anywhere <- "whatever the delay of rewards and whichever arms are available"
 
 # "The sequence of arms is `says` for streams that differ in one reward"
 publishes <- function(x, says) {

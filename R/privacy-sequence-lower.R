@@ -33,9 +33,9 @@
 #' and the truth may lie anywhere in it.
 #'
 #' An adversary can achieve this bound if the other arms have enough rewards that their draws are almost
-#' known, and if it chooses which of them are available (`pools = TRUE` in [dpts_privacy()], which counts the
-#' rounds after two arms' pre-pulls, or without pre-pulls those after the first; the rounds that gave the
-#' other arms their rewards come on top). With few arms that are all new and always available, their own
+#' known, and if it chooses which of them are available (`pools = TRUE` in [dpts_privacy()]). That counts the
+#' rounds after two arms' pre-pulls, or without pre-pulls those after the first. The rounds that gave the
+#' other arms their rewards come on top. With few arms that are all new and always available, their own
 #' randomness also hides the private arm, and what leaks may be less than the lower bound.
 #'
 #' @inheritParams sequence_gdp

@@ -101,7 +101,7 @@ stated_sentences <- function(x, digits) {
     near_sentence(x, digits),
     sprintf("This is for %s %s of %s%s%s.", words_whole(at$horizon),
             what, count_noun(at$arms, "arm", "arms"),
-            if (at$pools) ", not always on offer" else ", always on offer",
+            if (at$pools) ", not always available" else ", always available",
             if (at$delay > 0) ", rewards late" else ""),
     switch(
       at$source,

@@ -59,7 +59,7 @@ privacy_statement.default <- function(x, horizon = NULL, ..., arms = 2, delta = 
   delta <- check_number(delta, 0, 1, open = TRUE)
   needy <- names(Filter(needs_end, guarantees))
   if (is.null(horizon) && length(needy)) {
-    abort_arg("horizon", sprintf("given: what \"%s\" promises depends on it", needy[1]))
+    abort_arg("horizon", sprintf("given: what \"%s\" guarantees depends on it", needy[1]))
   }
   at <- conditions(horizon %||% Inf, arms)
   policies <- if (is_policy(x)) list(x) else if (inherits(x, "dpts_guarantee")) list(NULL) else
@@ -171,7 +171,7 @@ statement <- function(what, guarantee, policy, curve, delta, at, terms = NULL) {
   said <- if (promises_nothing(guarantee)) c(said, published) else {
     c(said, "From whom" = words_from(guarantee), published,
       "What is assumed" = words_assumed(guarantee, policy, terms),
-      "What is promised" = words_promised(guarantee, curve, delta, at),
+      "What is guaranteed" = words_promised(guarantee, curve, delta, at),
       if (is.null(most_rewards(guarantee, terms))) c("Who comes often" = words_often(guarantee, at, curve)))
   }
   structure(said, facts = function() statement_facts(what, guarantee, policy, curve, delta, at, terms))
@@ -293,7 +293,7 @@ words_assumed <- function(guarantee, policy, terms) {
               "and no two of them are in one release" else "together")
   }
   paste0(
-    person, ". Outcomes lie in their range. The order of people, the arms on offer and ",
+    person, ". Outcomes lie in their range. The order of people, the available arms and ",
     if (is.null(terms) || terms$use != "deadline") "the times of outcomes " else "contexts ",
     "do not depend on outcomes. Settings were chosen without looking at the outcomes to be protected",
     if (needs_end(guarantee)) ", and the number of people is known in advance",
@@ -347,7 +347,7 @@ guess_words <- function(chance) {
   }
   of <- 100
   while (ceiling(of * chance) == of) of <- 10 * of
-  sprintf("They guess it correctly at most %s times in %s; tossing a coin is correct %s times in %s",
+  sprintf("They guess it correctly at most %s times in %s; a random guess is correct %s times in %s",
           words_whole(ceiling(of * chance - 1e-9)), words_whole(of), words_whole(of / 2), words_whole(of))
 }
 

@@ -173,7 +173,7 @@ new_yahoo <- function(parts) {
   dropped <- Reduce(`+`, lapply(parts, `[[`, "dropped"))
   if (any(dropped > 0)) {
     words <- c(lines = "malformed lines", users = "events with malformed users",
-               not_offered = "events whose article was not on offer",
+               not_offered = "events whose article was not available",
                articles = "malformed articles")
     rlang::inform(paste0("Dropped: ", paste(number_text(dropped[dropped > 0], trim = TRUE),
                                             words[dropped > 0], collapse = ", "), "."),

@@ -8,16 +8,16 @@
 #' invented, and `order` says what is proved. Where there are constants `bound` is the number
 #' for these arms and this horizon.
 #'
-#' In the orders, T is the horizon, K the number of arms, D the gap of an arm to the best, sums
-#' run over the arms with D > 0, ln is the natural logarithm, kl the relative entropy of two
-#' Bernoulli distributions by their means, and O() and Omega() hide constants that the papers do not give.
+#' In the orders, T is the horizon, K the number of arms and D the gap of an arm to the best; sums run over
+#' the arms with D > 0. Further, ln is the natural logarithm, kl the relative entropy of two Bernoulli
+#' distributions by their means, and O() and Omega() hide constants that the papers do not give.
 #'
 #' Lower bounds are rows of their own, called "lower bound: ..." in `policy`. That of Lai and Robbins holds
 #' for every policy that does well on all Bernoulli arms, privately or not; its number is the leading term,
-#' sum of D ln(T) / kl(mean, best mean), a limit as T grows: at a given horizon a policy may lose less. That
-#' of Shariff and Sheffet is for epsilon-DP policies and is listed for each epsilon asked for. So is that of
-#' Azize et al., a leading term too: kl becomes d(x, y), the largest l x - ln(1 - y + y e^l) with -epsilon <=
-#' l <= epsilon. None is known for mu-GDP.
+#' sum of D ln(T) / kl(mean, best mean). That is a limit as T grows: at a given horizon a policy may lose
+#' less. That of Shariff and Sheffet is for epsilon-DP policies and is listed for each epsilon asked for. So
+#' is that of Azize et al., a leading term too: kl becomes d(x, y), the largest l x - ln(1 - y + y e^l) with
+#' -epsilon <= l <= epsilon. None is known for mu-GDP.
 #'
 #' @param policy A policy, or a named list of them.
 #' @param arms The problem, from [arms_bernoulli()] and its family.

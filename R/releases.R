@@ -253,7 +253,7 @@ filled_in <- function(data, given) {
   for (own in split(which(open), run[open])) {
     p <- unique(data.frame(x$arm[own], x$chance[own]))
     if (anyDuplicated(p[[1]])) {
-      column_error("data", "floor", "be there, as chances change: a lower bound that was fixed before")
+      column_error("data", "floor", "be there, as probabilities change: a lower bound that was fixed before")
     }
     x$floor[run == run[own[1]]] <- min(p[[2]]) / (min(p[[2]]) + if (nrow(p) > 1) max(p[[2]]) else 0)
   }
@@ -454,7 +454,7 @@ check_releases <- function(x, arg) {
   released <- is.na(event)
   tossed <- released & !is.na(v$chance)
   need("n", "hold whole numbers of rewards", is.finite(v$n) & v$n == trunc(v$n) & v$n >= 0)
-  need("n", "be positive in a release, unless nobody was tossed to the arm", v$n > 0 | !released | tossed)
+  need("n", "be positive in a release, unless nobody was randomised to the arm", v$n > 0 | !released | tossed)
   need("n", "be 0 where an arm begins, is added or is retired", v$n == 0 | released)
   need("sum", "hold finite numbers", is.finite(v$sum))
   squares <- !is.na(v$squares)
@@ -468,8 +468,8 @@ check_releases <- function(x, arg) {
        is.finite(v$scale) & v$scale >= 0 & (v$scale > 0) == (v$noise != "none"))
   need("terms", "be positive where there is noise",
        is.finite(v$terms) & (v$terms > 0 | v$terms == 0 & (!released | !v$whole | v$noise == "none")))
-  need("terms", "be 1 where people are tossed", v$terms == 1 | !tossed | !v$whole)
-  need("correlation", "be in [0, 1), and 0 but for gaussian noise without tosses",
+  need("terms", "be 1 where people are randomised", v$terms == 1 | !tossed | !v$whole)
+  need("correlation", "be in [0, 1), and 0 but for gaussian noise without randomisation",
        v$correlation == 0 | v$correlation > 0 & v$correlation < 1 & v$noise == "gaussian" & is.na(v$floor))
   need("whole", "be TRUE or FALSE", v$whole %in% c(TRUE, FALSE))
   need("low", "be finite and below a finite `high`", is.finite(v$low) & is.finite(v$high) & v$low < v$high)
@@ -487,7 +487,7 @@ check_releases <- function(x, arg) {
     }
     need("predicted_high", "be in (predicted_low, 1], and `predicted_low` not negative",
          is.na(low) & is.na(high) | low >= 0 & low < high & high <= 1)
-    need("predicted_high", "be known only where people are tossed, and not in fixed numbers",
+    need("predicted_high", "be known only where people are randomised, and not in fixed numbers",
          is.na(high) | !is.na(v$floor) & !(v$permuted %||% FALSE))
   }
   need("floor", "be in (0, 1]", is.na(v$floor) | v$floor > 0 & v$floor <= 1)

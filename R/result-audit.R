@@ -39,7 +39,7 @@ tbl_sum.dpts_audit <- function(x, ...) {
 audit_reach <- function(x) {
   reach <- range(sampling_reach(max(x$runs), max(runs_in(x)$risk), unique(x$delta)))
   reach <- unique(format_up(reach, 3))
-  paste("so many runs show no epsilon above", paste(reach, collapse = " to "))
+  paste("this number of runs shows no epsilon above", paste(reach, collapse = " to "))
 }
 
 # The result in a sentence

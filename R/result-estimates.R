@@ -19,7 +19,7 @@
 #' With probability `level` the interval of an arm contains its mean at every time at once, whatever rule
 #' decided to pull it, and when to stop: also for arms that were dropped early because they looked bad. It is
 #' a confidence sequence: with n rewards in the sum Y, and noise that is independent of them, exp(x Y - n
-#' log(1 - m + m e^x) - (log-mgf of the noise at x)) is a supermartingale for an arm of mean m, and so is a
+#' log(1 - m + m e^x) - (log-mgf of the noise at x)) is a supermartingale for an arm of mean m. So is a
 #' mixture over x, which rarely grows large (Ville's inequality). Noise that later sums do not share, as that
 #' of trees, is bounded apart, for all sums together. `mean` is the sum divided by the rewards, cut to the
 #' range of rewards; where a rule chose what to pull, such means are biased, usually downwards, and the

@@ -112,7 +112,7 @@ join_runs <- function(x, y, label) {
   other <- both[which(x$seed[at[both]] != y$seed[both])]
   if (length(other)) {
     abort_join(
-      sprintf("%s of \"%s\" was played with seed %s and with seed %s.",
+      sprintf("%s of \"%s\" was run with seed %s and with seed %s.",
               if (is.null(y$run)) "A part" else paste("Run", number_text(y$run[other[1]])), label,
               number_text(x$seed[at[other[1]]]), number_text(y$seed[other[1]])),
       "Give the runs of one of them other numbers: `runs = run_range(11, 20)`."

@@ -35,7 +35,7 @@ tbl_sum.dpts_plan <- function(x, ...) {
   c("Plan" = sprintf("%s, %s, %s each", count_noun(length(unique(x$design)), "design", "designs"),
                      count_noun(length(unique(x$scenario)), "scenario", "scenarios"),
                      count_noun(shared(x, "runs"), "run", "runs")),
-    "Claims" = sprintf("%s; meant to be false with chance %s at most",
+    "Claims" = sprintf("%s; family-wise error rate at most %s",
                        if (is.null(control)) "the best arm" else
                          paste("arms better than", shared(x, "arms")[control]),
                        number_text(shared(x, "error"))),
@@ -196,7 +196,7 @@ autoplot.dpts_plan <- function(object, ...) {
   base + room_between() + legend_below() + plot_words(
     colour = "Design", linetype = "Design",
     caption = paste(words_mean(runs, 0.95, "line"),
-                           sprintf("Claims are meant to be false with chance %s at most.",
+                           sprintf("Claims are family-wise error rate at most %s.",
                                    number_text(shared(object, "error")))),
     alt = sprintf("Power, false claims and failures in %s; power, design by design: %s.",
                   count_noun(nlevels(droplevels(data$scenario)), "scenario", "scenarios"),

@@ -74,7 +74,7 @@ words_contexts <- function(x) {
 
 words_conditions <- function(arms, pools) {
   if (is.null(arms)) return(NULL)
-  sprintf("%s, %s on offer; rewards at once or late", count_noun(arms, "arm", "arms"),
+  sprintf("%s, %s available; rewards at once or late", count_noun(arms, "arm", "arms"),
           if (isTRUE(pools)) "not always" else "always")
 }
 
@@ -128,7 +128,7 @@ autoplot.dpts_privacy <- function(object, ..., log = "xy") {
 # What the band is about, and where the truth may be outside it
 band_words <- function() {
   paste("Shaded: from what leaks to an adversary who knows the other arms' largest draw up to the least",
-        "bound. With few arms, all new and always on offer, the truth may lie below.")
+        "bound. With few arms, all new and always available, the truth may lie below.")
 }
 
 # The rows that the axes have room for, and words for the others
@@ -139,7 +139,7 @@ draw_where <- function(data, log) {
   gone <- setdiff(unique(as.character(data$policy)), as.character(data$policy[drawn]))
   none <- vapply(gone, function(policy) all(is.infinite(data$epsilon[data$policy == policy])), NA)
   words <- c(
-    if (any(none)) sprintf("No privacy is promised by %s (epsilon is infinite).", words_list(gone[none])),
+    if (any(none)) sprintf("No privacy is guaranteed by %s (epsilon is infinite).", words_list(gone[none])),
     if (any(!none)) sprintf("Epsilon is 0 for %s, which a logarithmic axis cannot show.",
                             words_list(gone[!none]))
   )

@@ -33,7 +33,7 @@ has_table <- function(kept, policies, bounded) {
 refuse_table <- function(why, policy) {
   must <- switch(why,
     history = "`x` must hold its history.",
-    bits = sprintf(paste("`x` must hold when bits came: runs of policy \"%s\" were played side by side,",
+    bits = sprintf(paste("`x` must hold when bits came: runs of policy \"%s\" ran side by side,",
                          "which shows it at the end alone."), policy),
     many = "`x` must have few enough releases to keep them: at most 10,000 in a run.",
     range = "`x` must have rewards of a known range: without one nothing can be concluded from sums.")

@@ -380,13 +380,13 @@ tbl_sum.dpts_simulation <- function(x, ...) {
 #' @param conf.int Give an interval for each estimate?
 #' @param conf.level Confidence level of the interval.
 #' @param ... Must be empty.
-#' @returns `tidy()`: a tibble with columns `term` (the policy, or the estimator), what else
-#'   identifies the estimate (`problem`, `delay`, `accountant`, ...), `estimate`, `std.error`, and
-#'   `conf.low`, `conf.high` unless `conf.int = FALSE`. The estimate is the mean cumulative regret
-#'   at the last round `t` that is recorded for the policy (simulations), the mean regret at the
-#'   horizon (recommendations and tunings), the mean reward of a kept event (replays), the target's
-#'   mean reward (off-policy estimates), or epsilon, without an error or an interval (privacy, and
-#'   audits: the lower bound of each adversary, which is the `term`).
+#' @returns `tidy()`: a tibble with columns `term` (the policy, or the estimator), what else identifies the
+#'   estimate (`problem`, `delay`, `accountant`, ...), `estimate`, `std.error`, and `conf.low`, `conf.high`
+#'   unless `conf.int = FALSE`. The estimate is the mean cumulative regret at the last round `t` that is
+#'   recorded for the policy (simulations); the mean regret at the horizon (recommendations and tunings); the
+#'   mean reward of a kept event (replays); the target's mean reward (off-policy estimates); or epsilon,
+#'   without an error or an interval (privacy, and audits: there the `term` is the adversary and the estimate
+#'   its lower bound).
 #'
 #'   `glance()`: a tibble of one row (one for each problem of a simulation), with `nobs`, the
 #'   number of runs (of events for [dpts_ope()]), `seed` (`NA` if there are several) and what

@@ -235,10 +235,9 @@ plot.dpts_result <- function(x, ...) {
 #'
 #' * two simulations of different problems (other arms, another horizon) are put side by side, with a
 #'   first column `problem`: `rbind(easy = x, hard = y)` names the problems;
-#' * one name for two different policies (also where only a helper function of a policy of your own was
-#'   changed), one run with two seeds, or anything else that would mix what differs (another
-#'   log, budget or level) is an error of class `dpts_error_join` that says what differs; for
-#'   `rbind()` also a row that comes twice.
+#' * mixing what differs is an error of class `dpts_error_join` that says what differs: one name for two
+#'   different policies (also where only a helper function of a policy of your own was changed), one run with
+#'   two seeds, another log, budget or level; for `rbind()` also a row that comes twice.
 #'
 #' What makes a new column, such as `as.character()` or `factor()`, leaves the meaning behind: such rows
 #' can be summarised and drawn, and [pulls()] and its like refuse them.

@@ -311,7 +311,7 @@ test_that("what is promised for a context survives a restored copy, and is said"
   said <- unclass(privacy_statement(agent))
   expect_match(said[["Who is protected"]], "^Each person's context and outcome, as seen by all others")
   expect_match(said[["What is published"]], "^The arms of all other people")
-  expect_match(said[["What is promised"]], "joint-GDP for rewards and contexts")
+  expect_match(said[["What is guaranteed"]], "joint-GDP for rewards and contexts")
   agent_close(agent)
 })
 

@@ -180,7 +180,7 @@ test_that("of a local agent the blocks of bits are evidence, and bits that nothi
   certain <- effects(agent, level = 1 - 1e-10) # bits and tosses are live
   expect_true(effect$lower > 0 && certain$lower <= 8 && certain$upper >= 8 && effect$upper <= 10)
   expect_error(verdict(local(policy_imed())), "an agent keeps their sums, not when they came", class = "dpts_error_verdict")
-  expect_error(verdict(local(policy_dp_imed(1))), "`x` must allow a verdict: .* has a promise of its own", class = "dpts_error_verdict")
+  expect_error(verdict(local(policy_dp_imed(1))), "`x` must allow a verdict: .* has a guarantee of its own", class = "dpts_error_verdict")
 })
 
 test_that("who wins is the arm of the verdict, though one that was there in a better season has the higher mean", {

@@ -73,7 +73,7 @@ test_that("the promise is mu sqrt(m) everywhere: printed, accounted, budgeted, s
   expect_equal(api_status(agent)$guess, pnorm(0.4375), tolerance = 1e-3)
   expect_identical(api_status(agent)$guarantee, "0.875-GDP for people with up to 49 rewards in different releases")
   said <- privacy_statement(agent)
-  expect_match(said[["What is promised"]], "at most 67 times in 100") # Phi(0.4375) = 0.6691
+  expect_match(said[["What is guaranteed"]], "at most 67 times in 100") # Phi(0.4375) = 0.6691
   expect_match(said[["What is assumed"]], "no two of them are in one release")
   expect_error(new_trial(50, policy = policy_randomised(mu = 0.125), budget = privacy_gdp(0.875)), "`budget`",
                class = "dpts_error_input")

@@ -521,7 +521,7 @@ test_that("an arm that is rare is no error, and the largest epsilon that runs ca
   audit <- dpts_audit(tell, 2, streams = "success", runs = 800, delta = c(0, 0.1), level = 0.95, seed = 1)
   risk <- 0.05 / 4
   expect_equal(audit$lower, log((risk^(1 / 400) - c(0, 0.1)) / (1 - risk^(1 / 400))))
-  expect_identical(tbl_sum(audit)[["Reach"]], paste("so many runs show no epsilon above", paste(
+  expect_identical(tbl_sum(audit)[["Reach"]], paste("this number of runs shows no epsilon above", paste(
     format_up(rev(audit$lower), 3), collapse = " to ")))
   expect_false("Reach" %in% names(tbl_sum(dpts_audit(policy_ts_gaussian(), 4, method = "exact"))))
   # Streams that cannot be made are refused before they are.

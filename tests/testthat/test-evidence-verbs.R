@@ -128,7 +128,7 @@ test_that("evidence against a known rate is for each arm and side, in the unit o
   end <- e[e$run == 2 & e$arm == "new", ]
   expect_equal(tail(end$evidence, 2), hand)
   expect_equal(unique(e$line), log(6 / 0.05))
-  expect_error(evidence(sim, "tosses", against = 0.5), "does not toss people", class = "dpts_error_input")
+  expect_error(evidence(sim, "tosses", against = 0.5), "does not randomise people", class = "dpts_error_input")
   expect_error(evidence(sim, against = 1.5), "range of the rewards", class = "dpts_error_input")
   expect_error(evidence(sim, against = c(0.1, 0.2)), "`against`", class = "dpts_error_input")
 })
@@ -320,8 +320,8 @@ test_that("of a local policy the bits are evidence, in the unit of rewards", {
     sim <- dpts_simulate(arms, policy, 1500, runs = 1, seed = 1, history = TRUE, ...)
     expect_error(verdict(sim), what, class = "dpts_error_input")
   }
-  bad(policy_local(policy_dp_imed(1), 1), "has a promise of its own, which does not publish its bits")
-  bad(policy_restart(policy_top_two(), 100), "is started anew, and evidence is made of one life")
+  bad(policy_local(policy_dp_imed(1), 1), "has a guarantee of its own, which does not publish its bits")
+  bad(policy_restart(policy_top_two(), 100), "restarts, and evidence needs a policy that does not")
   bad(policy_local(policy_ts_gaussian(), 1), "must hold when bits came: runs of policy")
 })
 
@@ -434,10 +434,10 @@ test_that("what is proved by means says once what it assumes", {
     expect_message(ask(sim[sim$policy == policy, ]), what, class = "dpts_message_means")
     expect_message(ask(sim[sim$policy == policy, ]), NA)
   }
-  said(effects, "found", "does not toss people to arms.*blocks of one arm.*Nothing here protects against a time trend")
-  said(verdict, "found", "does not toss people to arms")
+  said(effects, "found", "does not randomise people to arms.*blocks of one arm.*Nothing here protects against a time trend")
+  said(verdict, "found", "does not randomise people to arms")
   said(evidence, "tossed", "is judged by means")
-  said(effects, "fixed", "tosses in fixed numbers")
+  said(effects, "fixed", "randomises in fixed numbers")
   rm(list = "means", envir = messages_shown)
   expect_message(verdict(sim[sim$policy != "found", ]), NA)
 })

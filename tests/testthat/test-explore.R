@@ -78,7 +78,7 @@ test_that("what more privacy costs is shown the right way round: noise, errors, 
     session$elapse(200)
     wrong <- verdict(made$stop()$x)$wrong
     expect_lt(wrong, 0.05)
-    expect_match(output$verdict, paste("wrong with chance", dpts:::number_text(wrong, digits = 2)), fixed = TRUE)
+    expect_match(output$verdict, paste("wrong with probability", dpts:::number_text(wrong, digits = 2)), fixed = TRUE)
   })
   calls <- lapply(0:2, function(times) dpts:::explore_calls("attack", c(0.5, 0.4), 1, "DP-IMED", 100, times)[[1]])
   expect_equal(vapply(calls, function(call) eval(call$runs), 0), c(1000, 2000, 4000))

@@ -69,7 +69,7 @@ test_that("it says that it is valid once, and for people who were tossed", {
   expect_message(withr::with_options(list(rlib_message_verbosity = "verbose"), effects(sim, at = "end")),
                  "valid once", class = "dpts_message_end")
   top <- dpts_simulate(arms_bernoulli(c(0.5, 0.45)), policy_top_two(mu = 1), 500, runs = 1, seed = 1, history = TRUE)
-  expect_error(effects(top, at = "end"), "does not toss", class = "dpts_error_input")
+  expect_error(effects(top, at = "end"), "does not randomise", class = "dpts_error_input")
   expect_error(effects(sim, at = "now"), "`at`", class = "dpts_error_input")
   expect_error(effects(sim, margin = 1), "`margin`", class = "dpts_error_input")
 })

@@ -86,7 +86,7 @@ test_that("guarantees print as sentences: neighbours, what is published, conditi
   for (policy in list(policy_gaussian_imed(0.7), policy_dp_imed(0.7), policy_dp_ts_ucb(0.5),
                       policy_dp_ucb_int(0.1), policy_ts_gaussian(3, 2))) {
     text <- said(policy$guarantee)
-    for (part in c("sequence of arms", "differ in one reward", "delay of rewards", "on offer|off offer")) {
+    for (part in c("sequence of arms", "differ in one reward", "delay of rewards", "are available|be unavailable|on offer|off offer")) {
       expect_match(text, part)
     }
   }
@@ -114,7 +114,7 @@ test_that("with arms off offer Gaussian Thompson sampling is charged for all rou
       expect_equal(dpts_privacy(policy, 20, delta = 1e-3, pools = TRUE)$epsilon, one$epsilon)
     }
   }
-  expect_output(print(dpts_privacy(policy_dp_imed(1), 10, pools = TRUE)), "not always on offer")
+  expect_output(print(dpts_privacy(policy_dp_imed(1), 10, pools = TRUE)), "not always available")
   expect_error(dpts_privacy(policy_dp_imed(1), 10, pools = 1), "`pools`", class = "dpts_error_input")
   expect_error(dpts_privacy(policy_dp_imed(1), 10, delay = -1), "`delay`", class = "dpts_error_input")
   # calibration charges them too
@@ -139,7 +139,7 @@ test_that("a replay's statement charges events read, or says whose secret it res
   # Pools that change: only two arms' pre-pulls are no draws
   pools <- dpts:::replay_statement(policy, 4500, 2, pools = TRUE, delay = 5)
   expect_equal(dpts:::form(pools, "mu", NULL), sqrt((4500 - 200) / 101))
-  expect_output(print(pools), "not always on offer")
+  expect_output(print(pools), "not always available")
   # Secret arms: the live statement of the kept events
   secret <- dpts:::replay_statement(policy, 4500, 2, logger = "secret", horizon = 220)
   live <- dpts_privacy(policy, 220, delta = 1e-3)

@@ -353,7 +353,7 @@ test_that("a policy that learns is a target: its chances in each event, as a rep
   expect_equal(dpts_ope(log, policy_randomised(rule = "equal"), seed = 1)$estimate, dpts_ope(log, "uniform")$estimate)
   expect_identical(found, dpts_ope(log, policy_exp3(), seed = 4))
   expect_false(identical(found$estimate, dpts_ope(log, policy_exp3(), seed = 5)$estimate))
-  expect_error(dpts_ope(log, policy_ucb1()), "`target` must be a policy that says its chances.*\"ucb1\" does not",
+  expect_error(dpts_ope(log, policy_ucb1()), "`target` must be a policy that says its probabilities.*\"ucb1\" does not",
                class = "dpts_error_input")
   expect_error(dpts_ope(log, policy_ts_gaussian()), "\"ts_gaussian\" does not", class = "dpts_error_input")
   # The model's contexts change nothing for a policy that reads none.

@@ -197,10 +197,10 @@ test_that("one delta puts the horizon on the axis, and one of each gives points"
 
 test_that("what cannot be drawn is said", {
   none <- autoplot(dpts_privacy(policy_ucb1(), 100))
-  expect_match(gsub("\n", " ", drawn(none, 1)$label), "No privacy is promised by ucb1")
+  expect_match(gsub("\n", " ", drawn(none, 1)$label), "No privacy is guaranteed by ucb1")
   expect_match(none$labels$alt, "ucb1")
   mixed <- autoplot(dpts_privacy(list(a = policy_ts_gaussian(), u = policy_ucb1(), n = policy_uniform()), 10))
-  expect_match(gsub("\n", " ", mixed$labels$caption), "No privacy is promised by u")
+  expect_match(gsub("\n", " ", mixed$labels$caption), "No privacy is guaranteed by u")
   expect_match(gsub("\n", " ", mixed$labels$caption), "Epsilon is 0 for n")
   flat <- dpts_simulate(arms_bernoulli(c(0.5, 0.5)), policy_ucb1(), 100, seed = 1)
   expect_match(drawn(autoplot(flat, log = "y"), 1, whole = FALSE)$label, "logarithmic")

@@ -136,7 +136,7 @@ test_that("a compiled policy is planned, audited, evaluated, kept and spread as 
     "  (void)state;\n  FOR_EACH_ARM(i, round) p[i] = 1.0 / round->n_offer;\n}\n\n",
     "static const dpts_policy ucb1 = {.tosses = 1, .probability = chances,"), readLines(tosses), fixed = TRUE), tosses)
   expect_equal(dpts_ope(random_log(), policy_compiled(tosses, "ucb1"))$estimate, dpts_ope(random_log(), "uniform")$estimate)
-  expect_error(dpts_ope(random_log(), mine), "says its chances", class = "dpts_error_input")
+  expect_error(dpts_ope(random_log(), mine), "says its probabilities", class = "dpts_error_input")
   audit <- function(policy) dpts_audit(policy, horizon = 16, runs = 100, seed = 1, streams = "silent")$lower
   expect_identical(audit(mine), audit(ours))
   play <- function(runs = 4, policy = mine, ...) dpts_simulate(arms, policy, 200, runs = runs, seed = 1, ...)$regret
@@ -249,7 +249,7 @@ test_that("a guarantee that a coupling contradicts is warned of", {
   expect_warning(policy_compiled(leaks, "tree_ucb", params = list(epsilon = 1), guarantee = privacy_pure(1)),
                  "other arms", class = "dpts_warning_guarantee")
   expect_warning(policy_compiled(example_file("tree_ucb.c"), "tree_ucb", params = list(epsilon = 1),
-                                 guarantee = privacy_pure(0.1)), "above the promised", class = "dpts_warning_guarantee")
+                                 guarantee = privacy_pure(0.1)), "above the guaranteed", class = "dpts_warning_guarantee")
   # What leaks in a report, a verdict, the chances, or by a reward that is late
   once <- c(".each_once = 1,", "")
   policy <- "static const dpts_policy lazy_ucb = {"
@@ -317,9 +317,9 @@ test_that("a skip that plays nothing, or pulls an arm that is not there, ends th
   expect_error(run(skip_is(2)), "no arm")
   whole <- run(skip_is(3))
   expect_identical(whole$regret, withr::with_options(list(dpts.engine = "plain"), run(policy_ucb1())$regret))
-  expect_error(skip_is(4), "its skip\\(\\) does not play as choose\\(\\) and update\\(\\) do: in 300 rounds on means of 1, 0, 1 it pulls",
+  expect_error(skip_is(4), "its skip\\(\\) does not do what choose\\(\\) and update\\(\\) do: in 300 rounds on means of 1, 0, 1 it pulls",
                class = "dpts_error_contract")
-  expect_error(skip_is(5), "does not play as choose", class = "dpts_error_contract")
+  expect_error(skip_is(5), "does not do what choose", class = "dpts_error_contract")
 })
 
 test_that("a policy inside another one commits with the counts that it chose by", {

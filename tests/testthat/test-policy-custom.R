@@ -240,7 +240,7 @@ test_that("only one arm that is on offer is taken", {
     )
     expect_match(conditionMessage(error), says, fixed = TRUE)
   }
-  refused(NA, "one of the arms on offer, 1 or 2, not NA")
+  refused(NA, "one of the available arms, 1 or 2, not NA")
   refused(NA_integer_, "not NA")
   refused(NULL, "not NULL")
   refused(1:2, "not an integer vector of length 2")
@@ -257,7 +257,7 @@ test_that("only one arm that is on offer is taken", {
   expect_error(dpts_simulate(arms2(), custom_fault(function(state, round) 2), 5, seed = 1), NA)
   pools <- rep(list(2:3), 4)
   expect_error(run_script(custom_fault(), 3, rep(NA, 4), rep(0, 4), offers = pools),
-               "one of the arms on offer, 2 or 3, not 1")
+               "one of the available arms, 2 or 3, not 1")
 })
 
 test_that("a state that was forgotten is told", {
@@ -461,7 +461,7 @@ test_that("a policy that keeps something outside its state is refused at its fir
     options(dpts.test_notes = feedback$reward)
     state
   }, choose = function(state, round) 1 + (getOption("dpts.test_notes", 0) > 0))
-  expect_error(dpts_audit(hidden, 4, streams = "success", runs = 100, seed = 1), "played again after others",
+  expect_error(dpts_audit(hidden, 4, streams = "success", runs = 100, seed = 1), "repeated after others",
                class = "dpts_error_state")
 })
 

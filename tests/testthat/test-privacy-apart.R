@@ -100,7 +100,7 @@ test_that("the statement says it of all outcomes of a person", {
   expect_match(said[["Who is protected"]], "All outcomes of a person")
   expect_match(said[["What is assumed"]], "At most 210 outcomes of a person are used, and no two")
   # Phi(1.4491 / 2) = 0.7656
-  expect_match(said[["What is promised"]], "1.45-GDP.* at most 77 times in 100")
+  expect_match(said[["What is guaranteed"]], "1.45-GDP.* at most 77 times in 100")
 })
 
 test_that("without a limit on visits the statement and the service say what those who come often get", {

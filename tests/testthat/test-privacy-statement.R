@@ -11,7 +11,7 @@ test_that("the bound in words is that of the guarantee", {
     expect_lt(dpts:::guess_chance(curve), pnorm(mu / 2) + 0.0005)
   }
   expect_match(guess_words(1 - 1e-9), "nearly always")
-  expect_match(guess_words(0.9975), "998 times in 1,000; tossing a coin is correct 500 times in 1,000", fixed = TRUE)
+  expect_match(guess_words(0.9975), "998 times in 1,000; a random guess is correct 500 times in 1,000", fixed = TRUE)
   # Two accountants: the one number does not follow from the other.
   expect_match(text_of(policy_ts_gaussian(), horizon = 1000, arms = 3), "-GDP; by a sharper accountant epsilon")
   expect_match(text_of(policy_randomised(mu = 0.5)), "0.5-GDP: epsilon", fixed = TRUE)
@@ -36,7 +36,7 @@ test_that("a statement says what is published, and that nothing is promised wher
   own <- privacy_statement(replay)
   expect_equal(sum(names(own) == "Of"), 2)
   expect_match(own[["Of"]], "\"dp_imed\": policy_dp_imed(epsilon = 1)", fixed = TRUE)
-  expect_match(own[["What is promised"]], "in a replay, the log's arms known", fixed = TRUE)
+  expect_match(own[["What is guaranteed"]], "in a replay, the log's arms known", fixed = TRUE)
 })
 
 test_that("a horizon is asked for where the promise depends on it", {
@@ -68,7 +68,7 @@ test_that("a statement prints within 80 columns", {
   expect_equal(shown[1], "<privacy statement>")
   # What all of several say is printed once, and everything else as often as it is said.
   expect_equal(sum(grepl("^From whom:", shown)), 1)
-  expect_equal(sum(grepl("^What is promised: Differential privacy, ", shown)), 3)
+  expect_equal(sum(grepl("^What is guaranteed: Differential privacy, ", shown)), 3)
   expect_setequal(strsplit(gsub("\\s+", " ", paste(shown[-1], collapse = " ")), " ")[[1]],
                   c(unlist(strsplit(c(paste0(names(said), ":"), as.character(said)), " ")), "all", "of", "these"))
 })

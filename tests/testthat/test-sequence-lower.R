@@ -171,7 +171,7 @@ test_that("dpts_privacy(lower = TRUE) adds the column, and autoplot() the band",
   expect_equal(band$ymax, log10(best$epsilon))
   caption <- gsub("\n", " ", plot$labels$caption)
   expect_match(caption, "Shaded: from what leaks to an adversary who knows the other arms' largest draw")
-  expect_match(caption, "With few arms, all new and always on offer, the truth may lie below")
+  expect_match(caption, "With few arms, all new and always available, the truth may lie below")
   # no band without the column, or for policies that have none
   expect_false(inherits(autoplot(dpts_privacy(policy_ts_gaussian(), 50))$layers[[1]]$geom, "GeomRibbon"))
   expect_error(dpts_privacy(policy_ts_gaussian(), 50, lower = 1), "`lower`", class = "dpts_error_input")
