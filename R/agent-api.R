@@ -1,6 +1,6 @@
 #' Serve agents over HTTP
 #'
-#' Lets web pages and other programs ask agents for choices.
+#' `agent_api()` lets web pages and other programs ask agents for choices.
 #' `agent_serve()` runs a server; `agent_api()` gives what answers, for a server of your own.
 #'
 #' @details

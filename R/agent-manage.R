@@ -2,7 +2,7 @@
 
 #' Arms that come, pause and go
 #'
-#' Adds options to a running agent, pauses them, and takes them out.
+#' `agent_arms()` adds options to a running agent, pauses them, and takes them out.
 #' Arms may come, pause, resume and retire while it runs and waits for rewards. Each change is one
 #' transaction and is journalled; every process that shares the agent knows it from then on.
 #'
@@ -61,11 +61,11 @@ agent_arms <- function(agent, add = NULL, retire = NULL, pause = NULL, resume = 
 
 #' End an agent
 #'
-#' Ends an experiment, and forgets each person's reward. What is open is released, once, with the noise of
-#' every release: each reward is still in one sum only, so that the guarantee is the same. Then all rewards
-#' that are kept are forgotten. Tickets that are not resolved yet are resolved without a reward, and a reward
-#' that waits for its deadline is not used, because whether a person answers is protected. To use all of them,
-#' end one deadline after the last choice.
+#' `agent_finish()` ends an experiment, and forgets each person's reward. What is open is released, once, with
+#' the noise of every release: each reward is still in one sum only, so that the guarantee is the same. Then
+#' all rewards that are kept are forgotten. Tickets that are not resolved yet are resolved without a reward,
+#' and a reward that waits for its deadline is not used, because whether a person answers is protected. To use
+#' all of them, end one deadline after the last choice.
 #'
 #' The winner is the arm that is declared the best, by the policy itself or, where people are randomised to
 #' arms, by [verdict()]; or else that of the highest lower limit in `estimates()`, or, without estimates, the
@@ -98,9 +98,9 @@ agent_finish <- function(agent, then = c("end", "verdict")) {
 
 #' Copy an agent while it serves
 #'
-#' Makes a safe copy of all that an agent knows, while it serves people. Writes a SQLite file that is
-#' consistent whatever other calls and processes do meanwhile, readable by its owner alone. It holds what the
-#' store holds, rewards that wait included, and is as confidential.
+#' `agent_backup()` makes a safe copy of all that an agent knows, while it serves people. The SQLite file
+#' is consistent whatever other calls and processes do meanwhile, readable by its owner alone. It holds
+#' what the store holds, rewards that wait included, and is as confidential.
 #'
 #' Going back to a copy releases rewards again that were released since it was made: open it by
 #' `agent_open(copy, restored = TRUE)` to go on with it, and the ledger counts twice. To look at a copy needs
@@ -135,10 +135,10 @@ agent_backup <- function(agent, path) {
 
 #' Move an agent to another store
 #'
-#' Takes an agent from SQLite to PostgreSQL, or back, while it serves. All that the store holds is copied at
-#' one moment, read back and compared: journal, tickets, releases and state. From then on the agent lives in
-#' the new store: the old one can be looked at, and whatever would change it is an error of class
-#' `dpts_error_store_moved`, in every process. So no reward is released twice, and nothing is restored.
+#' `agent_copy()` takes an agent from SQLite to PostgreSQL, or back, while it serves. All that the store holds
+#' is copied at one moment, read back and compared: journal, tickets, releases and state. From then on the
+#' agent lives in the new store: the old one can be looked at, and whatever would change it is an error of
+#' class `dpts_error_store_moved`, in every process. So no reward is released twice, and nothing is restored.
 #'
 #' Services on the old store answer 503 until they are started on the new one. Tickets, keys and persons are
 #' known there. Should the machine stop between the two, the old store goes on as if nothing had happened:
@@ -189,10 +189,10 @@ copy_to <- function(agent, place, move = FALSE) {
 
 #' Say that the store was restored from an old copy
 #'
-#' Makes an agent safe after an old copy of its database was put back. Whoever goes back to an old copy of the
-#' store releases rewards a second time. Tell the agent, and its ledger counts twice from now on: in what it
-#' prints, in `dpts_privacy()`, in its service and against its `budget`. An agent that is beyond its budget
-#' learns no more: it chooses the arm that was chosen most, and its choices are no rounds.
+#' `agent_restored()` makes an agent safe after an old copy of its database was put back. An old copy releases
+#' rewards a second time. After this call the ledger counts every release twice: in what it prints, in
+#' `dpts_privacy()`, in its service and against its `budget`. An agent that is beyond its budget learns no
+#' more: it chooses the arm that was chosen most, and its choices are no rounds.
 #'
 #' Opening a store handles deadlines that have passed, and may release sums. Prefer
 #' `agent_open(store, restored = TRUE)`, which counts the return first: an agent without budget left then
@@ -214,7 +214,7 @@ agent_restored <- function(agent) {
 
 #' Say what time it is
 #'
-#' Confirms a clock that an agent does not believe, or mends an agent whose clock was ahead.
+#' `agent_clock()` confirms a clock that an agent does not believe, or mends an agent whose clock was ahead.
 #'
 #' A clock that is more than the `deadline`, and more than a day, ahead of the agent's last change is not
 #' believed: by that time all that is open would be resolved without a reward. [agent_choose()] and

@@ -12,7 +12,7 @@
 
 #' Another outcome of the same people
 #'
-#' Describes an outcome that an agent counts beside the reward, such as harm, cost or retention. It has its
+#' `agent_outcome()` describes an outcome that an agent counts beside the reward, such as harm, cost or retention. It has its
 #' own range, deadline, privacy budget and noise, and can guard an experiment: an arm that is proved to be
 #' worse than the control is paused.
 #'
@@ -30,7 +30,7 @@
 #'
 #' @section Guards:
 #' With `guard = 0.02` an arm is paused once it is proved that its mean of this outcome is more than 0.02
-#' worse than that of the policy's `control`. The proof is [evidence()] by tosses, so it holds under drift:
+#' worse than that of the policy's `control`. The proof is [evidence()] by randomisation, so it holds under drift:
 #' with k arms the threshold is ln((k - 1) / `error`), and the probability that a guard ever pauses an arm
 #' that is not worse by more than `guard`, on average over the people so far, is at most `error`. An arm that
 #' guards are to watch loses people slowly if it is chosen rarely, so keep its `floor` high.
@@ -43,12 +43,12 @@
 #' with the control gains no people and no evidence. You may resume the arm. The next release pauses it again
 #' if it is still proved to be worse.
 #'
-#' Who does not answer counts as `missing`. With a guard you must say what that is: as 0, an arm whose people
+#' A person who does not answer counts as `missing`. With a guard you must say what that is: as 0, an arm whose people
 #' get lost looks safe.
 #'
 #' @section Privacy:
 #' An outcome of a person is in one sum, with N(0, 1 / `mu`^2) or Lap(1 / `epsilon`) noise in units of its
-#' range. What is promised for a person is for all outcomes together: neighbours differ in the reward and in
+#' range. The guarantee for a person is for all outcomes together: neighbours differ in the reward and in
 #' each outcome, each replaced by any value. With Gaussian noise, m rewards of a person at most and budgets
 #' mu_h of all outcomes, the reward's included, that is mu^2 = m (mu_1^2 + mu_2^2 + ...); with Laplace noise
 #' epsilons add up. Whether and when somebody answered is as protected as the answer.

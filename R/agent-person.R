@@ -2,7 +2,7 @@
 
 #' What is held of a person
 #'
-#' Shows what a running agent keeps of somebody, and removes it on request.
+#' `agent_person()` shows what a running agent keeps of somebody, and removes it on request.
 #'
 #' @details
 #' Of a person the store has a row: the keyed hash of the identifier, how many of the person's choices count,

@@ -2,10 +2,10 @@
 
 #' What an agent has done
 #'
-#' Says what a running agent has done and learned, and how much privacy it has spent. The verbs that ask a
-#' simulation ask an agent, too: `pulls()` counts its choices, `dpts_history()` lists them, `estimates()` says
-#' what the released sums tell of the arms, `dpts_privacy()` what has leaked of a reward and of a person, and
-#' how much can ever leak.
+#' These functions say what a running agent has done and learned, and how much privacy
+#' it has spent. The verbs that ask a simulation ask an agent, too: `pulls()` counts its choices,
+#' `dpts_history()` lists them, `estimates()` says what the released sums tell of the arms, `dpts_privacy()`
+#' what has leaked of a reward and of a person, and how much can ever leak.
 #'
 #' # Estimates
 #' Intervals are those of [estimates()]: they hold at every time, however often one looks, and cost no
@@ -281,7 +281,7 @@ print.dpts_agent <- function(x, ...) {
 
 #' Summarise an agent
 #'
-#' Says of each arm of an agent how often it was chosen, and what is known of its mean.
+#' `summary()` says of each arm of an agent how often it was chosen, and what is known of its mean.
 #'
 #' @inheritSection dpts_agent What is published
 #' @param object An agent.
@@ -307,7 +307,7 @@ summary.dpts_agent <- function(object, ..., level = 0.95) {
 
 #' Plot an agent
 #'
-#' Draws how often an agent has chosen each arm, or what it knows of the arms.
+#' `autoplot()` draws how often an agent has chosen each arm, or what it knows of the arms.
 #' `"shares"`: each arm's share of the choices so far, against rounds. `"estimates"`: the
 #' arms' means with 95% intervals that hold at all times together.
 #'

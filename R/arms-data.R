@@ -1,7 +1,7 @@
 #' Arms with rewards from a data frame
 #'
-#' Turns a completed trial into a problem: each arm's rewards are drawn from the outcomes that were
-#' recorded for it.
+#' `arms_data()` turns a completed trial into a problem: each arm's rewards are drawn from the outcomes that
+#' were recorded for it.
 #'
 #' @details
 #' With replacement, a reward is one of its arm's outcomes, each with the same probability: the trial

@@ -1,6 +1,6 @@
 #' Draw a problem
 #'
-#' Draws the means of the arms: over time where they change, else one point for each arm.
+#' `autoplot()` draws the means of the arms: over time where they change, else one point for each arm.
 #'
 #' @param object An `arms` object.
 #' @param ... Must be empty.

@@ -1,7 +1,7 @@
 #' Arms whose rewards can be predicted in part
 #'
-#' Simulates outcomes of which something is known of each person beforehand, such as last month's score.
-#' [policy_randomised()] with `predicted` uses it; other policies ignore it.
+#' `arms_predicted()` simulates outcomes of which something is known of each person beforehand, such as last
+#' month's score. [policy_randomised()] with `predicted` uses it; other policies ignore it.
 #'
 #' @details
 #' Person t has the deviation z_t ~ N(0, `r2`), and pulled in the same round arm a gives means_a + `sd` (z_t +

@@ -1,7 +1,8 @@
 #' People of several strata
 #'
-#' Simulates people of several strata, such as countries or age groups, each with arms of its own. Policies
-#' are run with strata, as by `dpts_agent(strata = )`: each stratum has its own blocks and probabilities.
+#' `arms_strata()` simulates people of several strata, such as countries or age groups, each with arms of its
+#' own. Policies are run with strata, as by `dpts_agent(strata = )`: each stratum has its own blocks and
+#' probabilities.
 #'
 #' @details
 #' In each round a person of one stratum comes, independently, with the probabilities `share`, and gets one of

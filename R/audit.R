@@ -1,9 +1,9 @@
 #' Audit the privacy of a policy
 #'
-#' Attacks a policy and reports a lower bound on what it reveals, to compare with the guarantee that it
-#' declares. The policy runs on two neighbouring streams of rewards many times. If the arms that it publishes
-#' distinguish the streams better than the guarantee allows, the guarantee or its implementation is wrong. An
-#' audit can refute a guarantee but never prove one. The article "How private is it really?"
+#' `dpts_audit()` attacks a policy and reports a lower bound on what it reveals, to compare with the guarantee
+#' that it declares. The policy runs on two neighbouring streams of rewards many times. If the arms that it
+#' publishes distinguish the streams better than the guarantee allows, the guarantee or its implementation is
+#' wrong. An audit can refute a guarantee but never prove one. The article "How private is it really?"
 #' (`vignette("audit", "dpts")`) puts claims, bounds and audits of eight policies side by side.
 #'
 #' @details

@@ -146,7 +146,7 @@ factorisation <- function(bound, items = 0) .Call(C_toeplitz, as.double(bound), 
 
 #' Feed a private counter
 #'
-#' Gives a private counter its next numbers; it answers with noisy running sums.
+#' `counter_add()` gives a private counter its next numbers; it answers with noisy running sums.
 #'
 #' @param counter A counter, from [counter_tree()] and its family.
 #' @param x The next items: one or more numbers in \[0, 1\].

@@ -2,9 +2,10 @@
 
 #' Draw evidence and effects
 #'
-#' Draws how near an arm is to being declared best, or how far apart arms are. `evidence()`: for each arm
-#' the least of its evidence over its rivals, which must reach the dashed line for a verdict; with `against`,
-#' the evidence of each arm on both sides. `effects()`: the differences between arms with their intervals.
+#' `autoplot()` draws how near an arm is to being declared best, or how far apart arms are. `evidence()`: for
+#' each arm the least of its evidence over its rivals, which must reach the dashed line for a verdict; with
+#' `against`, the evidence of each arm on both sides. `effects()`: the differences between arms with their
+#' intervals.
 #'
 #' @param object A result of [evidence()] or of [effects()][effects.dpts_simulation].
 #' @param ... Must be empty.

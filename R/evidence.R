@@ -54,10 +54,10 @@
 #' rewards of 0 or 1. Permuted blocks use these alone. Residuals (`predicted` of [policy_randomised()]) are
 #' never 0 or 1, so they have no such rest, and the first centre is that of correct predictions.
 #'
-#' By means, a batch of L rewards multiplies the evidence that the mean is above theta by e^(l (y - c L) - psi
-#' (Q + (1 - 2 c) y + L (c^2 - 1/4))) / (1 + l (theta - c))^L, divided by the same expectation. Here psi =
-#' (-ln(1 - l c) - l c) / c^2; below theta -l and 1 - c take the places of l and c. In W_ab half of the
-#' capital of the pair is on these bets. Correlated noise is charged as without squares.
+#' By means, a batch of L rewards multiplies the evidence that the mean is above theta by a factor, divided by
+#' the same expectation. It is e^(l (y - c L) - psi (Q + (1 - 2 c) y + L (c^2 - 1/4))) / (1 + l (theta -
+#' c))^L, with psi = (-ln(1 - l c) - l c) / c^2. Below theta, -l and 1 - c take the places of l and c. In W_ab
+#' half of the capital of the pair is on these bets. Correlated noise is charged as without squares.
 #'
 #' @section Against a known rate:
 #' With `against = 0.3` each arm is compared with a mean reward of 0.3 in place

@@ -2,9 +2,9 @@
 
 #' What a paper claims about a figure, measured
 #'
-#' Checks a reproduced figure against what its paper says of it. Each experiment of the catalogue carries what
-#' its paper says the figure shows. A claim is turned into a margin that is positive if the claim holds, such
-#' as the regret of the policy that should be worse less the regret of the other, run by run.
+#' `claims()` checks a reproduced figure against what its paper says of it. Each experiment of the catalogue
+#' carries what its paper says the figure shows. A claim is turned into a margin that is positive if the claim
+#' holds, such as the regret of the policy that should be worse less the regret of the other, run by run.
 #'
 #' Policies of one simulation share random numbers run by run, so that differences are taken within runs and
 #' the standard error is theirs. Where a claim is about several pairs, the least favourable one, in standard

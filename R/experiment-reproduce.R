@@ -2,8 +2,9 @@
 
 #' Reproduce an experiment of the papers
 #'
-#' Makes a published figure again, on your machine. Runs one experiment of [dpts_experiment()] and returns its
-#' data; `autoplot()` draws the paper's figure from it, and [claims()] measures what the paper says about it.
+#' `dpts_reproduce()` makes a published figure again, on your machine. Runs one experiment of
+#' [dpts_experiment()] and returns its data; `autoplot()` draws the paper's figure from it, and [claims()]
+#' measures what the paper says about it.
 #'
 #' @param id An id of [dpts_experiment()], or what it returned.
 #' @param ... Parameters that the paper leaves open, passed to [dpts_experiment()].
@@ -185,7 +186,7 @@ tbl_sum.dpts_reproduction <- function(x, ...) {
 
 #' Draw a figure of the papers
 #'
-#' Draws a published figure from your own runs.
+#' `autoplot()` draws a published figure from your own runs.
 #'
 #' @param object A result of [dpts_reproduce()].
 #' @param ... Must be empty.

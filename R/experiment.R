@@ -3,9 +3,9 @@
 
 #' The experiments of the papers
 #'
-#' Lists the published figures that this package can make again. Every figure of Ou et al. (2024), of Hu and
-#' Hegde (2022) and of Mishra and Thakurta (2015) as data: the arms, the policies, the horizon, the number of
-#' runs. [dpts_reproduce()] runs one and `autoplot()` draws the figure.
+#' `dpts_experiment()` lists the published figures that this package can make again. Every figure of Ou et al.
+#' (2024), of Hu and Hegde (2022) and of Mishra and Thakurta (2015) as data: the arms, the policies, the
+#' horizon, the number of runs. [dpts_reproduce()] runs one and `autoplot()` draws the figure.
 #'
 #' @details
 #' A paper's text often does not give all parameters of its figures. Each parameter left open is an

@@ -2,8 +2,8 @@
 
 #' An interactive page
 #'
-#' Opens a page in the browser that shows at once what privacy costs. You drag the means of the arms, choose a
-#' guarantee with a slider and tick policies.
+#' `dpts_explore()` opens a page in the browser that shows at once what privacy costs. You drag the means of
+#' the arms, choose a guarantee with a slider and tick policies.
 #'
 #' @details
 #' The page answers six questions: how much reward is lost (*Regret*); which arms are pulled (*Shares*); how

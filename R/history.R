@@ -1,7 +1,7 @@
 #' Every round of a simulation or a replay
 #'
-#' Lists every round: which arm was pulled, and its reward. The rounds are kept by [dpts_simulate()] or
-#' [dpts_replay()] with `history = TRUE`.
+#' `dpts_history()` lists every round: which arm was pulled, and its reward. The rounds are kept by
+#' [dpts_simulate()] or [dpts_replay()] with `history = TRUE`.
 #'
 #' @details
 #' Keeping the rounds changes no other number of the simulation. Where many rounds are simulated at once,
@@ -65,7 +65,7 @@ dpts_history.dpts_replay <- dpts_history.dpts_simulation
 
 #' A log of a simulation
 #'
-#' Turns a simulation into a log, such as a web page would have written.
+#' `as_log()` turns a simulation into a log, such as a web page would have written.
 #' The log has the probability of each choice, so that [dpts_ope()] and [dpts_replay()] accept it.
 #'
 #' The last person in a block of [policy_randomised()] with `permuted = TRUE` gets the arm that is left: such
@@ -105,7 +105,7 @@ as_log <- function(x) {
 
 #' Draw the share of pulls over time
 #'
-#' Draws which share of the pulls each arm had, over all runs, in stretches of rounds.
+#' `autoplot()` draws which share of the pulls each arm had, over all runs, in stretches of rounds.
 #'
 #' @param object A result of [dpts_history()].
 #' @param ... Must be empty.

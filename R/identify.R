@@ -125,8 +125,8 @@ tbl_sum.dpts_identification <- function(x, ...) {
 
 #' Count people and wrong verdicts
 #'
-#' Says how many people a verdict takes, and how often it is wrong. `autoplot()` draws the share of runs that
-#' had a verdict, against the number of people, for each policy.
+#' `summary()` says how many people a verdict takes, and how often it is wrong. `autoplot()` draws the share
+#' of runs that had a verdict, against the number of people, for each policy.
 #'
 #' @param object A result of [dpts_identify()].
 #' @param ... Must be empty.

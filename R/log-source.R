@@ -1,7 +1,7 @@
 #' A log in chunks: a query, a file, or a function
 #'
-#' Makes a source of chunks for [dpts_replay()] and [dpts_ope()] from a log that does not fit into memory.
-#' The results are bit for bit those of the same log in a data frame, for every size of chunks.
+#' `log_query()` makes a source of chunks for [dpts_replay()] and [dpts_ope()] from a log that does not fit
+#' into memory. The results are bit for bit those of the same log in a data frame, for every size of chunks.
 #'
 #' @details
 #' A source is read once and in order. Each chunk is checked and its events are written to a file

@@ -1,7 +1,7 @@
 #' Release numbers with privacy noise
 #'
-#' Adds noise to numbers, so that they may be published. The Laplace, Gaussian and Gamma mechanisms: add noise
-#' to a number or a vector, so that what is returned is private.
+#' `mechanism_laplace()` adds noise to numbers, so that they may be published. The Laplace, Gaussian and Gamma
+#' mechanisms: add noise to a number or a vector, so that what is returned is private.
 #'
 #' @details
 #' * Laplace: independent noise of density exp(-|z| / s) / (2 s), s = `sensitivity` /
@@ -139,8 +139,8 @@ scale_type.dpts_release <- function(x) "continuous"
 
 #' Accuracy of the Laplace mechanism for counting queries
 #'
-#' Says how far off noisy counts may be. How far off the answers to k counting queries on n records may be,
-#' and how likely: any two of noise, error and failure probability give the third.
+#' `laplace_accuracy()` says how far off noisy counts may be. How far off the answers to k counting queries on
+#' n records may be, and how likely: any two of noise, error and failure probability give the third.
 #'
 #' @details
 #' A counting query is the share of n records that have a property, so one record moves it by

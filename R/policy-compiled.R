@@ -3,9 +3,9 @@
 
 #' A policy in C of your own
 #'
-#' Compiles a policy of your own, written in C with the header `dpts.h` of this package, and checks that it
-#' keeps the contract. It runs as fast as the policies of the package, and can be used wherever they can: in
-#' simulations on threads, replays, audits and agents. See `vignette("policy-in-c")`.
+#' `policy_compiled()` compiles a policy of your own, written in C with the header `dpts.h` of this package,
+#' and checks that it keeps the contract. It runs as fast as the policies of the package, and can be used
+#' wherever they can: in simulations on threads, replays, audits and agents. See `vignette("policy-in-c")`.
 #'
 #' @details
 #' The header is `system.file("include", "dpts.h", package = "dpts")`; it says what each function of a policy

@@ -1,7 +1,7 @@
 #' Your own policy, written in R
 #'
-#' Makes a policy of your own from three R functions. You can use it wherever a policy can be used, together
-#' with those of the package: in [dpts_simulate()], [dpts_replay()] and their relatives.
+#' `policy_custom()` makes a policy of your own from three R functions. You can use it wherever a policy can
+#' be used, together with those of the package: in [dpts_simulate()], [dpts_replay()] and their relatives.
 #'
 #' @details
 #' The functions, with any names for their arguments:

@@ -36,8 +36,8 @@ no_strata <- function(policy) {
 
 #' Restart a policy at regular intervals
 #'
-#' Restarts a policy every `every` rounds, so that it forgets all it has learned: the simplest way to follow
-#' means that change over time.
+#' `policy_restart()` restarts a policy every `every` rounds, so that it forgets all it has learned: the
+#' simplest way to follow means that change over time.
 #'
 #' @details
 #' Each life of the policy is a run of `every` rounds of its own: its clock starts at 1 and its counts
@@ -99,8 +99,8 @@ kernel.dpts_policy_restart <- function(policy, horizon) {
 
 #' Local privacy: randomise each reward before the policy sees it
 #'
-#' Randomises each reward before it leaves the person, for people who do not trust the learner. Each reward
-#' becomes a random bit, and the policy, which may be any, sees and keeps only bits.
+#' `policy_local()` randomises each reward before it leaves the person, for people who do not trust the
+#' learner. Each reward becomes a random bit, and the policy, which may be any, sees and keeps only bits.
 #'
 #' @details
 #' A reward r of \[0, 1\] becomes a bit in two steps:

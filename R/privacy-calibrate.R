@@ -1,7 +1,7 @@
 #' The least variance scale within a privacy budget
 #'
-#' Finds the smallest `variance_scale` of Gaussian Thompson sampling, with given pre-pulls, for which an
-#' accountant certifies a privacy budget.
+#' `dpts_calibrate()` finds the smallest `variance_scale` of Gaussian Thompson sampling, with given pre-pulls,
+#' for which an accountant certifies a privacy budget.
 #'
 #' @details
 #' With mu the Gaussian DP of the whole run, `"gdp"` needs `variance_scale` = rounds /

@@ -1,10 +1,9 @@
 #' Gaussian differential privacy: exact conversions
 #'
-#' @description
-#' Converts between two measures of how much may leak: one number mu, and a pair of epsilon and delta.
-#' A mechanism is mu-GDP when telling two neighbouring streams apart from its output is
-#' at least as hard as telling N(0, 1) from N(mu, 1) by one draw. These functions convert
-#' between mu and the curve of (epsilon, delta) that it stands for, without loss:
+#' @description These functions convert between two measures of how much may leak: one number mu, and a pair
+#' of epsilon and delta. A mechanism is mu-GDP when telling two neighbouring streams apart from its output is
+#' at least as hard as telling N(0, 1) from N(mu, 1) by one draw. These functions convert between mu and the
+#' curve of (epsilon, delta) that it stands for, without loss:
 #'
 #' * `gdp_delta()` is the delta at epsilon,
 #' * `gdp_epsilon()` the epsilon at delta,

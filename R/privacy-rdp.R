@@ -1,8 +1,8 @@
 #' From Rényi differential privacy to epsilon and delta
 #'
-#' Converts Rényi differential privacy into epsilon and delta. A mechanism is (alpha, D)-RDP when the Rényi
-#' divergence of order alpha between its outputs on neighbouring streams is at most D. Every order gives an
-#' epsilon at delta; the smallest may be used.
+#' `rdp_epsilon()` converts Rényi differential privacy into epsilon and delta. A mechanism is (alpha, D)-RDP
+#' when the Rényi divergence of order alpha between its outputs on neighbouring streams is at most D. Every
+#' order gives an epsilon at delta; the smallest may be used.
 #'
 #' @details
 #' The conversions of D at order alpha are

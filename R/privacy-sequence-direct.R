@@ -1,8 +1,8 @@
 #' The direct accountant: what the published arms leak, straight in epsilon and delta
 #'
-#' @description
-#' Bounds from above how much the arms that Gaussian Thompson sampling chooses reveal. [sequence_rdp()] bounds
-#' Rényi divergences in the same setting; here nothing is lost in a conversion.
+#' @description These functions bound from above how much the arms that Gaussian Thompson sampling chooses
+#' reveal. [sequence_rdp()] bounds Rényi divergences in the same setting; here nothing is lost in a
+#' conversion.
 #'
 #' * `sequence_gdp()` gives a mu such that the published arms are mu-GDP up to `nu`: one
 #'   statement for every epsilon, which composes.

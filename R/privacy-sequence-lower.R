@@ -1,7 +1,7 @@
 #' How much the published arms leak at least
 #'
-#' Bounds from below how much Gaussian Thompson sampling reveals: at each delta, an epsilon that an explicit
-#' adversary achieves. [sequence_epsilon()] is the bound from above.
+#' `sequence_lower_bound()` bounds from below how much Gaussian Thompson sampling reveals: at each delta, an
+#' epsilon that an explicit adversary achieves. [sequence_epsilon()] is the bound from above.
 #'
 #' @details
 #' The adversary is the one that the upper bounds assume. It knows the largest draw of the other arms and

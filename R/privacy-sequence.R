@@ -1,10 +1,10 @@
 #' The sequence accountant: what the published arms leak
 #'
-#' @description
-#' Bounds how much the sequence of arms that Gaussian Thompson sampling chooses reveals. Ou, Avella Medina and
-#' Cummings (2024) bound Gaussian Thompson sampling as if every round published the whole vector of posterior
-#' draws. Only the arm is published. The sequence accountant bounds the Rényi divergence of the *sequence of
-#' arms*. At every order it is at most theirs, and at long horizons smaller by orders of magnitude.
+#' @description `sequence_rdp()` bounds how much the sequence of arms that Gaussian Thompson sampling chooses
+#' reveals. Ou, Avella Medina and Cummings (2024) bound Gaussian Thompson sampling as if every round published
+#' the whole vector of posterior draws. Only the arm is published. The sequence accountant bounds the Rényi
+#' divergence of the *sequence of arms*. At every order it is at most theirs, and at long horizons smaller by
+#' orders of magnitude.
 #'
 #' * `sequence_rdp()` gives the bound, a number for each order alpha.
 #' * `sequence_account()` also gives the bound for full publication, the method of computation,

@@ -1,6 +1,7 @@
 #' Read the Open Bandit Dataset
 #'
-#' Reads one log of the Open Bandit Dataset into a data frame for [dpts_replay()] and [dpts_ope()].
+#' `read_open_bandit()` reads one log of the Open Bandit Dataset into a data frame for [dpts_replay()] and
+#' [dpts_ope()].
 #'
 #' @details
 #' Columns whose names start with `context_` are what the contextual policies see by default: a constant;

@@ -1,8 +1,8 @@
 #' Read the Yahoo! front page log (R6A)
 #'
-#' Reads a log of news articles and clicks. It takes the files of "Yahoo! Front Page Today Module User Click
-#' Log Dataset, version 1.0" (`ydata-fp-td-clicks-v1_0`), plain or compressed by gzip, into a data frame for
-#' [dpts_replay()].
+#' `read_yahoo_r6()` reads a log of news articles and clicks. It takes the files of "Yahoo! Front Page Today
+#' Module User Click Log Dataset, version 1.0" (`ydata-fp-td-clicks-v1_0`), plain or compressed by gzip, into
+#' a data frame for [dpts_replay()].
 #'
 #' @details
 #' A line holds a time, the article that was shown, whether it was clicked, the

@@ -1,7 +1,7 @@
 #' Regret bounds from the papers
 #'
-#' Says how much reward a policy loses at most by the theorem of its paper, and how much any policy loses in
-#' the long run.
+#' `regret_bound()` says how much reward a policy loses at most by the theorem of its paper, and how much any
+#' policy loses in the long run.
 #'
 #' @details
 #' Most papers give an order without constants. Then `bound` is `NA`, because any number would be
@@ -56,7 +56,7 @@ regret_bound <- function(policy, arms, horizon) {
 
 #' Draw regret bounds
 #'
-#' Draws how much reward policies lose at most, and lower bounds as the horizon grows.
+#' `autoplot()` draws how much reward policies lose at most, and lower bounds as the horizon grows.
 #'
 #' @param object A result of [regret_bound()].
 #' @param ... Must be empty.

@@ -38,10 +38,11 @@ EVENTS <- c("begin", "added", "retired", "end")
 
 #' The noisy sums that a policy has released
 #'
-#' Lists every noisy sum that a policy has published: of which arm, of how many rewards, and with which noise.
-#' `dpts_releases()` makes this table of a simulation, a replay or an agent. `as_releases()` makes one of sums
-#' that other software has released. [evidence()], [effects()][effects.dpts_simulation], [verdict()] and
-#' [estimates()] read this table and nothing else, so they cost no privacy beyond the releases.
+#' `dpts_releases()` lists every noisy sum that a policy has published: of which arm, of how many rewards, and
+#' with which noise. `dpts_releases()` makes this table of a simulation, a replay or an agent. `as_releases()`
+#' makes one of sums that other software has released. [evidence()], [effects()][effects.dpts_simulation],
+#' [verdict()] and [estimates()] read this table and nothing else, so they cost no privacy beyond the
+#' releases.
 #'
 #' @section Columns:
 #' A row is one release of one arm. A row in which no reward was released has an `event`.

@@ -1,6 +1,6 @@
 #' Estimates of the arms' means from what a policy released
 #'
-#' Says what a policy's published numbers tell about the mean of each arm.
+#' `estimates()` says what a policy's published numbers tell about the mean of each arm.
 #' Estimates with intervals, at the end of each run, from what the policy has released about the
 #' rewards. They cost no privacy: anyone who sees the releases can compute them.
 #'

@@ -32,7 +32,7 @@ tbl_sum.dpts_ope <- function(x, ...) {
 
 #' Compare off-policy estimates with the log
 #'
-#' Compares the estimated mean reward of the target with the mean reward of the log.
+#' `summary()` compares the estimated mean reward of the target with the mean reward of the log.
 #'
 #' @param object A result of [dpts_ope()].
 #' @param ... Must be empty.

@@ -89,8 +89,8 @@ print.dpts_plan <- function(x, ...) print_lines(x, ...)
 
 #' Shares, and what is claimed of each arm
 #'
-#' Says how many people get each arm of a plan, and how often the arm is claimed to be better. `autoplot()`
-#' draws what each design finds, and what it costs.
+#' `summary()` says how many people get each arm of a plan, and how often the arm is claimed to be better.
+#' `autoplot()` draws what each design finds, and what it costs.
 #'
 #' @param object A result of [dpts_plan()].
 #' @param ... Must be empty.

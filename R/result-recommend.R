@@ -156,7 +156,7 @@ guarantees_at <- function(policies, setup) {
 
 #' The policy that a recommendation or a tuning names
 #'
-#' Extracts a policy from a recommendation or a tuning, ready for [dpts_simulate()].
+#' `recommended_policy()` extracts a policy from a recommendation or a tuning, ready for [dpts_simulate()].
 #'
 #' @param x A result of [dpts_recommend()] or [dpts_tune()].
 #' @param ... Must be empty.
@@ -220,8 +220,8 @@ one_best <- function(best) {
 
 #' Summarise a recommendation
 #'
-#' Lists all candidates of [dpts_recommend()] with their regret and their difference to the best, those that
-#' were dropped too, with the reason. `autoplot()` draws them.
+#' `summary()` lists all candidates of [dpts_recommend()] with their regret and their difference to the best,
+#' those that were dropped too, with the reason. `autoplot()` draws them.
 #'
 #' @param object A result of [dpts_recommend()].
 #' @param ... Must be empty.

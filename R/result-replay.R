@@ -72,7 +72,8 @@ words_statements <- function(x) {
 
 #' Average a replay over its runs
 #'
-#' Averages the reward of each policy on a log over the runs, with intervals. `autoplot()` draws it.
+#' `summary()` averages the reward of each policy on a log over the runs, with intervals. `autoplot()` draws
+#' it.
 #'
 #' @details
 #' A rate has two sources of error. Runs differ in the policy's random numbers: this error shrinks with more

@@ -62,7 +62,7 @@ name_problem <- function(x, label) {
 
 #' Average the curves of a simulation over its runs
 #'
-#' Averages the regret of each policy over the runs, with confidence intervals.
+#' `summary()` averages the regret of each policy over the runs, with confidence intervals.
 #'
 #' @section Intervals:
 #' The interval of a mean regret is Student's on the logarithm, widened on each side by what unseen runs may
@@ -211,7 +211,7 @@ constant_columns <- function(columns, group) {
 
 #' How often each arm was pulled
 #'
-#' Counts how often each arm was pulled in each run.
+#' `pulls()` counts how often each arm was pulled in each run.
 #'
 #' @param x A result of [dpts_simulate()] or [dpts_replay()].
 #' @param ... Must be empty.
@@ -271,7 +271,7 @@ abort_as_of <- function(policy, t, why) {
 
 #' Draw pulls and estimates of arms
 #'
-#' Draws the number of pulls of each arm, or the estimates of its mean from the released sums.
+#' `autoplot()` draws the number of pulls of each arm, or the estimates of its mean from the released sums.
 #'
 #' @param object A result of [pulls()] or [estimates()], of a simulation or an agent.
 #' @param ... Must be empty.
@@ -464,10 +464,10 @@ with_band <- function(stats) stats[is.finite(stats$lower) & is.finite(stats$uppe
 
 #' Draw regret curves
 #'
-#' Draws the mean cumulative regret of each policy against rounds, with a confidence band, and a panel for
-#' each problem if there are several. If only one round is recorded, it draws points with intervals. More
-#' than twelve problems are drawn as a performance profile: the share of problems on which a policy's regret
-#' is within a factor of the least. The caption says where one run makes much of a mean (see
+#' `autoplot()` draws the mean cumulative regret of each policy against rounds, with a confidence band, and a
+#' panel for each problem if there are several. If only one round is recorded, it draws points with intervals.
+#' More than twelve problems are drawn as a performance profile: the share of problems on which a policy's
+#' regret is within a factor of the least. The caption says where one run makes much of a mean (see
 #' [summary.dpts_simulation()]).
 #'
 #' @param object A result of [dpts_simulate()].

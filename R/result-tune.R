@@ -71,7 +71,7 @@ after_join.dpts_tuning <- function(x) {
 
 #' The best row of each accountant
 #'
-#' Picks the setting of least regret for each accountant. `autoplot()` draws all settings: mean
+#' `summary()` picks the setting of least regret for each accountant. `autoplot()` draws all settings: mean
 #' regret against pre-pulls, one line for each accountant, with confidence intervals and a ring around the
 #' best. The axis of pre-pulls is logarithmic in 1 + `prepulls`.
 #'

@@ -323,7 +323,7 @@ words_row <- function(row) {
 
 #' What the rows of a result belong to
 #'
-#' Says which policies and arms the rows of a result belong to.
+#' `policies()` says which policies and arms the rows of a result belong to.
 #' The labels of a result carry what they stand for, even if they were renamed: `policies()` gives the
 #' policies, `dpts_problems()` the arms that they were run on.
 #'

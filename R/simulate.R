@@ -193,9 +193,9 @@ check_horizon <- function(policies, k, horizon) {
 
 #' Run numbers from one to another
 #'
-#' Numbers the runs of a part of a simulation. It gives `from`, `from + 1`, ..., `to`, for the argument `runs`
-#' of [dpts_simulate()] and its relatives. Unlike `from:to` they stay run numbers when there is only one of
-#' them: `runs = 7:7` asks for seven runs, `runs = run_range(7, 7)` for run 7.
+#' `run_range()` numbers the runs of a part of a simulation. It gives `from`, `from + 1`, ..., `to`, for the
+#' argument `runs` of [dpts_simulate()] and its relatives. Unlike `from:to` they stay run numbers when there
+#' is only one of them: `runs = 7:7` asks for seven runs, `runs = run_range(7, 7)` for run 7.
 #'
 #' @param from,to Whole numbers from 1, `from` not above `to`.
 #' @returns The run numbers: whole numbers of class `AsIs`, as [I()] makes it.

@@ -48,3 +48,16 @@ test_that("no sentence of a help page is longer than 60 words, and none is longe
   parts <- unlist(lapply(pages, function(text) strsplit(text, "(?<=[.:;!?]) +", perl = TRUE)))
   expect_identical(unname(parts[count(parts) > 45]), character())
 })
+
+test_that("the description of a help page has a subject", {
+  pages <- list.files(file.path("..", "..", "man"), "\\.Rd$", full.names = TRUE)
+  skip_if(length(pages) == 0, "the sources are not here")
+  first <- vapply(pages, function(file) {
+    lines <- readLines(file, encoding = "UTF-8")
+    lines[match("\\description{", lines) + 1]
+  }, "")
+  # a verb of the third person at the very beginning
+  verb <- "^(Add|Attack|Average|Bound|Check|Compare|Compile|Confirm|Convert|Count|Draw|End|Extract|Find|Give|Let|List|Make|Number|Open|Pick|Randomise|Read|Restart|Run|Say|Show|Simulate|Start|Take|Trie|Turn|Watch|Write|Return|Compute|Estimate)s "
+  expect_match("Draws the means", verb)
+  expect_identical(unname(grep(verb, first, value = TRUE)), character())
+})
