@@ -148,10 +148,12 @@ check_terms <- function(terms) {
   }
   if (is.null(terms$budget)) return(invisible())
   if (promises_nothing(guarantee)) {
-    refuse("`budget` names %s, but policy \"%s\" has no privacy guarantee.", format(terms$budget), policy$name)
+    refuse("`budget` names %s, but policy \"%s\" has no privacy guarantee.", format(terms$budget),
+           policy$name)
   }
   if (is_over(terms, 0)) {
-    refuse("`policy` has the guarantee %s, which is not inside the `budget` of %s.", format(whole_promise(terms, 0)),
+    refuse("`policy` has the guarantee %s, which is not inside the `budget` of %s.",
+           format(whole_promise(terms, 0)),
            format(terms$budget))
   }
 }

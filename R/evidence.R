@@ -554,10 +554,12 @@ released_whole <- function(record, by_block) {
 inform_means <- function(record) {
   inform_once("means", class = "dpts_message_means", message = c(
     sprintf("%s %s: the evidence is for means that do not change.", sub("^p", "P", words_source(record)),
-            if (record$permuted) "randomises in fixed numbers" else if (record$tosses) "is judged by means" else
+            if (record$permuted) "randomises in fixed numbers" else
+              if (record$tosses) "is judged by means" else
               "does not randomise people to arms"),
     i = paste0(if (!record$tosses) "Assignments come in blocks of one arm. ",
-               "Nothing here protects against a time trend; evidence by randomisation does (`policy_randomised()`).")
+               "Nothing here protects against a time trend; evidence by randomisation does ",
+               "(`policy_randomised()`).")
   ))
 }
 

@@ -67,7 +67,7 @@ explore_page <- function(means, horizon) {
           panel("Regret", shiny::plotOutput("regret", height = 360)),
           panel("Shares", shiny::plotOutput("shares", height = 360)),
           panel("Promise", shiny::plotOutput("curve", height = 360)),
-          panel("Guess", shiny::p("What does this guarantee mean? Two data sets differ in one person's reward."),
+          panel("Guess", shiny::p("What does this mean? Two data sets differ in one person's reward."),
                 shiny::div(class = "big", shiny::textOutput("riddle")),
                 shiny::actionButton("no", "It was 0"), shiny::actionButton("yes", "It was 1"),
                 shiny::div(class = "big", shiny::textOutput("score", container = shiny::p))),
@@ -167,7 +167,9 @@ explore_server <- function(input, output, session) {
   })
   output$code <- shiny::renderText({
     tab <- input$tab %||% "regret"
-    if (tab == "guess") return("rho <- exp(-epsilon)\n# the best guess is right with probability 1 / (1 + rho)")
+    if (tab == "guess") {
+      return("rho <- exp(-epsilon)\n# the best guess is right with probability 1 / (1 + rho)")
+    }
     explore_text(calls(tab, if (tab %in% names(times)) times[[tab]]() else 0))
   })
   explore_game(input, output, epsilon)

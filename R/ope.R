@@ -153,8 +153,9 @@ ope_target <- function(target, data) {
 # A policy, as the matrix of its probabilities in a replay
 ope_target_policy <- function(policy, data, seed) {
   if (!is_true_of(policy, "knows_chances")) {
-    abort_arg("target", sprintf(paste("a policy that says its probabilities, as policy_exp3() does; policy \"%s\"",
-                                      "does not"), policy$name))
+    abort_arg("target", sprintf(
+      "a policy that says its probabilities, such as policy_exp3(); policy \"%s\" does not", policy$name
+    ))
   }
   policies <- stats::setNames(list(policy), policy$name)
   check_horizon(policies, data$k, data$n)

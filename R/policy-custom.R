@@ -302,7 +302,8 @@ begin_system_stream <- function() {
 system_bytes <- function(n) .Call(C_system_bytes, n)
 
 refuse_arm <- function(arm, round) {
-  raise(sprintf("It must give one of the available arms, %s, not %s.", words_list(round$offer, "or", most = 8),
+  raise(sprintf("It must give one of the available arms, %s, not %s.",
+                words_list(round$offer, "or", most = 8),
                 describe(arm)), NULL,
         call = NULL)
 }
