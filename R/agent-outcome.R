@@ -12,9 +12,9 @@
 
 #' Another outcome of the same people
 #'
-#' `agent_outcome()` describes an outcome that an agent counts beside the reward, such as harm, cost or retention. It has its
-#' own range, deadline, privacy budget and noise, and can guard an experiment: an arm that is proved to be
-#' worse than the control is paused.
+#' `agent_outcome()` describes an outcome that an agent counts beside the reward, such as harm, cost or
+#' retention. It has its own range, deadline, privacy budget and noise, and can guard an experiment: an arm
+#' that is proved to be worse than the control is paused.
 #'
 #' @details
 #' The policy learns from rewards alone. Other outcomes are counted in the same blocks of people, and each is
@@ -30,10 +30,10 @@
 #'
 #' @section Guards:
 #' With `guard = 0.02` an arm is paused once it is proved that its mean of this outcome is more than 0.02
-#' worse than that of the policy's `control`. The proof is [evidence()] by randomisation, so it holds under drift:
-#' with k arms the threshold is ln((k - 1) / `error`), and the probability that a guard ever pauses an arm
-#' that is not worse by more than `guard`, on average over the people so far, is at most `error`. An arm that
-#' guards are to watch loses people slowly if it is chosen rarely, so keep its `floor` high.
+#' worse than that of the policy's `control`. The proof is [evidence()] by randomisation, so it holds under
+#' drift: with k arms the threshold is ln((k - 1) / `error`), and the probability that a guard ever pauses an
+#' arm that is not worse by more than `guard`, on average over the people so far, is at most `error`. An arm
+#' that guards are to watch loses people slowly if it is chosen rarely, so keep its `floor` high.
 #'
 #' The call in which it happens warns (class `dpts_warning_guard`), and so do the page, the log and `/metrics`
 #' of a service ([agent_api()]).
@@ -43,8 +43,8 @@
 #' with the control gains no people and no evidence. You may resume the arm. The next release pauses it again
 #' if it is still proved to be worse.
 #'
-#' A person who does not answer counts as `missing`. With a guard you must say what that is: as 0, an arm whose people
-#' get lost looks safe.
+#' A person who does not answer counts as `missing`. With a guard you must say what that is: as 0, an arm
+#' whose people get lost looks safe.
 #'
 #' @section Privacy:
 #' An outcome of a person is in one sum, with N(0, 1 / `mu`^2) or Lap(1 / `epsilon`) noise in units of its
