@@ -282,10 +282,10 @@ linear_rule <- function(epsilon, mu, centred, contexts) {
   # Sums of fewer rounds are noise, and the noise grows with their number.
   batch <- if (public) 0 else ceiling(300 / max(1, min(epsilon, mu)))
   if (!centred) return(list(ridge = 1, growth = 1.1, margin = 0, centre = 0, batch = batch))
-  # The variance of a bit in units of 1/4
-  bit <- if (public && epsilon < Inf) 1 / (1 - 2 * stats::plogis(-epsilon))^2 else 1
-  growth <- if (mu < Inf) 1.1 else if (public) 1 + 0.6 / sqrt(max(1, epsilon)) else 1.5
-  list(ridge = 2 * bit - 1, growth = growth, batch = batch, margin = if (public) 2 else 0.8, centre = 0.5)
+  # The weight of a bit
+  bit <- if (public && epsilon < Inf) (1 - 2 * stats::plogis(-epsilon))^2 else 1
+  growth <- if (mu < Inf) 1.1 else if (public) 1 + 0.6 / sqrt(max(1, epsilon)) else 1.3
+  list(ridge = 2 - bit, growth = growth, batch = batch, margin = if (public) 2 else 0.8, centre = 0.5)
 }
 
 # Composes and converts as other guarantees do; the neighbours say what is protected

@@ -38,7 +38,7 @@ static double column_norm(toeplitz_t *t) {
 }
 
 void toeplitz_init(toeplitz_t *t, double bound, int nodes, int numbers) {
-  *t = (toeplitz_t){.bound = bound, .nodes = nodes, .numbers = numbers};
+  *t = (toeplitz_t){.bound = bound, .nodes = nodes, .numbers = numbers, .weight = 1};
   double *gap = gaps(t), *w = weights(t);
   for (int i = 0; i < t->nodes; i++) {
     const double s = FIRST - STEP * i;
@@ -73,7 +73,7 @@ void toeplitz_add(toeplitz_t *t, const double *item, enum noise_kind kind, const
     const double shown = (t->n == 0 ? 1 : 0) - past(t, w, echo(t));
     remember(t, gap, echo(t), shown);
     t->response += shown;
-    t->variance += t->response * t->response;
+    t->variance += t->weight * t->weight * t->response * t->response;
     t->n++;
   }
   for (int i = 0; i < t->numbers; i++) {
@@ -85,7 +85,7 @@ void toeplitz_add(toeplitz_t *t, const double *item, enum noise_kind kind, const
       /* The item as the releases show it, (R^-1 y)_t. */
       const double shown = y - past(t, w, seen);
       remember(t, gap, seen, shown);
-      *sum += shown;
+      *sum += t->weight * shown;
     }
     sums[i] = *sum;
   }

@@ -37,7 +37,8 @@
    r_k then have a finite sum, and `norm` is that of the whole column, so the guarantee holds at every
    time. The variance is about 1.8 times as large as with the right bound.
 
-   With nodes = 0, R is the identity: each item is released once, with Gaussian or Laplace noise of its own.
+   With nodes = 0, R is the identity: each item is released once, with Gaussian or Laplace noise of its own, and the
+   running sum takes it with the weight that is in force, which the caller may change before each item.
 
    One counter takes vectors of `numbers` items. It is one flat block, aligned for doubles and without
    pointers. */
@@ -51,6 +52,7 @@ typedef struct {
   double bound;  /* on the number of items; Inf: no bound */
   int32_t nodes; /* of the quadrature; 0: R is the identity */
   int32_t numbers;
+  double weight;   /* of the next item in the sums; 1 unless nodes = 0 */
   double norm;     /* an upper bound on the norm of a column of R */
   double variance; /* of the noise in a sum, in units of sd^2: the squared norm of a row of L */
   double response; /* the entry of L's first column at item n */

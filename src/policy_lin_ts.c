@@ -46,5 +46,5 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
   return argmax_arm(&best);
 }
 
-POLICY(lin_ts, .state_version = 5, .tosses = 1, .releases = 1, .needs_context = 1, .update = linear_update,
+POLICY(lin_ts, .state_version = 6, .tosses = 1, .releases = 1, .needs_context = 1, .update = linear_update,
        .finish = linear_finish, .grow = linear_grow, .sound = linear_sound);

@@ -192,13 +192,14 @@ static void update_exact(linear_t *linear, double *model, const double *context,
 }
 
 /* A = (ridge + margin) I + sums, symmetric because each pair i <= j is released once; its
-   eigenvalues below the ridge, which only noise can cause, are raised to it. */
-static void rebuild(linear_t *linear, double *model, const double *sums, double *scratch) {
+   eigenvalues below the ridge, which only noise can cause, are raised to it. With weights w that are not 1, A and b
+   are divided by sum w^2 / sum w, so that A is of the size of so many equal rounds as tell as much. */
+static void rebuild(linear_t *linear, double *model, const double *sums, double scale, double *scratch) {
   const int d = linear->dim;
   double *a = scratch, *inverse = scratch + d * d;
-  const double added = linear->ridge + release_margin(linear, model);
+  const double added = linear->ridge + scale * release_margin(linear, model);
   for (int i = 0; i < d; i++) {
-    for (int j = 0; j <= i; j++) a[i + j * d] = *sums++ + (i == j ? added : 0);
+    for (int j = 0; j <= i; j++) a[i + j * d] = scale * *sums++ + (i == j ? added : 0);
   }
   if (linalg_inverse_above(d, a, linear->ridge, inverse, inverse + d * d) < 0) return;
   double *p = model;
@@ -212,13 +213,17 @@ static void rebuild(linear_t *linear, double *model, const double *sums, double 
 static void release_model(linear_t *linear, double *model, double *sums, double *scratch, draws_t *draws) {
   const int d = linear->dim, p = packed(d);
   double *pending = model_pending(linear, model), *exact = model_exact(linear, model);
+  const batch_clock_t *clock = model_clock(linear, model);
+  const double n = (double)(clock->seen - clock->begun), weight = release_weight(linear, model, n);
+  const double total = clock->weights + weight * n, squares = clock->squares + weight * weight * n;
+  const double scale = squares > 0 ? total / squares : 1;
   if (!linear->noisy_a) {
-    for (int i = 0; i < p; i++) exact[i] += pending[i];
+    for (int i = 0; i < p; i++) exact[i] += weight * pending[i];
   }
   release_item(linear, model, linear->noisy_a ? pending : pending + p, sums, draws);
   double *b = model_b(linear, model);
-  for (int i = 0; i < d; i++) b[i] += model_bits(linear, model)[i];
-  rebuild(linear, model, linear->noisy_a ? sums : exact, scratch);
+  for (int i = 0; i < d; i++) b[i] = scale * (b[i] + model_bits(linear, model)[i]);
+  rebuild(linear, model, linear->noisy_a ? sums : exact, scale, scratch);
   times(d, model, b, model_theta(linear, model));
   memset(pending, 0, sizeof(double) * (size_t)(p + d));
 }
@@ -233,16 +238,25 @@ static void release_batch(linear_t *linear, double *model, draws_t *draws) {
   }
   if (!linear->noisy_a) release_model(linear, model, sums, scratch, draws);
   batch_clock_t *clock = model_clock(linear, model);
+  const double n = (double)(clock->seen - clock->begun), weight = release_weight(linear, model, n);
+  clock->weights += weight * n;
+  clock->squares += weight * weight * n;
   clock->begun = clock->seen;
   clock->due = release_end(linear, clock->seen);
 }
 
-/* An observation whose reward is released as a random bit. */
+/* An observation whose reward is released as a random bit: its weight is the inverse of how much larger the bit's
+   variance is than that of a reward of 0 or 1 may be. */
 static void update_bit(linear_t *linear, double *model, double *z, double q, double reward, draws_t *draws) {
   const int d = linear->dim;
-  const double bit = (release_bit(draws, reward, linear->flip) - linear->flip) / (1 - 2 * linear->flip);
+  const double right = 1 - 2 * linear->flip;
+  const double bit = (release_bit(draws, reward, linear->flip) - linear->flip) / right;
   double g[LINEAR_DIM], *b = model_b(linear, model);
-  const double response = working_row(linear, model, z, q, bit);
+  const double response = right * working_row(linear, model, z, q, bit);
+  batch_clock_t *clock = model_clock(linear, model);
+  clock->weights += right * right;
+  clock->squares += right * right;
+  for (int i = 0; i < d; i++) z[i] *= right;
   for (int i = 0; i < d; i++) {
     b[i] += response * z[i];
     model_bits(linear, model)[i] += response * z[i];
@@ -262,18 +276,18 @@ static void update_noisy(linear_t *linear, double *model, const double *context,
   if (draws->live && (double)linear->seen++ >= LINEAR_MOST) return;
   /* Terms in [-1, 1], whatever comes: the guarantee rests on it. */
   double z[LINEAR_DIM], *at = item;
-  const double q = release_context(linear, context, draws->live, z);
   reward = clip01(reward);
-  if (linear->batches) {
-    batch_clock_t *clock = model_clock(linear, model);
-    if (clock->seen++ < linear->bits) {
-      clock->begun = clock->seen;
-      update_bit(linear, model, z, q, reward, draws);
-      return;
-    }
+  batch_clock_t *clock = linear->batches ? model_clock(linear, model) : NULL;
+  const int bit = clock && clock->seen++ < linear->bits;
+  const double q = release_context(linear, context, draws->live, !bit && linear->link == LINK_IDENTITY, z);
+  if (bit) {
+    clock->begun = clock->seen;
+    update_bit(linear, model, z, q, reward, draws);
+    return;
   }
   reward = working_row(linear, model, z, q, reward);
-  if (draws->live && linear->link == LINK_IDENTITY) reward = on_grid(reward, LINEAR_GRID);
+  /* Towards 0, so that its product with a context stays within the bound. */
+  if (draws->live && linear->link == LINK_IDENTITY) reward = trunc(reward * LINEAR_GRID) / LINEAR_GRID;
   for (int i = 0; i < d; i++) {
     for (int j = 0; j <= i; j++) *at++ = z[i] * z[j];
   }
@@ -285,12 +299,11 @@ static void update_noisy(linear_t *linear, double *model, const double *context,
   if (linear->batches) {
     double *pending = model_pending(linear, model);
     for (int i = 0; i < p + d; i++) pending[i] += item[i];
-    const batch_clock_t *clock = model_clock(linear, model);
     if (clock->seen >= clock->due) release_batch(linear, model, draws);
     return;
   }
   if (linear->noisy_a) {
-    rebuild(linear, model, release_item(linear, model, item, sums, draws), scratch);
+    rebuild(linear, model, release_item(linear, model, item, sums, draws), 1, scratch);
   } else {
     double g[LINEAR_DIM];
     release_item(linear, model, item + p, sums, draws);

@@ -26,7 +26,9 @@ int64_t release_end(const linear_t *linear, int64_t seen) {
    by one, as bits that are turned with a chance f. A bit, taken as (bit - f) / (1 - 2f), has a variance that
    is larger by f (1 - f) / (1 - 2f)^2. A release of the sums of r z has a variance of 2 N^2 / epsilon^2 for
    each number. If squares of a context's entries are min(1/3, N / d) on average, the two are equal after
-   `even` rewards. Four times as many are bits, and no batch is smaller than that. */
+   `even` rewards. Four times as many are bits, or 12 (1 - 2f)^2 times, and no batch is smaller than `even`. */
+static double square(const linear_t *linear) { return fmin(1. / 3, linear->norm / linear->dim); }
+
 void release_rule(linear_t *linear, const spec_t *spec) {
   const double epsilon = spec->par[LINEAR_EPSILON];
   if (spec->par[LINEAR_MU] < INFINITY || linear->laplace) {
@@ -39,11 +41,11 @@ void release_rule(linear_t *linear, const spec_t *spec) {
   if (linear->batch > 0 || linear->growth == 0) return;
   if (linear->laplace) {
     const double flip = 1 / (1 + exp(epsilon)), more = flip * (1 - flip) / ((1 - 2 * flip) * (1 - 2 * flip));
-    const double square = fmin(1. / 3, linear->norm / linear->dim), noise = linear->norm / epsilon;
-    const double even = ceil(2 * noise * noise / (square * more));
+    const double noise = linear->norm / epsilon, right = 1 - 2 * flip;
+    const double even = ceil(2 * noise * noise / (square(linear) * more));
     linear->flip = fmax(1, ceil(flip * (1 + 1e-15) * 0x1p53)) * 0x1p-53;
     linear->batch = even < LINEAR_MOST ? (int64_t)even : (int64_t)LINEAR_MOST;
-    linear->bits = 4 * linear->batch;
+    linear->bits = (int64_t)(fmax(4, 12 * right * right) * (double)linear->batch);
   } else {
     linear->batch = 4 * linear->dim;
   }
@@ -64,27 +66,30 @@ double release_items(const linear_t *linear, double horizon) {
 
 /* ---- how much noise ----------------------------------------------------------------- */
 
-/* One round's context and reward are replaced, (z, r) by (y, s): contexts are not negative and have a length
-   of at most N, and p = r - c, q = s - c lie in [-c, 1 - c], c the centre. The items are z z' and p z. How
-   far do they move? For Gaussian noise lengths are Euclidean. In one model, with N = 1 and m = z.y >= 0, for
-   any w
+/* One round's context and reward are replaced, (z, r) by (y, s): contexts are not negative, p = r - c, q = s - c
+   lie in [-c, 1 - c], c the centre. A row has a weight, N / |z| where |z| <= N, so that what it adds to b is as
+   long as it may be: the items are N |z| u u' and N p u, u the direction of z. (A longer context has the weight
+   N^2 / |z|^2: N^2 u u', and less in b; that of length 0 adds nothing.) How far do they move? For Gaussian noise
+   lengths are Euclidean. In one model, with N = 1, m = u.v >= 0, f and g the lengths of z and y, at most 1, and any
+   w
 
-     ||z z' - y y'||_F^2 + w ||p z - q y||^2
-       = ||z||^4 + ||y||^4 + w (p^2 ||z||^2 + q^2 ||y||^2) - 2 m^2 - 2 w p q m.
+     ||f u u' - g v v'||_F^2 + w ||p u - q v||^2 = f^2 + g^2 - 2 f g m^2 + w (p^2 + q^2 - 2 p q m),
 
-   Let h = max(c, 1 - c). If p q >= 0 this is at most 2 + 2 w h^2, which is also the bound if the round moves
-   to another arm and the models of both move. If p q < 0, one of p^2 and q^2 is at most c^2, the other (1 -
-   c)^2, and -2 m^2 + 2 w |p q| m <= (w p q)^2 / 2: it is at most 2 + w (1 - 2 c (1 - c)) + (w c (1 - c))^2 /
-   2. Let M^2 be the larger one: noise of sd M N^2 / mu for A and M N / (mu sqrt(w)) for b costs mu in all.
-   Here w = 3 / (4 h^2): for c = 1/2, w = 3 and M^2 = 3.78125.
+   with shorter p and q for long contexts. Let h = max(c, 1 - c). If p q >= 0 this is at most 2 + 2 w h^2, which is
+   also the bound if the round moves to another arm and the models of both move. If p q < 0, |p| + |q| <= 1 and
+   p^2 + q^2 <= 1 - 2 c (1 - c). The sum is convex in (f, g), so largest in a corner: with f g = 0 it is at most
+   1 + w, and with f = g = 1, as -2 m^2 + 2 w |p q| m <= (w p q)^2 / 2, at most 2 + w (1 - 2 c (1 - c)) + (w c (1 -
+   c))^2 / 2. Let M^2 be the largest of the three: noise of sd M N^2 / mu for A and M N / (mu sqrt(w)) for b costs mu
+   in all. Here w = 5 / (4 h^2): for c = 1/2, w = 5 and M^2 = 6. (What costs regret is the noise in b: half of it
+   is worth more than a quarter of that in A.)
 
    Symmetric noise of variance v on the diagonal and v / 2 off it measures a move by its Frobenius norm: an
    entry off the diagonal is released once, counts twice in the norm and has half the variance. With public
    contexts r alone changes, b moves by at most N, and all of mu is for it.
 
    For Laplace's noise lengths are sums of entries. With half of the scale off the diagonal, an entry there
-   counts twice, as it does in the matrix: the move of z z' is at most |z|_1^2 + |y|_1^2 <= 2 N^2, and that of
-   b at most 2 h N. Scales of 4 N^2 / epsilon for A and 4 h N / epsilon for b therefore cost epsilon.
+   counts twice, as it does in the matrix: the move of A is at most 2 N^2, and that of b at most 2 h N. Scales of
+   5 N^2 / epsilon for A and 10/3 h N / epsilon for b cost 2/5 and 3/5 of epsilon.
 
    With the logistic link the items are w z z' and c z, where c = r - sigma(eta) + w eta has either
    sign. As r is in [0, 1], |c| <= h = sigma(|eta|) - w |eta|. For N = 1, m = z.y and any l, in one model
@@ -98,9 +103,11 @@ double release_items(const linear_t *linear, double horizon) {
    = 3, m = 1, and 0.1582 at eta = eta' = 0; the tests bound it by a grid). Noise of sd 0.41 N^2 / mu for
    A and sqrt(16) 0.41 N / mu for b therefore costs mu in all.
 
-   A context longer than N is shortened to q z with its response, q p: with p the bounds hold for q p, which
-   is no larger. So the regression gives it a weight of q^2, and has no bias. */
-static const double MOVE_LOGIT = 0.41, MOVE_RATIO = 4;
+   There a row has the weight 1, or, if its context is longer than N, again N^2 / |z|^2. A weighted regression has
+   no bias. */
+static const double MOVE_LOGIT = 0.41, MOVE_RATIO = 4, SHARE_B = 0.6;
+/* Of the width, where bits come first: tuned. */
+static const double WIDTH_BITS = 0.7;
 
 /* For a budget of 1 */
 static void noise_scales(const linear_t *linear, int gaussian, double *sd_a, double *sd_b) {
@@ -109,14 +116,15 @@ static void noise_scales(const linear_t *linear, int gaussian, double *sd_a, dou
     *sd_a = 0;
     *sd_b = norm;
   } else if (!gaussian) {
-    *sd_a = 4 * norm * norm;
-    *sd_b = 4 * h * norm;
+    *sd_a = 2 / (1 - SHARE_B) * norm * norm;
+    *sd_b = 2 / SHARE_B * h * norm;
   } else if (linear->link == LINK_LOGIT) {
     *sd_a = MOVE_LOGIT * norm * norm;
     *sd_b = MOVE_RATIO * MOVE_LOGIT * norm;
   } else {
-    const double w = 0.75 / (h * h), cc = c * (1 - c);
-    const double move = sqrt(fmax(2 + 2 * w * h * h, 2 + w * (1 - 2 * cc) + w * w * cc * cc / 2));
+    const double w = 1.25 / (h * h), cc = c * (1 - c);
+    const double one = fmax(1 + w, 2 + w * (1 - 2 * cc) + w * w * cc * cc / 2);
+    const double move = sqrt(fmax(2 + 2 * w * h * h, one));
     *sd_a = move * norm * norm;
     *sd_b = move * norm / sqrt(w);
   }
@@ -132,7 +140,7 @@ static void noise_scales(const linear_t *linear, int gaussian, double *sd_a, dou
    one step of 2^-20 more. A factorisation releases weighted sums of batches, rounded down to 2^-20: one step
    more in each of n releases. And before they are rounded the doubles are off: with three roundings an item
    for n items, none of them after a cancellation, by at most (3 n + 64) 2^-53 times the weighted sum of
-   absolute values. An item is no larger than 1, so that sum is at most the number of rounds; with batches of
+   absolute values. An item is no larger than the larger of 1 and N^2, so that sum is at most the number of rounds times that; with batches of
    one size it is also at most batch sqrt(n) norm (Cauchy and Schwarz).
 
    Let `unit` be what a step in all numbers of the two models that move costs in one release, in units of mu:
@@ -147,7 +155,7 @@ static double rounding(const linear_t *linear) {
   const double step = 1 / EXACT_GRID, d = linear->dim;
   const double n = fmin(linear->leaves, batches_within(linear, LINEAR_MOST));
   const double most = linear->growth > 0 ? LINEAR_MOST : (double)linear->batch * sqrt(n);
-  const double error = 2 * (3 * n + 64) * 0x1p-53 * most;
+  const double error = 2 * (3 * n + 64) * 0x1p-53 * most * fmax(1, linear->norm * linear->norm);
   double a, b;
   noise_scales(linear, 1, &a, &b);
   const double unit = sqrt((linear->shared ? 1 : 2) * ((a > 0 ? d * d / (a * a) : 0) + d / (b * b)));
@@ -155,7 +163,7 @@ static double rounding(const linear_t *linear) {
   return 1 + 0x1p-40 + unit * (once + sqrt(n) * (step + error));
 }
 
-double release_context(const linear_t *linear, const double *context, int live, double *z) {
+double release_context(const linear_t *linear, const double *context, int live, int weigh, double *z) {
   const int d = linear->dim, first = linear->intercept;
   double length = 0;
   for (int i = 0; i < d; i++) {
@@ -164,8 +172,10 @@ double release_context(const linear_t *linear, const double *context, int live, 
     length += linear->laplace ? z[i] : z[i] * z[i];
   }
   if (!linear->laplace) length = sqrt(length);
-  if (!(length > linear->norm)) return 1;
-  const double q = linear->norm / length;
+  if (length == 0 || linear->norm == INFINITY) return 1;
+  double q = linear->norm / length;
+  if (q >= 1) q = weigh ? sqrt(q) : 1;
+  if (q == 1) return 1;
   for (int i = 0; i < d; i++) {
     z[i] *= q;
     if (live) z[i] = floor(z[i] * (1 - 0x1p-40) * LINEAR_GRID) / LINEAR_GRID;
@@ -225,7 +235,11 @@ void release_begin(linear_t *linear, const spec_t *spec) {
   const double budget = linear->laplace ? spec->par[LINEAR_EPSILON] : mu;
   linear->sd_a /= budget;
   linear->sd_b /= budget;
-  if (linear->bits > 0) linear->width /= 1 - 2 * linear->flip;
+  if (linear->bits > 0) linear->width *= WIDTH_BITS;
+  if (linear->laplace) {
+    const double noise = linear->sd_b * linear->sd_b + linear->sd_a * linear->sd_a * (linear->dim + 1) / 8;
+    linear->even = 8 * noise / square(linear) * (linear->noisy_a ? linear->models : 1);
+  }
   linear->margin = spec->par[LINEAR_MARGIN];
   linear->tail = log(linear->models / FAILURE);
 }
@@ -243,7 +257,8 @@ int release_is_sound(const linear_t *linear, double *model) {
   const void *counters = model_counters(linear, model);
   if (linear->mechanism >= LINEAR_TOEPLITZ) {
     const toeplitz_t *t = counters;
-    return t->nodes == linear->nodes && t->numbers == linear->terms && t->n >= 0;
+    return t->nodes == linear->nodes && t->numbers == linear->terms && t->n >= 0 && t->weight >= 0 &&
+           t->weight <= 1;
   }
   if (linear->mechanism == LINEAR_GAMMA) {
     const gamma_tree_t *t = counters;
@@ -258,6 +273,14 @@ int release_is_sound(const linear_t *linear, double *model) {
 }
 
 /* ---- releases ----------------------------------------------------------------------- */
+
+/* The least noise in theta is that of batches with weights n / (n + even), if n rewards of variance 1/4 make up for a
+   batch's noise, whatever its size, after `even` rounds: that in b, and that in A times a theta of variance 1/4. */
+double release_weight(const linear_t *linear, double *model, double n) {
+  if (!linear->laplace) return 1;
+  toeplitz_t *t = model_counters(linear, model);
+  return t->weight = n / (n + linear->even);
+}
 
 /* What is added to A on account of the noise.
 

@@ -10,9 +10,11 @@
 #define LINEAR_GRID 0x1p10
 #define LINEAR_MOST 0x1p24
 
-/* Observations when the present batch began, now, and when it ends. */
+/* Observations when the present batch began, now, and when it ends; sums over those that were released of their
+   weights and of the squares of these. */
 typedef struct {
   int64_t begun, seen, due;
+  double weights, squares;
 } batch_clock_t;
 
 struct linear_t {
@@ -29,6 +31,7 @@ struct linear_t {
   double leaves;       /* items of a counter; Inf: no bound */
   double centre;       /* of rewards */
   double flip;         /* the chance that a bit is turned */
+  double even;         /* a batch of n has the weight n / (n + even) */
   double norm;         /* contexts are cut to it; Inf: as they are */
   double sd_a, sd_b;   /* scales of the noise on A's diagonal and on b, but for the counter's factor */
   double margin, tail; /* see release_margin() */
@@ -84,10 +87,12 @@ int release_is_sound(const linear_t *linear, double *model);
 /* Give the counters of a model one more item (which is overwritten): `terms` numbers. Returns
    the released sums, of which the last are b. */
 const double *release_item(linear_t *linear, double *model, double *item, double *sums, draws_t *draws);
-/* A context as a model learns it: entries in [0, 1], and no longer than the norm. Returns by what it was
-   shortened, 1 if not at all; its reward is shortened with it. Live, on people, it is rounded to the grid
-   first, and cut downwards on it. */
-double release_context(const linear_t *linear, const double *context, int live, double *z);
+/* A context as a model learns it: entries in [0, 1], then times q, the root of its row's weight, which is returned:
+   so that it is no longer than the norm, and, with `weigh`, its row adds as much to b as it may. Its reward is
+   multiplied by q, too. Live, on people, it is rounded to the grid first, and cut downwards on it. */
+double release_context(const linear_t *linear, const double *context, int live, int weigh, double *z);
+/* The weight of a batch of so many observations, from now on that of the model's next item. */
+double release_weight(const linear_t *linear, double *model, double n);
 /* What is added to A on account of the noise. */
 double release_margin(const linear_t *linear, double *model);
 

@@ -34,7 +34,7 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
   return argmax_arm(&best);
 }
 
-POLICY(linucb, .state_version = 5, .tosses = 1, /* among equals */ .releases = 1, .needs_context = 1,
+POLICY(linucb, .state_version = 6, .tosses = 1, /* among equals */ .releases = 1, .needs_context = 1,
        .update = linear_update, .finish = linear_finish, .grow = linear_grow, .sound = linear_sound);
 
 POLICY_OF(logistic_ucb, PARAMS, init_logistic, choose, .state_version = 3, .tosses = 1, .releases = 1,
