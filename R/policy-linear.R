@@ -42,38 +42,45 @@
 #'
 #' **Say how long contexts are.** `norm` is a bound on their length, the Euclidean one with `mu`, the sum of
 #' the numbers with `epsilon`. The noise in A is in proportion to `norm`^2, and what follows from \[0, 1\]^d
-#' is sqrt(d) and d. A longer context is shortened before a model learns from it, by a factor q, and its
-#' centred reward is shortened with it: the regression gives it the weight q^2, and has no bias.
+#' is sqrt(d) and d. A context of length |z| has the weight `norm` / |z| in the regression, so that each round
+#' adds to b as much as the noise hides. A context longer than `norm` has the weight (`norm` / |z|)^2: it is
+#' shortened, and its centred reward with it. A weighted regression has no bias.
 #'
 #' @section How much noise:
 #' A round's context and reward are replaced, (z, r) by (y, s). Let N be `norm`, or sqrt(1 + `norm`^2) with an
-#' intercept; c the centre, h = max(c, 1 - c), p = r - c and q = s - c.
+#' intercept; c the centre, h = max(c, 1 - c), p = r - c and q = s - c. Let u and v be the directions of z and
+#' y. The round's items are N |z| u u' and N p u, for contexts longer than N N^2 u u' and less than N p u.
 #'
-#' With `mu`, z z' moves by at most sqrt(2) N^2 in Frobenius norm. But the same round does not move A and b by
-#' as much as possible. For N = 1, m = z.y >= 0 and any w, in one model
+#' With `mu`, A moves by at most sqrt(2) N^2 in Frobenius norm. But the same round does not move A and b by
+#' as much as possible. For N = 1, f and g the lengths of z and y, m = u.v >= 0 and any w, in one model
 #'
-#' |z z' - y y'|^2 + w |p z - q y|^2 = |z|^4 + |y|^4 + w (p^2 |z|^2 + q^2 |y|^2) - 2 m^2 - 2 w p q m.
+#' |f u u' - g v v'|^2 + w |p u - q v|^2 = f^2 + g^2 - 2 f g m^2 + w (p^2 + q^2 - 2 p q m).
 #'
 #' If p q >= 0, or if the round moves to another arm and moves the models of both, it is at most 2 + 2 w h^2.
-#' If p q < 0 the last two terms are at most (w p q)^2 / 2, and the whole at most 2 + w (1 - 2 c (1 - c)) + (w
-#' c (1 - c))^2 / 2. Let M^2 be the larger one, with w = 3 / (4 h^2): for c = 1/2, w = 3 and M^2 = 3.78125.
-#' Noise of standard deviation 1.945 N^2 / `mu` on A's diagonal, less by a factor of sqrt(2) off it, and of
-#' 1.123 N / `mu` on b therefore costs `mu` in all, before the factor of the counter. What is released is
-#' `mu`-GDP, and so is everything computed from it. Rewards that are not centred (`centre = 0`) would cost
-#' 1.871 and 2.160; the larger gain is that regularisation then shrinks means to the centre and not to 0, so
-#' that an arm does not look good because it was pulled often. Where rewards are rare, a public guess of their
-#' rate is a better `centre`.
+#' If p q < 0 it is largest where f and g are 0 or 1. If one is 0, it is at most 1 + w. If both are 1, the
+#' terms with m are at most (w p q)^2 / 2, and the whole at most 2 + w (1 - 2 c (1 - c)) +
+#' (w c (1 - c))^2 / 2. Let M^2 be the largest of the three, with w = 5 / (4 h^2): for c = 1/2, w = 5 and
+#' M^2 = 6. Noise of standard deviation 2.450 N^2 / `mu` on A's diagonal, less by a factor of sqrt(2) off
+#' it, and of 1.096 N / `mu` on b therefore costs `mu` in all, before the factor of the counter. What is released is
+#' `mu`-GDP, and so is all that is made of it. More noise in b would cost more regret than less noise in A
+#' saves. Rewards that are not centred (`centre = 0`) would cost 2.122
+#' and 1.898; the larger gain is that regularisation then shrinks means to the centre and not to 0, so that an
+#' arm does not look good because it was pulled often. Where rewards are rare, a public guess of their rate is
+#' a better `centre`.
 #'
-#' With `epsilon` the scale of Laplace noise is 4 N^2 / `epsilon` on A's diagonal, half of that off it, and 4
-#' h N / `epsilon` on b, N now a bound on sums of numbers, with an intercept 1 + `norm`. The entries of z z'
-#' add up to at most N^2, and those off the diagonal are released once, with half of the scale: the move of A
-#' costs `epsilon` / 2, and that of b, at most 2 h N, as much.
+#' With `epsilon` the scale of Laplace noise is 5 N^2 / `epsilon` on A's diagonal, half of that off it, and
+#' 10/3 h N / `epsilon` on b, N now a bound on sums of numbers, with an intercept 1 + `norm`. The entries of A
+#' move by at most 2 N^2 in all, and those off the diagonal are released once, with half of the scale: the
+#' move of A costs 2/5 of `epsilon`, and that of b, at most 2 h N, the rest. A batch of n rounds has the
+#' weight n / (n + n0) in the sums, n0 the rounds whose rewards vary as much as the batch's noise: the
+#' least noise in theta. The rounds of a small batch tell little, and its noise is that of a large one.
 #'
 #' With `contexts = "public"` A is exact, and b moves by at most N. An arm is a round's published answer, so
 #' each arm has batches of its own, and an arm that was not pulled releases nothing. Under `epsilon` a reward
 #' is released once: as a bit of mean r that is turned with probability 1 / (1 + e^`epsilon`), or in a sum
 #' with Laplace noise of scale N / `epsilon`. Bits are better for few rewards, sums for many: bits are four
-#' times as many as make up for the noise of one sum.
+#' times as many as make up for the noise of one sum, or 12 (1 - 2 f)^2 times. A bit has the weight
+#' (1 - 2 f)^2.
 #'
 #' `margin` is added to A's diagonal on account of the noise. With private contexts its unit is a bound on the
 #' noise's least eigenvalue: with probability 99% it is above -sqrt(v) (sqrt(2 d) + sqrt(2 log(n / 0.01))) in
@@ -85,14 +92,14 @@
 #' **Defaults.** These are tuned on simulated problems with d = 5 to 20 numbers, 2 to 20 arms and 1e4 and 1e5
 #' rounds, and shown on others in `bench/contextual.md` of the sources:
 #'
-#' * `centre` 0.5; `margin` 0.8, with public contexts 2; `ridge` 1, or, for bits, 2 / (1 - 2 f)^2 - 1, f the
-#'   probability that a bit is turned, and the width is larger by 1 / (1 - 2 f);
+#' * `centre` 0.5; `margin` 0.8, 0.65 with `epsilon`, 2 with public contexts; `ridge` 1, or, with bits,
+#'   2 - (1 - 2 f)^2, f the probability that a bit is turned, and the width is then 0.7 of what `alpha` says;
 #' * batches with private contexts: the first after 300 / max(1, budget) rounds, then when the rounds have
-#'   grown by a tenth (`mu`) or half (`epsilon`), and never smaller than the first: with `mu = 1` 46 times in
+#'   grown by a tenth (`mu`) or 0.3 (`epsilon`), and never smaller than the first: with `mu = 1` 46 times in
 #'   1e5 rounds and 311 times in 2^53;
 #' * batches with public contexts, in rewards of an arm: of 4 d with `mu`, growing by a tenth; with `epsilon`
-#'   of e rewards after 4 e bits, growing by 0.6 / sqrt(max(1, `epsilon`)); e = 2 N^2 / (`epsilon`^2 x
-#'   min(1/3, N / d)), x = f (1 - f) / (1 - 2 f)^2.
+#'   of e rewards after e max(4, 12 (1 - 2 f)^2) bits, growing by 0.6 / sqrt(max(1, `epsilon`)); e = 2 N^2 /
+#'   (`epsilon`^2 x min(1/3, N / d)), x = f (1 - f) / (1 - 2 f)^2.
 #'
 #' The sums of a batch are released when it is full, be they zero or not; `finish = TRUE` in [dpts_simulate()]
 #' and [agent_finish()] release what is open at the end.
@@ -285,7 +292,8 @@ linear_rule <- function(epsilon, mu, centred, contexts) {
   # The weight of a bit
   bit <- if (public && epsilon < Inf) (1 - 2 * stats::plogis(-epsilon))^2 else 1
   growth <- if (mu < Inf) 1.1 else if (public) 1 + 0.6 / sqrt(max(1, epsilon)) else 1.3
-  list(ridge = 2 - bit, growth = growth, batch = batch, margin = if (public) 2 else 0.8, centre = 0.5)
+  list(ridge = 2 - bit, growth = growth, batch = batch, centre = 0.5,
+       margin = if (public) 2 else if (mu < Inf) 0.8 else 0.65)
 }
 
 # Composes and converts as other guarantees do; the neighbours say what is protected

@@ -37,8 +37,9 @@
    r_k then have a finite sum, and `norm` is that of the whole column, so the guarantee holds at every
    time. The variance is about 1.8 times as large as with the right bound.
 
-   With nodes = 0, R is the identity: each item is released once, with Gaussian or Laplace noise of its own, and the
-   running sum takes it with the weight that is in force, which the caller may change before each item.
+   With nodes = 0, R is the identity: each item is released once, with Gaussian or Laplace noise of its
+   own, and the running sum takes it with the weight that is in force, which the caller may change before
+   each item.
 
    One counter takes vectors of `numbers` items. It is one flat block, aligned for doubles and without
    pointers. */

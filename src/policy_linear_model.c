@@ -192,8 +192,8 @@ static void update_exact(linear_t *linear, double *model, const double *context,
 }
 
 /* A = (ridge + margin) I + sums, symmetric because each pair i <= j is released once; its
-   eigenvalues below the ridge, which only noise can cause, are raised to it. With weights w that are not 1, A and b
-   are divided by sum w^2 / sum w, so that A is of the size of so many equal rounds as tell as much. */
+   eigenvalues below the ridge, which only noise can cause, are raised to it. With weights w that are not 1, A
+   and b are divided by sum w^2 / sum w, so that A is of the size of so many equal rounds as tell as much. */
 static void rebuild(linear_t *linear, double *model, const double *sums, double scale, double *scratch) {
   const int d = linear->dim;
   double *a = scratch, *inverse = scratch + d * d;
@@ -245,8 +245,8 @@ static void release_batch(linear_t *linear, double *model, draws_t *draws) {
   clock->due = release_end(linear, clock->seen);
 }
 
-/* An observation whose reward is released as a random bit: its weight is the inverse of how much larger the bit's
-   variance is than that of a reward of 0 or 1 may be. */
+/* An observation whose reward is released as a random bit: its weight is the inverse of how much larger the
+   bit's variance is than that of a reward of 0 or 1 may be. */
 static void update_bit(linear_t *linear, double *model, double *z, double q, double reward, draws_t *draws) {
   const int d = linear->dim;
   const double right = 1 - 2 * linear->flip;

@@ -26,7 +26,8 @@ int64_t release_end(const linear_t *linear, int64_t seen) {
    by one, as bits that are turned with a chance f. A bit, taken as (bit - f) / (1 - 2f), has a variance that
    is larger by f (1 - f) / (1 - 2f)^2. A release of the sums of r z has a variance of 2 N^2 / epsilon^2 for
    each number. If squares of a context's entries are min(1/3, N / d) on average, the two are equal after
-   `even` rewards. Four times as many are bits, or 12 (1 - 2f)^2 times, and no batch is smaller than `even`. */
+   `even` rewards. Four times as many are bits, or 12 (1 - 2f)^2 times, and no batch is smaller than
+   `even`. */
 static double square(const linear_t *linear) { return fmin(1. / 3, linear->norm / linear->dim); }
 
 void release_rule(linear_t *linear, const spec_t *spec) {
@@ -66,30 +67,30 @@ double release_items(const linear_t *linear, double horizon) {
 
 /* ---- how much noise ----------------------------------------------------------------- */
 
-/* One round's context and reward are replaced, (z, r) by (y, s): contexts are not negative, p = r - c, q = s - c
-   lie in [-c, 1 - c], c the centre. A row has a weight, N / |z| where |z| <= N, so that what it adds to b is as
-   long as it may be: the items are N |z| u u' and N p u, u the direction of z. (A longer context has the weight
-   N^2 / |z|^2: N^2 u u', and less in b; that of length 0 adds nothing.) How far do they move? For Gaussian noise
-   lengths are Euclidean. In one model, with N = 1, m = u.v >= 0, f and g the lengths of z and y, at most 1, and any
-   w
+/* One round's context and reward are replaced, (z, r) by (y, s): contexts are not negative, p = r - c and
+   q = s - c lie in [-c, 1 - c], c the centre. A row has a weight, N / |z| where |z| <= N, so that what it
+   adds to b is as long as it may be: the items are N |z| u u' and N p u, u the direction of z. (A longer
+   context has the weight N^2 / |z|^2: N^2 u u', and less in b; that of length 0 adds nothing.) How far do
+   they move? For Gaussian noise lengths are Euclidean. In one model, with N = 1, m = u.v >= 0, f and g
+   the lengths of z and y, at most 1, and any w
 
      ||f u u' - g v v'||_F^2 + w ||p u - q v||^2 = f^2 + g^2 - 2 f g m^2 + w (p^2 + q^2 - 2 p q m),
 
-   with shorter p and q for long contexts. Let h = max(c, 1 - c). If p q >= 0 this is at most 2 + 2 w h^2, which is
-   also the bound if the round moves to another arm and the models of both move. If p q < 0, |p| + |q| <= 1 and
-   p^2 + q^2 <= 1 - 2 c (1 - c). The sum is convex in (f, g), so largest in a corner: with f g = 0 it is at most
-   1 + w, and with f = g = 1, as -2 m^2 + 2 w |p q| m <= (w p q)^2 / 2, at most 2 + w (1 - 2 c (1 - c)) + (w c (1 -
-   c))^2 / 2. Let M^2 be the largest of the three: noise of sd M N^2 / mu for A and M N / (mu sqrt(w)) for b costs mu
-   in all. Here w = 5 / (4 h^2): for c = 1/2, w = 5 and M^2 = 6. (What costs regret is the noise in b: half of it
-   is worth more than a quarter of that in A.)
+   with shorter p and q for long contexts. Let h = max(c, 1 - c). If p q >= 0 this is at most 2 + 2 w h^2,
+   which is also the bound if the round moves to another arm and the models of both move. If p q < 0, |p| +
+   |q| <= 1 and p^2 + q^2 <= 1 - 2 c (1 - c). The sum is convex in f and in g, so largest where they are 0 or
+   1: with f g = 0 it is at most 1 + w, and with f = g = 1, as -2 m^2 + 2 w |p q| m <= (w p q)^2 / 2, at most
+   2 + w (1 - 2 c (1 - c)) + (w c (1 - c))^2 / 2. Let M^2 be the largest of the three: noise of sd M N^2 / mu
+   for A and M N / (mu sqrt(w)) for b costs mu in all. Here w = 5 / (4 h^2): for c = 1/2, w = 5 and M^2 = 6.
+   (What costs regret is the noise in b: half of it is worth more than a quarter of that in A.)
 
    Symmetric noise of variance v on the diagonal and v / 2 off it measures a move by its Frobenius norm: an
    entry off the diagonal is released once, counts twice in the norm and has half the variance. With public
    contexts r alone changes, b moves by at most N, and all of mu is for it.
 
    For Laplace's noise lengths are sums of entries. With half of the scale off the diagonal, an entry there
-   counts twice, as it does in the matrix: the move of A is at most 2 N^2, and that of b at most 2 h N. Scales of
-   5 N^2 / epsilon for A and 10/3 h N / epsilon for b cost 2/5 and 3/5 of epsilon.
+   counts twice, as it does in the matrix: the move of A is at most 2 N^2, and that of b at most 2 h N.
+   Scales of 5 N^2 / epsilon for A and 10/3 h N / epsilon for b cost 2/5 and 3/5 of epsilon.
 
    With the logistic link the items are w z z' and c z, where c = r - sigma(eta) + w eta has either
    sign. As r is in [0, 1], |c| <= h = sigma(|eta|) - w |eta|. For N = 1, m = z.y and any l, in one model
@@ -103,8 +104,8 @@ double release_items(const linear_t *linear, double horizon) {
    = 3, m = 1, and 0.1582 at eta = eta' = 0; the tests bound it by a grid). Noise of sd 0.41 N^2 / mu for
    A and sqrt(16) 0.41 N / mu for b therefore costs mu in all.
 
-   There a row has the weight 1, or, if its context is longer than N, again N^2 / |z|^2. A weighted regression has
-   no bias. */
+   There a row has the weight 1, or, if its context is longer than N, again N^2 / |z|^2. A weighted
+   regression has no bias. */
 static const double MOVE_LOGIT = 0.41, MOVE_RATIO = 4, SHARE_B = 0.6;
 /* Of the width, where bits come first: tuned. */
 static const double WIDTH_BITS = 0.7;
@@ -140,8 +141,8 @@ static void noise_scales(const linear_t *linear, int gaussian, double *sd_a, dou
    one step of 2^-20 more. A factorisation releases weighted sums of batches, rounded down to 2^-20: one step
    more in each of n releases. And before they are rounded the doubles are off: with three roundings an item
    for n items, none of them after a cancellation, by at most (3 n + 64) 2^-53 times the weighted sum of
-   absolute values. An item is no larger than the larger of 1 and N^2, so that sum is at most the number of rounds times that; with batches of
-   one size it is also at most batch sqrt(n) norm (Cauchy and Schwarz).
+   absolute values. An item is no larger than the larger of 1 and N^2, so that sum is at most the number of
+   rounds times that; with batches of one size at most batch sqrt(n) norm times that (Cauchy and Schwarz).
 
    Let `unit` be what a step in all numbers of the two models that move costs in one release, in units of mu:
    the root of the sum of 1 / sd^2. By the triangle inequality the releases of a move that cost mu then cost
@@ -274,8 +275,9 @@ int release_is_sound(const linear_t *linear, double *model) {
 
 /* ---- releases ----------------------------------------------------------------------- */
 
-/* The least noise in theta is that of batches with weights n / (n + even), if n rewards of variance 1/4 make up for a
-   batch's noise, whatever its size, after `even` rounds: that in b, and that in A times a theta of variance 1/4. */
+/* The least noise in theta is that of batches with weights n / (n + even), if n rewards of variance 1/4
+   make up for a batch's noise, whatever its size, after `even` rounds: that in b, and that in A times a
+   theta of variance 1/4. */
 double release_weight(const linear_t *linear, double *model, double n) {
   if (!linear->laplace) return 1;
   toeplitz_t *t = model_counters(linear, model);

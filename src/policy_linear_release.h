@@ -10,8 +10,8 @@
 #define LINEAR_GRID 0x1p10
 #define LINEAR_MOST 0x1p24
 
-/* Observations when the present batch began, now, and when it ends; sums over those that were released of their
-   weights and of the squares of these. */
+/* Observations when the present batch began, now, and when it ends; sums over those that were released of
+   their weights and of the squares of these. */
 typedef struct {
   int64_t begun, seen, due;
   double weights, squares;
@@ -87,9 +87,10 @@ int release_is_sound(const linear_t *linear, double *model);
 /* Give the counters of a model one more item (which is overwritten): `terms` numbers. Returns
    the released sums, of which the last are b. */
 const double *release_item(linear_t *linear, double *model, double *item, double *sums, draws_t *draws);
-/* A context as a model learns it: entries in [0, 1], then times q, the root of its row's weight, which is returned:
-   so that it is no longer than the norm, and, with `weigh`, its row adds as much to b as it may. Its reward is
-   multiplied by q, too. Live, on people, it is rounded to the grid first, and cut downwards on it. */
+/* A context as a model learns it: entries in [0, 1], then times q, the root of its row's weight, which is
+   returned: so that it is no longer than the norm, and, with `weigh`, its row adds as much to b as it
+   may. Its reward is multiplied by q, too. Live, on people, it is rounded to the grid first, and cut
+   downwards on it. */
 double release_context(const linear_t *linear, const double *context, int live, int weigh, double *z);
 /* The weight of a batch of so many observations, from now on that of the model's next item. */
 double release_weight(const linear_t *linear, double *model, double n);

@@ -275,9 +275,9 @@ linear_scales <- function(p, d) {
   h <- max(p$centre, 1 - p$centre)
   budget <- min(p$mu, p$epsilon)
   pairs <- which(upper.tri(diag(d), TRUE), arr.ind = TRUE) # (1,1), (1,2), (2,2), ...: column by column
-  w <- 3 / (4 * h^2)
-  move <- sqrt(max(2 + 2 * w * h^2, 2 + w * (1 - 2 * p$centre * (1 - p$centre)) + (w * p$centre * (1 - p$centre))^2 / 2))
-  two <- if (laplace) c(4 * norm^2, 4 * h * norm) else move * c(norm^2, norm / sqrt(w))
+  w <- 5 / (4 * h^2)
+  move <- sqrt(max(2 + 2 * w * h^2, 1 + w, 2 + w * (1 - 2 * p$centre * (1 - p$centre)) + (w * p$centre * (1 - p$centre))^2 / 2))
+  two <- if (laplace) c(5 * norm^2, 10 / 3 * h * norm) else move * c(norm^2, norm / sqrt(w))
   of_a <- ifelse(pairs[, 1] == pairs[, 2], 1, if (laplace) 1 / 2 else sqrt(1 / 2))
   scale <- if (p$public == 1) rep(norm, d) else c(two[1] * of_a, rep(two[2], d))
   list(norm = norm, laplace = laplace, pairs = pairs, scale = scale / budget)
@@ -292,11 +292,14 @@ linear_reference <- function(out, policy, z, rewards, k, horizon, first = NULL, 
   n <- length(rewards)
   models <- if (p$shared == 1) 1 else k
   is <- linear_scales(p, d)
-  short <- pmin(1, is$norm / pmax(if (is$laplace) colSums(z) else sqrt(colSums(z^2)), 1e-300))
-  z <- sweep(z, 2, short, `*`)
+  ratio <- is$norm / pmax(if (is$laplace) colSums(z) else sqrt(colSums(z^2)), 1e-300)
+  root <- ifelse(ratio < 1, ratio, sqrt(ratio)) # of a row's weight
+  z <- sweep(z, 2, root, `*`)
   private <- p$public == 0
+  even <- 8 * (is$scale[length(is$scale)]^2 + private * is$scale[1]^2 * (d + 1) / 8) / min(1 / 3, is$norm / d) *
+    (if (private) models else 1)
   items <- rbind(if (private) z[is$pairs[, 1], , drop = FALSE] * z[is$pairs[, 2], , drop = FALSE],
-                 sweep(z, 2, short * (rewards - p$centre), `*`))
+                 sweep(z, 2, root * (rewards - p$centre), `*`))
   ends <- function(rounds) {
     if (growth == 0) return(seq(p$batch, length.out = rounds %/% p$batch, by = p$batch))
     at <- end <- 0
@@ -322,11 +325,16 @@ linear_reference <- function(out, policy, z, rewards, k, horizon, first = NULL, 
     rows <- outer(seq_len(terms), (which(order == m) - 1) * terms, `+`)
     of <- function(column) matrix(out[[column]][rows], terms)
     used <- mine[[m]][mine[[m]] <= max(0, ended[[m]])]
-    left <- ref$left[max(done, 1), seq_len(done), drop = FALSE]
-    list(noisy = rowSums(leaf) + drop(of("noise") %*% t(left)), scale = is$scale * ref$factor, seen = of("scale"),
+    size <- vapply(seq_len(done), function(j) {
+      sum((if (private) seq_len(n) else mine[[m]]) > c(0, ended[[m]])[j] & (if (private) seq_len(n) else mine[[m]]) <= ended[[m]][j])
+    }, 0)
+    weight <- if (is$laplace) size / (size + even) else rep(1, done)
+    left <- ref$left[max(done, 1), seq_len(done), drop = FALSE] * weight
+    each <- weight[findInterval(used, ended[[m]], left.open = TRUE) + 1]
+    list(noisy = drop(leaf %*% weight) + drop(of("noise") %*% t(left)), scaled = sum(weight * size) / sum(weight^2 * size), scale = is$scale * ref$factor, seen = of("scale"),
          exact = of("exact"), expected = leaf %*% t(ref$right[seq_len(done), seq_len(done), drop = FALSE]),
          variance = (is$scale[1] * ref$factor)^2 * (1 + is$laplace) * sum(left^2), leaves = leaves, pairs = is$pairs,
-         done = done, a = tcrossprod(z[, used, drop = FALSE]))
+         done = done, a = tcrossprod(sweep(z[, used, drop = FALSE], 2, sqrt(each), `*`)))
   })
 }
 
@@ -354,7 +362,7 @@ test_that("the models are those of an R translation: sums, noise, scales, margin
     arms <- sample(k, n, TRUE)
     out <- trace_context(policy, arms, rewards, z, k, horizon = 60, max_ledger = 5000, dim = d)
     ref <- linear_reference(out, policy, z, rewards, k, 60, first = if (private) 2 else 4 * d,
-                            growth = if (case$batch == "5") 0 else if (laplace) 1.5 else 1.1)
+                            growth = if (case$batch == "5") 0 else if (laplace) 1.3 else 1.1)
     expect_equal(out$total, sum(vapply(ref, function(r) length(r$scale) * r$done, 0)))
     expect_equal(unique(out$kind[seq_len(out$total)]), if (laplace) 1 else 2)
     for (m in seq_along(ref)) {
@@ -362,17 +370,17 @@ test_that("the models are those of an R translation: sums, noise, scales, margin
       expect_equal(r$seen, matrix(r$scale, length(r$scale), r$done), tolerance = 1e-10)
       expect_equal(r$exact, r$expected, tolerance = 1e-9)
       p <- if (private) nrow(r$pairs) else 0
-      expect_equal(out$b[, m], r$noisy[p + seq_len(d)], tolerance = 1e-9)
+      expect_equal(out$b[, m], r$scaled * r$noisy[p + seq_len(d)], tolerance = 1e-9)
       if (private) {
         a <- matrix(0, d, d)
         a[r$pairs] <- r$noisy[1:p]
-        a <- a + t(a) - diag(diag(a))
+        a <- r$scaled * (a + t(a) - diag(diag(a)))
         bound <- sqrt(r$variance) *
           (sqrt(2 * d) + sqrt(2 * log(length(ref) * r$leaves / 0.01)))
-        e <- eigen(a + diag(0.7 + 0.4 * bound, d), symmetric = TRUE)
+        e <- eigen(a + diag(0.7 + 0.4 * r$scaled * bound, d), symmetric = TRUE)
         inverse <- e$vectors %*% diag(1 / pmax(e$values, 0.7)) %*% t(e$vectors)
       } else {
-        inverse <- solve(r$a + diag(0.7 + 0.4 * sqrt(r$variance), d))
+        inverse <- solve(r$scaled * (r$a + diag(0.4 * sqrt(r$variance), d)) + diag(0.7, d))
       }
       expect_equal(out$inverse[, , m], inverse, tolerance = 1e-8)
       expect_equal(out$theta[, m], drop(inverse %*% out$b[, m]), tolerance = 1e-8)
@@ -397,17 +405,26 @@ test_that("with public contexts and epsilon an arm's first rewards are bits, tak
   expect_equal(out$released, pmin(seq_len(n), bits) + d * vapply(seq_len(n), function(t) sum(ends[ends > bits] <= t), 0))
   expect_equal(out$kind[seq_len(out$total)], c(rep(4, bits), rep(1, d * batches)))
   expect_equal(out$scale[seq_len(out$total)], c(rep(f, bits), rep(norm / epsilon, d * batches)), tolerance = 1e-12)
-  q <- pmin(1, norm / colSums(z))
+  q <- norm / colSums(z)
+  of_bit <- seq_len(n) <= bits
+  q <- ifelse(q < 1, q, ifelse(of_bit, 1, sqrt(q)))
+  size <- -diff(ends)
+  weight <- rev(size / (size + 8 * (norm / epsilon)^2 / min(1 / 3, norm / d)))
+  size <- rev(size)
+  # Bits have the inverse of their variance
+  w <- c(rep((1 - 2 * f)^2, bits), rep(weight, size))
   x <- sweep(z, 2, q, `*`)
   bit <- (out$exact + out$noise)[seq_len(bits)]
   expect_true(all(bit %in% 0:1))
   used <- seq_len(max(ends))
-  b <- x[, seq_len(bits)] %*% (q[seq_len(bits)] * ((bit - f) / (1 - 2 * f) - 0.5)) +
-    x[, (bits + 1):max(ends)] %*% ((q * (rewards - 0.5))[(bits + 1):max(ends)]) +
-    rowSums(matrix(out$noise[bits + seq_len(d * batches)], d))
-  ridge <- 2 / (1 - 2 * f)^2 - 1 + 2 * sqrt(2 * batches) * norm / epsilon
+  seen <- c((bit - f) / (1 - 2 * f), rewards[-seq_len(bits)])[used] - 0.5
+  scale <- sum(w) / (bits * (1 - 2 * f)^2 + sum(weight^2 * size))
+  b <- x[, used] %*% (w * q[used] * seen) + matrix(out$noise[bits + seq_len(d * batches)], d) %*% weight
+  ridge <- 2 - (1 - 2 * f)^2 + scale * 2 * sqrt(2 * sum(weight^2)) * norm / epsilon
+  b <- scale * b
   expect_equal(out$b[, 1], drop(b), tolerance = 1e-9)
-  expect_equal(out$inverse[, , 1], solve(tcrossprod(x[, used]) + diag(ridge, d)), tolerance = 1e-8)
+  expect_equal(out$inverse[, , 1], solve(scale * tcrossprod(sweep(x[, used], 2, sqrt(w), `*`)) + diag(ridge, d)),
+               tolerance = 1e-8)
 })
 
 test_that("a margin of 1 keeps the noisy matrix above the ridge in 99% of runs, in all releases", {
@@ -441,13 +458,13 @@ test_that("growing batches need no horizon", {
   expect_equal(cumsum(seq_len(400) %in% growing_ends(400, 10)) * 5, known$released)
   expect_gt(sum(diff(growing_ends(400, 10)) > 30), 1)
   leaves <- length(growing_ends(2^53, 10))
-  expect_equal(any$scale[1], sqrt(3.78125) * 2 / 10 * toeplitz_of("toeplitz", leaves + 1)$factor)
+  expect_equal(any$scale[1], sqrt(6) * 2 / 10 * toeplitz_of("toeplitz", leaves + 1)$factor)
   # As the help page says
   expect_equal(length(growing_ends(1e5, 1)), 46)
   expect_equal(length(growing_ends(2^53, 1)), 311)
   # The other batches have the counter without a bound then.
   ever <- run(Inf, batch = 10)
-  expect_equal(ever$scale[1], sqrt(3.78125) * 2 / 10 * factorisation(Inf)$norm)
+  expect_equal(ever$scale[1], sqrt(6) * 2 / 10 * factorisation(Inf)$norm)
 })
 
 test_that("mu or epsilon, and guarantees that say which", {
@@ -501,7 +518,7 @@ test_that("a private policy beats the trees, at the same privacy and at less", {
   theta <- rbind(c(0.6, 0.1, 0.2), c(0.1, 0.6, 0.2), c(0.2, 0.1, 0.6))
   sim <- dpts_simulate(arms_linear(theta, "simplex"), list(
     gaussian = policy_linucb(mu = 1, norm = 1), tree = policy_linucb(mu = 1, norm = 1, mechanism = "tree"),
-    laplace = policy_linucb(epsilon = 9, batch = 100), uniform = policy_uniform()
+    laplace = policy_linucb(epsilon = 9, mechanism = "tree", batch = 100), uniform = policy_uniform()
   ), 20000, runs = 30, seed = 4, record = 1, progress = FALSE)
   last <- summary(sim)
   mean <- stats::setNames(last$mean, last$policy)
@@ -515,7 +532,7 @@ test_that("a private policy beats the trees, at the same privacy and at less", {
 test_that("no round moves a release further than its noise allows: corners, the worst pair, one model and two", {
   # One release, batch 1, so R is 1: the moves in units of the noise are the budget, together, at the worst pair.
   d <- 3
-  contexts <- rbind(as.matrix(expand.grid(rep(list(0:1), d))), c(0.375, sqrt(1 - 0.375^2), 0), c(0.5, 0.25, 0.25),
+  contexts <- rbind(as.matrix(expand.grid(rep(list(0:1), d))), c(0.625, sqrt(1 - 0.625^2), 0), c(1e-4, 0, 0), c(0.5, 0.25, 0.25),
                     c(1.7, -5, 0.2))
   rewards <- c(-100, 0, 0.3, 1)
   rounds <- cbind(contexts[rep(seq_len(nrow(contexts)), length(rewards)), ], rep(rewards, each = nrow(contexts)))
@@ -532,17 +549,18 @@ test_that("no round moves a release further than its noise allows: corners, the 
     max(stats::dist(both, if (mu < Inf) "euclidean" else "manhattan")) / min(mu, policy$params$epsilon)
   }
   for (centre in list(NULL, 0.2, 0)) {
-    # The bound of two models is attained; that of one by 0 against 1 at z.y = w c (1 - c) / 2 = 0.375 for c = 1/2.
-    two <- if (is.null(centre)) sqrt(3.5 / 3.78125) else 1
-    expect_equal(most(mu = 0.6, norm = 1, centre = centre), if (is.null(centre)) 1 else two, tolerance = 1e-9)
+    # For c = 1/2 the bound is that of one model, for a context of almost no length against one of 1, else of two.
+    near <- if (is.null(centre)) 1e-3 else 1e-9
+    expect_equal(most(mu = 0.6, norm = 1, centre = centre), 1, tolerance = near)
+    expect_lte(most(mu = 0.6, norm = 1, centre = centre), 1 + 1e-9)
     expect_lte(most(mu = 0.6, norm = 1.2, centre = centre), 1 + 1e-9)
-    expect_equal(most(mu = 0.6, centre = centre), two, tolerance = 1e-9)
+    expect_lte(most(mu = 0.6, centre = centre), 1 + 1e-9)
     expect_equal(most(0.6, norm = 1, centre = centre), 1, tolerance = 1e-9)
     expect_equal(most(0.6, centre = centre), 1, tolerance = 1e-9)
     expect_lte(most(mu = 0.6, norm = 1.2, centre = centre, model = "shared"), 1 + 1e-9)
     expect_lte(most(0.6, norm = 0.8, centre = centre, model = "shared"), 1 + 1e-9)
   }
-  expect_equal(most(mu = 0.6, norm = 1, model = "shared"), 1, tolerance = 1e-9)
+  expect_equal(most(mu = 0.6, norm = 1, model = "shared"), 1, tolerance = 1e-3)
 })
 
 test_that("nothing is silent: contexts that are shortened, runs that release nothing, arguments without use", {
