@@ -285,6 +285,7 @@ static void update_noisy(linear_t *linear, double *model, const double *context,
     update_bit(linear, model, z, q, reward, draws);
     return;
   }
+  if (draws->live && linear->link == LINK_IDENTITY) reward = on_grid(reward, LINEAR_GRID);
   reward = working_row(linear, model, z, q, reward);
   /* Towards 0, so that its product with a context stays within the bound. */
   if (draws->live && linear->link == LINK_IDENTITY) reward = trunc(reward * LINEAR_GRID) / LINEAR_GRID;

@@ -24,10 +24,11 @@ learn_one <- function(agent, context, reward, offer = NULL) {
 # The numbers of a round as they are added up: products of whole numbers, in steps of 2^-20
 grid_item <- function(z, reward, norm = Inf, private = TRUE, centre = 0.5, length = function(x) sqrt(sum(x^2))) {
   whole <- round(z * 1024)
-  short <- min(1, norm * 1024 / length(whole))
-  if (short < 1) whole <- floor(whole * short - 1e-6) # downwards, whatever the last bit
+  ratio <- norm * 1024 / length(whole)
+  root <- if (ratio == Inf) 1 else if (ratio < 1) ratio else sqrt(ratio) # of the round's weight
+  if (root != 1) whole <- floor(whole * root - 1e-6) # downwards, whatever the last bit
   pairs <- outer(whole, whole)
-  c(if (private) pairs[upper.tri(pairs, TRUE)], round(short * (reward - centre) * 1024) * whole)
+  c(if (private) pairs[upper.tri(pairs, TRUE)], trunc(root * (round(reward * 1024) - centre * 1024)) * whole)
 }
 
 test_that("without noise the releases are the weighted sums of a batch's whole numbers, rounded down to the grid", {
@@ -35,8 +36,8 @@ test_that("without noise the releases are the weighted sums of a batch's whole n
   d <- 3; n <- 24; B <- 4
   # Noise of less than 1e-9 of a step is none.
   none <- list(list(policy_linucb(mu = 1e12, batch = B, norm = 0.9), 0.9, TRUE, "toeplitz"),
-               list(policy_lin_ts(mu = 1e12, batch = B, contexts = "public"), Inf, FALSE, "toeplitz"),
-               list(policy_linucb(mu = 1e12, batch = B, mechanism = "tree"), Inf, TRUE, "tree"),
+               list(policy_lin_ts(mu = 1e12, batch = B, contexts = "public"), sqrt(3), FALSE, "toeplitz"),
+               list(policy_linucb(mu = 1e12, batch = B, mechanism = "tree"), sqrt(3), TRUE, "tree"),
                list(policy_linucb(1e12, batch = B, mechanism = "tree"), Inf, TRUE, "tree"),
                list(policy_linucb(1e12, batch = B, norm = 0.9), 0.9, TRUE, "batches"))
   for (case in none) {
@@ -128,7 +129,7 @@ test_that("one person's context and reward move the released integers by no more
       most <- max(most, sqrt(2 * max(rowSums(scaled^2))))
     }
     expect_lte(most, mu)
-    if (!public) expect_gt(most, 0.85 * mu)
+    if (!public) expect_gt(most, 0.75 * mu)
   }
 })
 
@@ -141,8 +142,8 @@ test_that("noise is whole steps of the scale that the ledger names, in every num
   noise <- matrix(agent$seen[, 3], ncol = n)
   scale <- matrix(agent$seen[, 2], ncol = n)
   expect_identical(noise * 2^20, round(noise * 2^20))
-  # 1.945 N^2 on A's diagonal, less by sqrt(2) off it, 1.123 N in b; a factorisation's norm, and what rounding costs
-  move <- sqrt(3.78125) / 0.5 * c(c(1, 1 / sqrt(2), 1) * 0.64, c(0.8, 0.8) / sqrt(3))
+  # 2.45 N^2 on A's diagonal, less by sqrt(2) off it, 1.096 N in b; a factorisation's norm, and what rounding costs
+  move <- sqrt(6) / 0.5 * c(c(1, 1 / sqrt(2), 1) * 0.64, c(0.8, 0.8) / sqrt(5))
   factor <- toeplitz_of("toeplitz", n)$factor
   expect_equal(scale[, 1] / factor, move, tolerance = 1e-3)
   expect_true(all(scale == scale[, 1]))
