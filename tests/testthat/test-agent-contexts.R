@@ -191,7 +191,7 @@ test_that("a context is forgotten once it is learned from, and what is open goes
       pulls(agent)
       expect_true(all(is.na(contexts(dpts_history(agent)$ticket))))
       seen <- rbind(seen, agent$seen)
-      items <- vapply(seq_len(n), function(i) grid_item(z[i, ], rewards[i]), numeric(5))
+      items <- vapply(seq_len(n), function(i) grid_item(z[i, ], rewards[i], sqrt(2)), numeric(5))
       sums <- items %*% (diag(n / 4) %x% rep(1, 4)) %*% t(toeplitz_of("toeplitz", n / 4)$right)
       expect_lte(max(abs(seen[, 3] * 2^20 - as.vector(sums))), 1)
       agent_close(agent)
