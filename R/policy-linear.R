@@ -62,8 +62,8 @@
 #' (w c (1 - c))^2 / 2. Let M^2 be the largest of the three, with w = 5 / (4 h^2): for c = 1/2, w = 5 and
 #' M^2 = 6. Noise of standard deviation 2.450 N^2 / `mu` on A's diagonal, less by a factor of sqrt(2) off
 #' it, and of 1.096 N / `mu` on b therefore costs `mu` in all, before the factor of the counter. What is
-#' released is `mu`-GDP, and so is all that is made of it. More noise in b would cost more regret than less
-#' noise in A saves. Rewards that are not centred (`centre = 0`) would cost 2.122
+#' released is `mu`-GDP, and so is everything computed from it. More noise in b would cost more regret than
+#' less noise in A saves. Rewards that are not centred (`centre = 0`) would cost 2.122
 #' and 1.898; the larger gain is that regularisation then shrinks means to the centre and not to 0, so that an
 #' arm does not look good because it was pulled often. Where rewards are rare, a public guess of their rate is
 #' a better `centre`.
