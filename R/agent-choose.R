@@ -54,7 +54,7 @@
 #' @seealso [dpts_agent()] creates an agent, [agent_finish()] ends the experiment, [verdict()] says when
 #'   to stop.
 #' @concept agent
-#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite", "openssl"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b", "c"), use = "arrival")
 #' two <- agent_choose(agent, n = 2, offer = c("a", "c"))
 #' print(agent_reward(agent, two$ticket, c(0, 1)))
@@ -115,6 +115,7 @@ choose_arms <- function(agent, tx, n, offer, contexts, person, key, stratum) {
     agent$offered[on] <- agent$offered[on] + sum(!is.na(chosen$probability[counts]))
     agent$outstanding <- agent$outstanding + tabulate(chosen$arm[counts], length(agent$terms$arms))
     tx$next_due <- min(tx$next_due, due, na.rm = !is.na(due))
+    if (!is.null(people)) agent$counted <- agent$counted + sum(counts)
   }
   changed <- counts | (agent$terms$sticky & chosen$new)
   if (!is.null(people) && any(changed)) tx$persons <- person_rows(people, person[changed])

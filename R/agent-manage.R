@@ -31,15 +31,17 @@
 #' @param agent An agent.
 #' @param add Names of new arms.
 #' @param retire,pause,resume Arms, by name or number. A retired arm does not come back.
+#' @param reason Why, in a sentence for the journal (see [agent_journal()]): a string, or `NULL` for none.
 #' @returns A tibble, one row per arm: `arm` and `status`: `"active"`, `"paused"` or `"retired"`.
 #' @template see_agent
-#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite", "openssl"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
 #' agent_arms(agent, add = "c", retire = "a")
 #' agent_choose(agent, 3)
 #' @export
-agent_arms <- function(agent, add = NULL, retire = NULL, pause = NULL, resume = NULL) {
+agent_arms <- function(agent, add = NULL, retire = NULL, pause = NULL, resume = NULL, reason = NULL) {
   check_agent(agent)
+  reason <- check_reason(reason)
   if (!is.null(add)) {
     if (!is.character(add)) abort_arg("add", "names of new arms", add)
     add <- check_arm_labels(add)
@@ -53,7 +55,7 @@ agent_arms <- function(agent, add = NULL, retire = NULL, pause = NULL, resume = 
     }
     add_arms(agent, tx, add)
     set_status(agent, tx, at)
-  }, look = TRUE)
+  }, look = TRUE, reason = reason)
   tibble::new_tibble(list(arm = factor(agent$life$arms, agent$life$arms),
                           status = names(ARM)[match(agent$life$status, ARM)]),
                      nrow = length(agent$life$arms))
@@ -78,21 +80,23 @@ agent_arms <- function(agent, add = NULL, retire = NULL, pause = NULL, resume = 
 #' @param agent An agent.
 #' @param then What [agent_choose()] does from now on: `"end"`: it is an error of class `dpts_error_ended`;
 #'   `"verdict"`: it gives everyone the winner's arm, and its choices are no rounds.
+#' @param reason Why, in a sentence for the journal (see [agent_journal()]): a string, or `NULL` for none.
 #' @returns The agent, invisibly.
 #' @template see_agent
-#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite", "openssl"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
 #' agent_reward(agent, agent_choose(agent, 100)$ticket, 1)
 #' agent_finish(agent, then = "verdict")
 #' agent_choose(agent)
 #' @export
-agent_finish <- function(agent, then = c("end", "verdict")) {
+agent_finish <- function(agent, then = c("end", "verdict"), reason = NULL) {
   check_agent(agent)
+  reason <- check_reason(reason)
   then <- check_choice(then, c("end", "verdict"))
   agent_transact(agent, function(tx) {
     if (agent$life$then != then) end_life(agent, tx, then, finish = TRUE)
     else if (!agent$life$finished) finish_life(agent, tx)
-  }, look = TRUE)
+  }, look = TRUE, reason = reason)
   invisible(agent)
 }
 
@@ -110,7 +114,7 @@ agent_finish <- function(agent, then = c("end", "verdict")) {
 #' @param path Of the copy: a file that does not exist yet.
 #' @returns The path, invisibly.
 #' @template see_agent
-#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite", "openssl"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), tempfile(fileext = ".sqlite"),
 #'                     use = "arrival")
 #' agent_choose(agent, 10)
@@ -123,9 +127,7 @@ agent_finish <- function(agent, then = c("end", "verdict")) {
 agent_backup <- function(agent, path) {
   check_all_given()
   check_agent(agent)
-  path <- path.expand(check_string(path))
-  if (file.exists(path)) abort_arg("path", "a file that does not exist yet", path)
-  if (!dir.exists(dirname(path))) abort_arg("path", "a path in a folder that exists", path)
+  path <- check_new_file(path)
   done <- FALSE
   on.exit(if (!done) unlink(path))
   copy_to(agent, store_sqlite_file(path, create = TRUE, "path"))
@@ -149,7 +151,7 @@ agent_backup <- function(agent, path) {
 #'   whose database holds no agent.
 #' @returns The agent in its new store. `agent` stays open.
 #' @template see_agent
-#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite", "openssl"))
 #' old <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
 #' agent_choose(old, 10)
 #' agent <- agent_copy(old, tempfile(fileext = ".sqlite"))
@@ -183,7 +185,7 @@ copy_to <- function(agent, place, move = FALSE) {
       if (!move) return()
       agent$life$moved <- TRUE
       note_events(tx, "move")
-    }, "lock", still = TRUE)
+    }, "lock", still = TRUE, reason = NA)
   }
 }
 
@@ -199,16 +201,17 @@ copy_to <- function(agent, place, move = FALSE) {
 #' releases nothing more.
 #'
 #' @param agent An agent that was opened on the restored copy.
+#' @param reason Why, in a sentence for the journal (see [agent_journal()]): a string, or `NULL` for none.
 #' @returns The agent, invisibly.
 #' @template see_agent
-#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite", "openssl"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
 #' agent_restored(agent)
 #' dpts_privacy(agent, delta = 1e-6)
 #' @export
-agent_restored <- function(agent) {
+agent_restored <- function(agent, reason = NULL) {
   check_agent(agent)
-  agent_transact(agent, function(tx) NULL, look = TRUE, restored = TRUE)
+  agent_transact(agent, function(tx) NULL, look = TRUE, restored = TRUE, reason = check_reason(reason))
   invisible(agent)
 }
 
@@ -230,18 +233,20 @@ agent_restored <- function(agent) {
 #'
 #' @param agent An agent.
 #' @param time The time: a date-time (`POSIXct`).
+#' @param reason Why, in a sentence for the journal (see [agent_journal()]): a string, or `NULL` for none.
 #' @returns The agent, invisibly.
 #' @template see_agent
-#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite", "openssl"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
 #' agent_clock(agent)
 #' @export
-agent_clock <- function(agent, time = Sys.time()) {
+agent_clock <- function(agent, time = Sys.time(), reason = NULL) {
   check_agent(agent)
   if (missing(time)) time <- .POSIXct(time_now(NA))
   if (!inherits(time, "POSIXct") || length(time) != 1 || !is.finite(time)) {
     abort_arg("time", "a date-time, such as `Sys.time()`", time)
   }
-  agent_transact(agent, function(tx) NULL, look = TRUE, clock = as.numeric(time))
+  agent_transact(agent, function(tx) NULL, look = TRUE, clock = as.numeric(time),
+                 reason = check_reason(reason))
   invisible(agent)
 }

@@ -69,10 +69,11 @@ agent_erase <- function(agent, person) {
     open <- some_tickets(open, which(open$status %in% TICKET[c("open", "waiting")]))
     use_rewards(agent, tx, open, rep(NA_real_, length(open$ticket)))
     tx$erased <- as.list(rows)[c("person", "ticket")]
+    agent$counted <- agent$counted - sum(rows$pulls)
     tx$find_next_due <- tx$forgotten <- TRUE
     agent$open <- new.env()
     note_events(tx, rep("erase", length(rows$person)))
     length(rows$person)
-  }, look = TRUE)
+  }, look = TRUE, reason = NA)
   invisible(n)
 }

@@ -62,7 +62,7 @@
 #'   can ever be learned about the unit, or within the agent's horizon) and `spent` (on what has been revealed
 #'   so far).
 #' @template see_agent
-#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite", "openssl"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
 #' for (i in 1:200) agent_reward(agent, agent_choose(agent)$ticket, runif(1) < 0.3)
 #' pulls(agent)
@@ -290,7 +290,7 @@ print.dpts_agent <- function(x, ...) {
 #' @returns A tibble, one row per arm: `arm`, `pulls`, `share` (of all pulls), `outstanding`,
 #'   `rewards`, `releases`, `mean`, `lower`, `upper`: see [agent_results].
 #' @template see_agent
-#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite", "openssl"))
 #' summary(dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival"))
 #' @export
 summary.dpts_agent <- function(object, ..., level = 0.95) {
@@ -317,7 +317,7 @@ summary.dpts_agent <- function(object, ..., level = 0.95) {
 #' @param what `"shares"` or `"estimates"`.
 #' @returns A ggplot.
 #' @template see_agent
-#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite", "openssl"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
 #' for (i in 1:50) agent_reward(agent, agent_choose(agent)$ticket, runif(1) < 0.3)
 #' autoplot(agent)

@@ -64,7 +64,7 @@ store_postgres <- function(con) {
   # The head, with the pages only if they are not those of change number `seq`: in one statement, which sees
   # one moment, and as one text, since what RPostgres makes of columns takes longer
   columns <- c("version", "identity", HEAD, "now", "state")
-  numbers <- setdiff(columns, c("identity", "state_sum", "state"))
+  numbers <- setdiff(columns, c("identity", "journal", "state_sum", "state"))
   head_sql <- sprintf(
     "SELECT concat_ws(' ', version, identity, %s, extract(epoch FROM clock_timestamp())::double precision,
        (SELECT encode(string_agg(bytes, '' ORDER BY page), 'hex') FROM %sdpts_page WHERE a.seq <> %%s))

@@ -3,7 +3,8 @@
 #   dpts_page        the policy's state and what else changes, in pages: a change writes those that it changed
 #   dpts_definition  one row that never changes: policy, arms, rules
 #   dpts_ticket      one row per choice; its reward until that is forgotten
-#   dpts_event       the journal: rows are added, never changed (a trigger sees to that)
+#   dpts_event       the journal: rows are added, never changed (a trigger sees to that); each holds a digest
+#                    of itself and of the row before (R/agent-chain.R)
 #   dpts_outcome     answers of other outcomes than the reward, until their block is released
 #   dpts_release     the release table, as at the head of R/releases.R, and of which outcome a row is (0: of
 #                    the reward)
@@ -20,6 +21,7 @@
 #   tables()         all rows, as create() takes them
 #   answers(outcome, batch), answered(outcome, ids), tickets(ids), asked(key), persons(ids), held(ids),
 #   due(now), ahead(now), kept(what), log(n), has_keys(before), course(from, to, width), releases(),
+#   journal(where), tallies(), counted(),
 #   totals(from, to), missing(from, to), count(kind)      look
 #
 # Locking is optimistic: each change raises `seq`, and nothing is written unless `seq` is still the one that
@@ -45,7 +47,10 @@ new_identity <- function(sum) paste0(.Call(C_hex, system_bytes(16)), "-", sum)
 TICKET <- c(open = 0L, waiting = 1L, used = 2L, missing = 3L, beyond = 4L, done = 5L)
 
 # The columns of the agent's head that change
-HEAD <- c("seq", "clock", "next_due", "late", "restored", "pages", "state_sum")
+HEAD <- c("seq", "clock", "next_due", "late", "restored", "pages", "journal", "state_sum")
+
+# Columns of the journal beside the number of the change, the part of it, the time and the digest
+EVENT <- c("kind", "ticket", "t", "arm", "who", "note")
 
 # Tickets that a deadline will resolve, those that are resolved and have the key of a call, and those whose
 # batch may be released
@@ -61,7 +66,8 @@ schema_tables <- function(sql) {
   c(
     sprintf("CREATE TABLE %s (id INTEGER PRIMARY KEY, version INTEGER NOT NULL, identity TEXT NOT NULL,
       seq %2$s NOT NULL, clock %2$s NOT NULL, next_due %2$s, late %2$s NOT NULL,
-      restored %2$s NOT NULL, pages INTEGER NOT NULL, state_sum TEXT NOT NULL)", table("dpts_agent"),
+      restored %2$s NOT NULL, pages INTEGER NOT NULL, journal TEXT NOT NULL, state_sum TEXT NOT NULL)",
+      table("dpts_agent"),
       sql$number),
     sprintf("CREATE TABLE %s (page INTEGER PRIMARY KEY, bytes %s NOT NULL)", table("dpts_page"), sql$blob),
     sprintf("CREATE TABLE %s (id INTEGER PRIMARY KEY, definition %s NOT NULL,
@@ -74,7 +80,8 @@ schema_tables <- function(sql) {
     sprintf("CREATE INDEX dpts_ticket_batch ON %s (arm, batch) WHERE %s", table("dpts_ticket"), IN_BATCH),
     sprintf("CREATE INDEX dpts_ticket_asked ON %s (asked) WHERE asked IS NOT NULL", table("dpts_ticket")),
     sprintf("CREATE TABLE %s (seq %2$s NOT NULL, part INTEGER NOT NULL, time %2$s NOT NULL,
-      kind TEXT NOT NULL, ticket TEXT, t %2$s, arm INTEGER, PRIMARY KEY (seq, part)) %3$s",
+      kind TEXT NOT NULL, ticket TEXT, t %2$s, arm INTEGER, who TEXT, note TEXT, digest TEXT NOT NULL,
+      PRIMARY KEY (seq, part)) %3$s",
       table("dpts_event"), sql$number, sql$by_key),
     sprintf("CREATE TABLE %s (ticket TEXT NOT NULL, outcome INTEGER NOT NULL, arm INTEGER NOT NULL,
       batch %s NOT NULL, reward %2$s, PRIMARY KEY (ticket, outcome))", table("dpts_outcome"), sql$number),
@@ -141,9 +148,9 @@ change_statements <- function(sql) {
                ON CONFLICT (person) DO UPDATE SET pulls = excluded.pulls, arm = excluded.arm,
                ticket = excluded.ticket", table("dpts_person"),
          fields(c("TEXT", "INTEGER", "INTEGER", "TEXT")), sql$rows("persons")),
-    each("events", "INSERT INTO %s (seq, time, part, kind, ticket, t, arm)
+    each("events", "INSERT INTO %s (seq, time, part, kind, ticket, t, arm, who, note, digest)
                SELECT NEW.seq, NEW.clock, %s FROM %s", table("dpts_event"),
-         fields(c("INTEGER", "TEXT", "TEXT", number, "INTEGER")), sql$rows("events")),
+         fields(c("INTEGER", "TEXT", "TEXT", number, "INTEGER", "TEXT", "TEXT", "TEXT")), sql$rows("events")),
     each("answers", "INSERT INTO %s (ticket, outcome, arm, batch, reward) SELECT %s FROM %s WHERE 1 = 1
                ON CONFLICT (ticket, outcome) DO UPDATE SET reward = excluded.reward", table("dpts_outcome"),
          fields(c("TEXT", "INTEGER", "INTEGER", number, number)), sql$rows("answers")),
@@ -169,7 +176,7 @@ change_row <- function(changes) {
       resolved = json(changes$resolved[c("ticket", "status", "reward", "drop")]),
       forget = json(changes$forget),
       persons = json(changes$persons[c("person", "pulls", "arm", "ticket")]),
-      events = json(c(list(part = seq_along(events$kind)), events[c("kind", "ticket", "t", "arm")])),
+      events = json(c(list(part = seq_along(events$kind)), events[c(EVENT, "digest")])),
       releases = json(changes$releases),
       paged = json(list(changes$image$numbers, page_starts(changes$image))),
       moved = json(changes$moved[c("ticket", "due")]), erased = json(changes$erased),
@@ -187,13 +194,13 @@ stored <- function() list(
   dpts_definition = c(id = "integer", definition = "bytes", definition_sum = "text"),
   dpts_agent = c(id = "integer", version = "integer", identity = "text", seq = "number", clock = "number",
                  next_due = "number", late = "number", restored = "number", pages = "integer",
-                 state_sum = "text"),
+                 journal = "text", state_sum = "text"),
   dpts_page = c(page = "integer", bytes = "bytes"),
   dpts_ticket = c(ticket = "text", t = "number", arm = "integer", batch = "number", time = "number",
                   due = "number", status = "integer", reward = "number", context = "text", asked = "text",
                   probability = "number"),
   dpts_event = c(seq = "number", part = "integer", time = "number", kind = "text", ticket = "text",
-                 t = "number", arm = "integer"),
+                 t = "number", arm = "integer", who = "text", note = "text", digest = "text"),
   dpts_release = c(outcome = "integer", arm = "integer",
                    stats::setNames(rep("number", length(RELEASE) - 1), RELEASE[-1])),
   dpts_outcome = c(ticket = "text", outcome = "integer", arm = "integer", batch = "number",
@@ -296,6 +303,20 @@ store_looks <- function(sql, query) {
       look("SELECT ticket, reward FROM %sdpts_outcome WHERE outcome = %d AND ticket IN (%s)", sql$at, outcome,
            sql$among, values = among(ids))
     },
+    # The journal, or its last row, or its rows of some kinds
+    journal = function(where = "") {
+      look("SELECT seq, part, time, %s, digest FROM %sdpts_event %s", paste(EVENT, collapse = ", "), sql$at,
+           switch(where, "ORDER BY seq, part", last = "ORDER BY seq DESC, part DESC LIMIT 1",
+                  plans = "WHERE kind IN ('plan', 'amend') ORDER BY seq, part",
+                  sums = "WHERE kind = 'sum' ORDER BY seq, part"))
+    },
+    # How many tickets of each arm have each status, and how many of them are rounds; how many choices of
+    # persons count
+    tallies = function() {
+      look("SELECT arm, status, %s AS n, %s AS rounds FROM %s GROUP BY arm, status", number("count(*)"),
+           number("count(t)"), ticket)
+    },
+    counted = function() look("SELECT %s AS n FROM %sdpts_person", number("coalesce(sum(pulls), 0)"), sql$at)$n,
     # Of these rounds, for each arm and hour: how many, and sums of inverse chances (a round's id is no less)
     totals = function(from, to) {
       sum_of <- function(x) number(sprintf("coalesce(sum(%s), 0)", x))

@@ -118,12 +118,16 @@ note_resolved <- function(tx, ticket, status, reward) {
   tx$resolved <- with_rows(tx$resolved, list(status = status, reward = reward, ticket = ticket))
 }
 
-# Events of tickets, or of none: then t and arm say what they are about
+# Events of tickets, or of none: then t and arm say what they are about. What an operator did has a name and a
+# reason.
 note_events <- function(tx, kind, about = list()) {
   n <- length(kind)
   if (n == 0) return(invisible())
+  by <- !is.null(tx$reason) & kind %in% OPERATED
   new <- list(kind = kind, ticket = about$ticket %||% rep(NA_character_, n),
-              t = about$t %||% rep(NA_real_, n), arm = about$arm %||% rep(NA_integer_, n))
+              t = about$t %||% rep(NA_real_, n), arm = about$arm %||% rep(NA_integer_, n),
+              who = ifelse(by, operator(), NA_character_),
+              note = about$note %||% ifelse(by, tx$reason %||% NA, NA_character_))
   tx$events <- with_rows(tx$events, new)
 }
 
@@ -150,7 +154,10 @@ forget_who <- function(agent, tx, last) {
   tx$keys_before <- tx$now - (terms$retention %||% 86400)
   over <- !is.null(terms$max_per_person) && !life$forgotten && tx$now > life$ended + keeps_persons(terms)
   tx$no_persons <- isTRUE(over)
-  if (tx$no_persons) agent$life$forgotten <- TRUE
+  if (tx$no_persons) {
+    agent$life$forgotten <- TRUE
+    agent$counted <- 0
+  }
   found <- tx$no_persons || agent$store$has_keys(tx$keys_before)
   if (found) tx$forgotten <- tx$find_next_due <- TRUE # who looks, looks once that is written
   found

@@ -191,7 +191,7 @@
 #' @concept agent
 #' @concept central model of privacy
 #' @concept live experiment
-#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite", "openssl"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("short", "long"), use = "arrival")
 #' choice <- agent_choose(agent)
 #' choice
@@ -231,7 +231,6 @@ dpts_agent <- function(policy, arms, store = NULL, ..., name = NULL, horizon = N
     if (sticky && max_per_person > 1) {
       abort_arg("max_per_person", "1 with `sticky = TRUE`", max_per_person)
     }
-    need_package("openssl", "for `max_per_person`")
   }
   check_flag(keep_rewards)
   if (!is.null(dim)) dim <- check_count(dim, 1, .Call(C_max_context))
@@ -254,7 +253,7 @@ dpts_agent <- function(policy, arms, store = NULL, ..., name = NULL, horizon = N
   agent <- new_agent(opened, terms, new_identity(sum))
   session_start(agent$session)
   first <- list2env(list(now = time_now(NA), next_due = NA_real_, late = 0, restored = 0,
-                         find_next_due = FALSE))
+                         find_next_due = FALSE, journal = journal_begin(agent$identity)))
   change <- change_row(all_changes(agent, first, 0))
   opened$create(list(
     dpts_agent = c(list(id = 1L), utils::modifyList(change[c("version", "identity", HEAD)], list(seq = -1))),
@@ -280,7 +279,8 @@ agent_open <- function(store, ..., restored = FALSE) {
   kept <- read_definition(opened)
   agent <- new_agent(opened, kept$terms, kept$identity)
   # Read the state now: a damaged one is refused here and not at the first customer.
-  agent_transact(agent, function(tx) NULL, look = TRUE, restored = restored, still = TRUE)
+  agent_transact(agent, function(tx) NULL, look = TRUE, restored = restored, still = TRUE, whole = TRUE,
+                 reason = if (restored) NA)
   made <- TRUE
   agent
 }
@@ -299,6 +299,7 @@ new_agent <- function(store, terms, identity) {
   # Of other outcomes, what waits, and rows that are not stored yet: R/agent-outcome.R
   agent$blocks <- if (!is.null(terms$outcomes)) no_blocks(agent)
   agent$fresh <- NULL
+  agent$counted <- 0 # choices of persons that count, as far as persons are remembered
   agent$open <- new.env() # tickets that it gave out last, see open_tickets()
   agent$seq <- -1 # of the change whose state the session holds; -1: of none
   agent$over <- FALSE # is it beyond its budget?
@@ -316,6 +317,7 @@ session_of <- function(terms, arms) {
 # A store from the user's argument: NULL, a path or a DBI connection
 open_store <- function(store, create, arg = caller_arg(store)) {
   force(arg)
+  need_package("openssl", "for an agent")
   if (is.null(store) && create) return(store_memory())
   if (is.character(store) && length(store) == 1 && !is.na(store) && nzchar(store)) {
     return(store_sqlite_file(store, create, arg))
@@ -337,12 +339,13 @@ agent_image <- function(agent) {
     agent$life_bytes <- write_life(agent$life)
   }
   blocks <- if (!is.null(agent$blocks)) t(agent$blocks)
-  session_image(agent$session, c(agent$outstanding, agent$offered, blocks), agent$life_bytes)
+  session_image(agent$session, c(agent$outstanding, agent$offered, agent$counted, blocks), agent$life_bytes)
 }
 
-set_agent_state <- function(agent, bytes, sum) {
+set_agent_state <- function(agent, head) {
+  bytes <- head[["state"]] # `$` would take state_sum for it
   parts <- .Call(C_image_parts, bytes)
-  if (!identical(parts[[1]], sum)) abort_store("the checksum of the state is wrong")
+  if (!identical(sealed(parts[[1]], head), head$state_sum)) abort_store("the checksum of the state is wrong")
   life <- if (identical(parts[[4]], agent$life_bytes)) agent$written else read_life(parts[[4]])
   # Another process may have added arms.
   if (length(life$arms) != length(agent$life$arms)) agent$session <- session_of(agent$terms, life$arms)
@@ -353,10 +356,11 @@ set_agent_state <- function(agent, bytes, sum) {
   k <- length(life$arms)
   agent$outstanding <- counts[seq_len(k)]
   agent$offered <- counts[k + seq_len(k)]
+  agent$counted <- counts[2 * k + 1]
   agent$life <- life
   agent$terms$arms <- life$arms
   if (!is.null(agent$blocks)) {
-    agent$blocks <- matrix(counts[-seq_len(2 * k)], ncol = ncol(no_blocks(agent)), byrow = TRUE)
+    agent$blocks <- matrix(counts[-seq_len(2 * k + 1)], ncol = ncol(no_blocks(agent)), byrow = TRUE)
   }
   agent$fresh <- NULL
   agent$open <- new.env()
@@ -424,8 +428,10 @@ agent_transact <- function(agent, body, look = FALSE, ...) {
 
 # One try: a list of what `body` returned, or NULL if another process has written. restored: the operator
 # went back to an old copy, which may decide whether anything is still released. still: with a clock that is
-# not to be believed, is this done as of the last change? clock: the time, as the operator says.
-try_change <- function(agent, body, how, restored = FALSE, still = FALSE, clock = NULL) {
+# not to be believed, is this done as of the last change? clock: the time, as the operator says; reason: why;
+# whole: do the tables agree with the state?
+try_change <- function(agent, body, how, restored = FALSE, still = FALSE, clock = NULL,
+                       reason = NULL, whole = FALSE) {
   store <- agent$store
   done <- FALSE
   on.exit(if (!done) {
@@ -435,9 +441,8 @@ try_change <- function(agent, body, how, restored = FALSE, still = FALSE, clock 
   head <- store$begin(agent$seq, how)
   if (head$version != STORE_VERSION) read_definition(store)
   check_same(agent, head)
-  if (!is.null(head[["state"]])) { # `$` would take state_sum for it
-    set_agent_state(agent, head[["state"]], head$state_sum)
-  }
+  if (!is.null(head[["state"]])) set_agent_state(agent, head)
+  if (whole) check_whole(agent, head)
   tx <- new.env(parent = emptyenv())
   # What moved away stays as it was, to look at.
   moved <- agent$life$moved
@@ -446,6 +451,8 @@ try_change <- function(agent, body, how, restored = FALSE, still = FALSE, clock 
   tx$next_due <- head$next_due
   tx$late <- head$late
   tx$restored <- head$restored + restored
+  tx$journal <- head$journal
+  tx$reason <- reason
   tx$find_next_due <- tx$forgotten <- FALSE
   agent$over <- tx$restored > 0 && is_over(agent$terms, tx$restored)
   if (restored) note_events(tx, "restored")
@@ -492,15 +499,24 @@ all_changes <- function(agent, tx, seq) {
   if (length(tx$resolved$ticket)) {
     tx$resolved$drop <- as.integer(!agent$terms$keep_rewards & tx$resolved$status != TICKET[["waiting"]])
   }
+  sums <- take_all_sums(agent)
+  note_events(tx, rep("sum", nrow(sums)), list(note = release_text(asplit(sums, 2))))
+  tx$events$digest <- journal_digests(agent, tx$journal, seq, tx$now, tx$events)
+  head <- list(seq = seq, clock = tx$now, next_due = tx$next_due, late = tx$late, restored = tx$restored,
+               pages = image$pages, journal = c(tx$journal, tx$events$digest)[1 + length(tx$events$digest)])
   list(
     identity = agent$identity, tickets = tx$tickets, resolved = tx$resolved, forget = tx$forget,
     persons = tx$persons, moved = tx$moved, forgotten = tx$forgotten, find_next_due = tx$find_next_due,
     events = tx$events, erased = tx$erased, keys_before = tx$keys_before, no_persons = tx$no_persons,
     answers = tx$answers, answered = tx$answered,
-    releases = release_columns(take_all_sums(agent)),
-    agent = list(seq = seq, clock = tx$now, next_due = tx$next_due, late = tx$late, restored = tx$restored,
-                 pages = image$pages, state_sum = image$sum), image = image
+    releases = release_columns(sums), agent = c(head, state_sum = sealed(image$sum, head)), image = image
   )
+}
+
+# The checksum of the state, with what the head has beside it. (`next_due` is for a look at the tables.)
+sealed <- function(sum, head) {
+  numbers <- vapply(head[c("seq", "clock", "late", "restored")], exactly, "")
+  checksum(charToRaw(paste(c(sum, numbers, head$journal), collapse = " ")))
 }
 
 # Rows of the release table as columns

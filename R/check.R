@@ -267,6 +267,14 @@ check_string <- function(x, arg = caller_arg(x)) {
   x
 }
 
+# The path of a file to be made
+check_new_file <- function(path, arg = caller_arg(path)) {
+  path <- path.expand(check_string(path, arg))
+  if (file.exists(path)) abort_arg(arg, "a file that does not exist yet", path)
+  if (!dir.exists(dirname(path))) abort_arg(arg, "a path in a folder that exists", path)
+  path
+}
+
 # One or more of a set of words; the whole default vector means the first
 check_choice <- function(x, choices, several = FALSE, arg = caller_arg(x)) {
   check_given(x, arg)
