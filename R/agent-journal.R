@@ -206,7 +206,7 @@ agent_plan <- function(agent, plan = NULL, reason = NULL) {
 # A plan as text: what was asked, then the rows as comma-separated values
 plan_text <- function(plan, agent) {
   if (!inherits(plan, "dpts_plan")) return(check_string(plan, "plan"))
-  check_result(plan, "plan")
+  check_result(plan)
   same <- vapply(policies(plan), function(policy) identical(format(policy), format(agent$terms$policy)), NA)
   plan <- plan[plan$design %in% names(which(same)), ]
   if (!nrow(plan) || length(unique(plan$people)) != 1) {

@@ -41,12 +41,26 @@ SEXP ffi_unhex(SEXP text) {
   return out;
 }
 
+enum { LONGEST_ESCAPE = 6 };
+
+static char *json_string(char *at, size_t room, const char *text) {
+  const char *last = at + room;
+  *at++ = '"';
+  for (; *text; text++) {
+    if (*text == '"' || *text == '\\') *at++ = '\\';
+    if ((unsigned char)*text < ' ') at += snprintf(at, (size_t)(last - at), "\\u%04x", (unsigned)*text);
+    else *at++ = *text;
+  }
+  *at++ = '"';
+  return at;
+}
+
 /* One value as JSON or, but for strings, as SQL; NA and what is no value are null. Some locales
    write a comma in a number. */
 static char *json_cell(char *at, size_t room, SEXP x, R_xlen_t i) {
   char *end = at;
   if (TYPEOF(x) == STRSXP && STRING_ELT(x, i) != NA_STRING) {
-    end += snprintf(at, room, "\"%s\"", CHAR(STRING_ELT(x, i)));
+    end = json_string(at, room, Rf_translateCharUTF8(STRING_ELT(x, i)));
   } else if (TYPEOF(x) == INTSXP && INTEGER(x)[i] != NA_INTEGER) {
     end += snprintf(at, room, "%d", INTEGER(x)[i]);
   } else if (TYPEOF(x) == REALSXP && !ISNAN(REAL(x)[i])) {
@@ -60,8 +74,7 @@ static char *json_cell(char *at, size_t room, SEXP x, R_xlen_t i) {
   return end;
 }
 
-/* Columns, the first of which is not NULL unless there are no rows, as JSON: an array of rows. The strings
-   have no character that JSON escapes. */
+/* Columns, the first of which is not NULL unless there are no rows, as JSON: an array of rows */
 SEXP ffi_json_rows(SEXP columns) {
   enum { MOST = 32 }; /* of a number, or beside a string */
   const int m = Rf_length(columns);
@@ -69,7 +82,9 @@ SEXP ffi_json_rows(SEXP columns) {
   size_t room = MOST + (size_t)n * (size_t)(m + 1) * MOST;
   for (int j = 0; j < m; j++) {
     SEXP x = VECTOR_ELT(columns, j);
-    for (R_xlen_t i = 0; i < n && TYPEOF(x) == STRSXP; i++) room += (size_t)LENGTH(STRING_ELT(x, i));
+    for (R_xlen_t i = 0; i < n && TYPEOF(x) == STRSXP; i++) {
+      room += LONGEST_ESCAPE * strlen(Rf_translateCharUTF8(STRING_ELT(x, i)));
+    }
   }
   char *text = R_alloc(room, 1), *at = text;
   for (R_xlen_t i = 0; i < n; i++) {
@@ -81,7 +96,7 @@ SEXP ffi_json_rows(SEXP columns) {
     *at++ = ']';
   }
   strcpy(at, n ? "]" : "[]");
-  return Rf_mkString(text);
+  return Rf_ScalarString(Rf_mkCharCE(text, CE_UTF8));
 }
 
 /* Seconds on a clock that nobody sets */

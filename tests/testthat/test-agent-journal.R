@@ -1,0 +1,140 @@
+skip_if_not_installed("RSQLite")
+skip_if_not_installed("openssl")
+
+# An agent in a file with releases, open tickets and a person who came three times
+recorded_agent <- function(file = withr::local_tempfile(fileext = ".sqlite", .local_envir = parent.frame())) {
+  agent <- dpts_agent(policy_randomised(mu = 1, block = 10), c("a", "b"), file, use = "arrival", max_per_person = 3)
+  for (i in 1:25) agent_reward(agent, agent_choose(agent, person = paste0("p", i %/% 3))$ticket, i %% 2)
+  agent_choose(agent, 4, person = letters[1:4])
+  list(agent = agent, file = file)
+}
+
+edit_store <- function(file, sql) {
+  con <- DBI::dbConnect(RSQLite::SQLite(), file, synchronous = NULL)
+  on.exit(DBI::dbDisconnect(con))
+  DBI::dbExecute(con, sql)
+}
+
+# A row's digest is that of the row before and of its fields, by a program that shares nothing with the package
+check_file <- function(path, ...) {
+  skip_if(Sys.which("python3") == "")
+  script <- system.file("examples", "check_journal.py", package = "dpts")
+  suppressWarnings(system2("python3", c(shQuote(script), shQuote(path), ...), stdout = TRUE, stderr = TRUE))
+}
+
+test_that("the journal is whole in every store, says who and why, and another program checks its file", {
+  each_store(function(store) {
+    agent <- dpts_agent(policy_randomised(mu = 1, block = 10), c("a", "b, \"\u00fc\""), store, use = "arrival")
+    expect_identical(agent_journal(agent)$kind, "begin")
+    agent_reward(agent, agent_choose(agent, 30)$ticket, rep(c(0, 1), 15))
+    agent_arms(agent, add = "c", reason = "A new page,\nas \"asked\".")
+    withr::with_options(list(dpts.who = "admin2"), agent_arms(agent, pause = "c"))
+    agent_clock(agent, reason = "Looked at it.")
+    agent_finish(agent, "verdict", reason = "The board.")
+    file <- withr::local_tempfile(fileext = ".csv")
+    agent_journal(agent, file)
+    journal <- agent_journal(agent)
+    by <- journal[!is.na(journal$who), ]
+    expect_identical(by$kind, c("add", "pause", "clock", "end", "finish"))
+    expect_identical(by$note, c("A new page, as \"asked\".", NA, "Looked at it.", "The board.", "The board."))
+    expect_identical(unique(by$who), c(Sys.info()[["effective_user"]], "admin2"))
+    expect_identical(sum(journal$kind == "sum"), nrow(agent$store$releases()))
+    last <- journal$digest[nrow(journal)]
+    expect_identical(last, agent$store$begin(-1, "read")$journal)
+    expect_identical(check_file(file, last), "The journal is whole.")
+    lines <- readLines(file, encoding = "UTF-8")
+    damaged <- list(lines[-7], lines[c(1:6, 8, 7, 9:length(lines))], sub("choose", "beyond", lines),
+                    sub("admin2", "admin3", lines), sub("The board", "Nobody", lines))
+    for (wrong in damaged) {
+      writeLines(wrong, file, useBytes = TRUE)
+      expect_match(check_file(file)[1], "does not fit")
+    }
+    writeLines(lines[-length(lines)], file, useBytes = TRUE)
+    expect_identical(check_file(file)[1], "The journal is whole.")
+    expect_match(check_file(file, last)[1], "rows are missing")
+    expect_error(agent_journal(agent, file), class = "dpts_error_input")
+    agent_close(agent)
+  })
+})
+
+test_that("a store that was edited by hand is not opened", {
+  edits <- c(
+    restored = "UPDATE dpts_agent SET restored = 1", clock = "UPDATE dpts_agent SET clock = clock + 3e8",
+    late = "UPDATE dpts_agent SET late = 5", seq = "UPDATE dpts_agent SET seq = seq - 1",
+    sum = "UPDATE dpts_release SET sum = sum + 5 WHERE id = 2", size = "UPDATE dpts_release SET size = size + 1",
+    row = "DELETE FROM dpts_release WHERE id = 1", more = "INSERT INTO dpts_release SELECT 99, arm, t, size, sum, chance, terms, whole, squares FROM dpts_release LIMIT 1",
+    again = "UPDATE dpts_ticket SET status = 0 WHERE id = 25", arm = "UPDATE dpts_ticket SET arm = 3 - arm WHERE id = 28",
+    gone = "DELETE FROM dpts_ticket WHERE id = 3", persons = "UPDATE dpts_person SET pulls = 0",
+    person = "DELETE FROM dpts_person WHERE person = (SELECT min(person) FROM dpts_person)",
+    journal = "DROP TRIGGER dpts_event_no_delete; DELETE FROM dpts_event",
+    short = "DROP TRIGGER dpts_event_no_delete; DELETE FROM dpts_event WHERE seq = (SELECT max(seq) FROM dpts_event)"
+  )
+  for (name in names(edits)) {
+    x <- recorded_agent()
+    agent_close(x$agent)
+    for (edit in strsplit(edits[[name]], "; ")[[1]]) edit_store(x$file, edit)
+    expect_error(agent_open(x$file), class = "dpts_error_store_damaged", label = name)
+  }
+  # What is in the middle of the journal is found by whoever reads it whole.
+  x <- recorded_agent()
+  agent_close(x$agent)
+  edit_store(x$file, "DROP TRIGGER dpts_event_no_update")
+  edit_store(x$file, "UPDATE dpts_event SET arm = 3 - arm WHERE seq = 5 AND part = 1")
+  agent <- agent_open(x$file)
+  expect_error(agent_journal(agent), "row [0-9]+ of the journal", class = "dpts_error_store_damaged")
+  agent_close(agent)
+})
+
+test_that("a store opens after everything that changes counts: persons who are erased or forgotten, arms that come and go", {
+  now <- 1e9
+  withr::local_options(dpts.clock = function() now)
+  x <- recorded_agent()
+  agent <- x$agent
+  reopen <- function() {
+    agent_close(agent)
+    agent <<- agent_open(x$file)
+  }
+  reopen()
+  agent_erase(agent, c("p1", "p2"))
+  reopen()
+  agent_arms(agent, add = "c", retire = "a")
+  agent_choose(agent, 5, person = paste0("q", 1:5))
+  reopen()
+  agent_finish(agent, "verdict")
+  reopen()
+  agent_choose(agent, 3, person = c("x", "y", "z"))
+  now <- now + 1e6
+  agent_clock(agent)
+  reopen()
+  agent_restored(agent, reason = "A test.")
+  reopen()
+  expect_identical(agent$counted, 0)
+  expect_setequal(tail(agent_journal(agent)$kind, 1), "restored")
+  agent_close(agent)
+})
+
+test_that("a plan comes before the first person; later ones are amendments with a reason", {
+  design <- policy_randomised(mu = 1, block = 20)
+  plan <- dpts_plan(list(own = design, other = policy_randomised()), arms_bernoulli(c(a = 0.3, b = 0.5)), people = 200,
+                    runs = 20, seed = 1)
+  agent <- dpts_agent(design, c("a", "b"), use = "arrival")
+  expect_identical(nrow(agent_plan(agent)), 0L)
+  expect_error(agent_plan(agent, plan[plan$design == "other", ]), "plan", class = "dpts_error_input")
+  expect_error(agent_plan(agent, 1), class = "dpts_error_input")
+  one <- agent_plan(agent, plan)
+  expect_identical(one[c("kind", "people")], tibble::tibble(kind = "plan", people = 200))
+  expect_match(one$plan, sprintf("\nown,.*,200,.*,%s", signif(plan$power[1], 6)))
+  expect_false(grepl("other", one$plan))
+  expect_error(agent_plan(agent, "More people."), "reason", class = "dpts_error_input")
+  agent_reward(agent, agent_choose(agent, 20)$ticket, 1)
+  two <- agent_plan(agent, "300 people.", reason = "Few came:\nfewer than hoped.")
+  expect_identical(two$kind, c("plan", "amend"))
+  expect_identical(two$reason, c(NA, "Few came: fewer than hoped."))
+  expect_identical(two$plan, c(one$plan, "300 people."))
+  agent_journal(agent)
+  late <- dpts_agent(design, c("a", "b"), use = "arrival")
+  agent_choose(late)
+  expect_error(agent_plan(late, plan), "reason", class = "dpts_error_input")
+  agent_close(agent)
+  agent_close(late)
+})
