@@ -149,15 +149,16 @@ api_statement <- function(agent, given) {
 operator_routes <- function() list(
   api_route("POST", "/finish", "admin", "finish", "End an experiment; answers as `/status`",
             api_finish, answer = status_answer(),
-            body = schema_body(then = schema_enum(c("end", "verdict"), default = "end"))),
+            body = schema_body(then = schema_enum(c("end", "verdict"), default = "end"), reason = SCHEMA_TEXT)),
   api_route("POST", "/arms", "admin", "arms", "Add, pause, resume or retire arms", api_arms,
             like = "agent_arms()",
             body = schema_body(add = schema_several(SCHEMA_TEXT), retire = schema_several(SCHEMA_TEXT),
-                               pause = schema_several(SCHEMA_TEXT), resume = schema_several(SCHEMA_TEXT)),
+                               pause = schema_several(SCHEMA_TEXT), resume = schema_several(SCHEMA_TEXT),
+                               reason = SCHEMA_TEXT),
             answer = schema_rows(arm = SCHEMA_TEXT, status = schema_enum(names(ARM))))
 )
 
-api_finish <- function(agent, given) api_status(agent_finish(agent, given$then))
+api_finish <- function(agent, given) api_status(do.call(agent_finish, c(list(agent), given)))
 
 api_arms <- function(agent, given) do.call(agent_arms, c(list(agent), given))
 
