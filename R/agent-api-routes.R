@@ -149,7 +149,8 @@ api_statement <- function(agent, given) {
 operator_routes <- function() list(
   api_route("POST", "/finish", "admin", "finish", "End an experiment; answers as `/status`",
             api_finish, answer = status_answer(),
-            body = schema_body(then = schema_enum(c("end", "verdict"), default = "end"), reason = SCHEMA_TEXT)),
+            body = schema_body(then = schema_enum(c("end", "verdict"), default = "end"),
+                               reason = SCHEMA_TEXT)),
   api_route("POST", "/arms", "admin", "arms", "Add, pause, resume or retire arms", api_arms,
             like = "agent_arms()",
             body = schema_body(add = schema_several(SCHEMA_TEXT), retire = schema_several(SCHEMA_TEXT),

@@ -1,137 +1,64 @@
-# The record of an experiment: a journal whose rows are chained by digests, the plan in it, and whether the
-# tables of a store agree with both.
-
-# What an operator does, and is asked the reason of
-OPERATED <- c("add", "retire", "pause", "resume", "end", "finish", "restored", "clock", "move", "erase",
-              "plan", "amend")
-
-# Who operates: the name of the token that asked the service, or the user of this process
-operator <- function() getOption("dpts.who") %||% Sys.info()[["effective_user"]]
-
-# One line of text
-check_reason <- function(reason) {
-  if (is.null(reason)) NA_character_ else gsub("[[:cntrl:]]+", " ", check_string(reason))
-}
-
-# A row of the journal is chained to the one before: its digest is the SHA-256 of that one's and of its own
-# fields, joined by a separator.
-FIELDS <- c("seq", "part", "time", "kind", "ticket", "t", "arm", "who", "note")
-
-journal_begin <- function(identity) digest_of(identity)
-
-digest_of <- function(text) as.character(openssl::sha256(enc2utf8(text)))
-
-# The fields as text, as a file of the journal has them
-journal_text <- function(agent, events) {
-  number <- function(x) ifelse(is.na(x), "", sprintf("%.17g", x))
-  text <- function(x) ifelse(is.na(x), "", x)
-  list(seq = number(events$seq), part = number(events$part), time = number(events$time),
-       kind = events$kind, ticket = text(events$ticket), t = number(events$t),
-       arm = text(agent$life$arms[events$arm]), who = text(events$who), note = text(events$note))
-}
-
-# last: the digest before these rows
-chain <- function(last, text) {
-  lines <- do.call(paste, c(unname(text[FIELDS]), list(sep = "\x1f")))
-  for (i in seq_along(lines)) lines[i] <- last <- digest_of(paste(last, lines[i], sep = "\x1f"))
-  lines
-}
-
-# The digests of rows that change number `seq` adds
-journal_digests <- function(agent, last, seq, time, events) {
-  n <- length(events$kind)
-  if (!n) return(NULL)
-  chain(last, journal_text(agent, c(events, list(seq = rep(seq, n), part = seq_len(n), time = rep(time, n)))))
-}
-
-# Rows of the release table as notes of the journal
-release_text <- function(columns) {
-  if (!length(columns[[1]])) return(character())
-  do.call(paste, lapply(unname(columns), function(x) sprintf("%.17g", as.numeric(x))))
-}
-
-# Do the tables agree with the state, which has a checksum, and with the end of the journal? Most of what was
-# edited by hand, lost, or taken from another store does not. If another process wrote between these looks, it
-# had itself opened the store by this check.
-check_whole <- function(agent, head) {
-  wrong <- record_differs(agent, head)
-  if (is.null(wrong) || agent$store$begin(head$seq, "read")$seq != head$seq) return(invisible())
-  abort_store(sprintf("the %s cannot be read: the store's state, which has a checksum, says otherwise", wrong))
-}
-
-record_differs <- function(agent, head) {
-  store <- agent$store
-  last <- store$journal("last")$digest
-  if (!identical(c(last, journal_begin(agent$identity))[1], head$journal)) return("end of the journal")
-  sums <- strsplit(as.character(store$journal("sums")$note), " ", fixed = TRUE)
-  sums <- matrix(suppressWarnings(as.numeric(unlist(sums))), ncol = length(RELEASE), byrow = TRUE)
-  kept <- store$releases()
-  kept <- do.call(cbind, unname(lapply(RELEASE, function(name) as.numeric(kept[[name]]))))
-  if (!isTRUE(all.equal(as.numeric(sums), as.numeric(kept), tolerance = 1e-14))) return("releases")
-  tallies <- store$tallies()
-  count <- function(n) {
-    as.numeric(tapply(as.numeric(n), factor(tallies$arm, seq_along(agent$life$arms)), sum, default = 0))
-  }
-  open <- tallies$status %in% TICKET[c("open", "waiting")]
-  if (!identical(count(tallies$rounds), as.numeric(session_pulls(agent$session)))) return("tickets")
-  if (!identical(count(tallies$n * open), agent$outstanding)) return("open tickets")
-  if (!identical(as.numeric(store$counted()), agent$counted)) return("choices of persons")
-}
+# The record of an experiment: its journal, and the plan in it.
 
 #' The record of an experiment
 #'
-#' `agent_journal()` reads the journal of a live agent, checks that it is whole, and can write it to a file that
-#' another program can check. `agent_plan()` puts the plan of the experiment into the journal before the first
-#' person. Use both where an experiment must be reported or inspected later, as a trial is.
+#' `agent_journal()` reads the journal of a live agent, checks that it is whole, and can write it to a
+#' file that another program can check. `agent_plan()` puts the plan of the experiment into the journal
+#' before the first person. Use both where an experiment must be reported or inspected later, as a trial
+#' is.
 #'
 #' # The journal
-#' Every change of an agent adds rows: a choice, what became of its reward, each release with its sums, and what
-#' operators did: arms that came, paused, resumed and went, the end, a restored copy, a clock that was set, a
-#' move, a person who was erased, the plan. Rows of operators say who did it (the name of the token that asked
-#' the service, or the user of the R process) and the `reason` that was given.
+#' Every change of an agent adds rows: a choice, what became of its reward, each release with its sums,
+#' and what operators did: arms that came, paused, resumed and went, the end, a restored copy, a clock
+#' that was set, a move, a person who was erased, the plan. Rows of operators say who did it (the name of
+#' the token that asked the service, or the user of the R process) and the `reason` that was given.
 #'
-#' Each row has a digest: the SHA-256 of the digest before it and of its own fields. A row that was edited, taken
-#' out or put in, or a journal of another agent, does not fit the digests that follow; rows that were cut off at
-#' the end are missed by the state of the agent. `agent_open()` checks the end of the journal, and that
-#' releases, tickets and counts of persons agree with the state; `agent_journal()` checks all rows. Somebody who
-#' can write to the store can make all digests anew, so note the last digest elsewhere from time to time, for
-#' example with the minutes of a board.
+#' Each row has a digest: the SHA-256 of the digest before it and of its own fields. A row that was
+#' edited, taken out or put in, or a journal of another agent, does not fit the digests that follow; rows
+#' that were cut off at the end are missed by the state of the agent. `agent_open()` checks the end of the
+#' journal, and that releases, tickets and counts of persons agree with the state; `agent_journal()`
+#' checks all rows. Somebody who can write to the store can make all digests anew, so note the last digest
+#' elsewhere from time to time, for example with the minutes of a board.
 #'
 #' # The file
-#' A file of comma-separated values in UTF-8 with the columns `seq`, `part`, `time` (seconds since 1970, UTC),
-#' `kind`, `ticket`, `t`, `arm`, `who`, `note`, `digest`. The first row has the agent's identity as its note and
-#' the SHA-256 of that as its digest. The digest of any other row is the SHA-256 of the previous digest and the
-#' fields of the row before `digest`, as they stand in the file, joined by the character U+001F.
-#' `system.file("examples", "check_journal.py", package = "dpts")` checks such a file without R.
+#' A file of comma-separated values in UTF-8 with the columns `seq`, `part`, `time` (seconds since 1970,
+#' UTC), `kind`, `ticket`, `t`, `arm`, `who`, `note`, `digest`. The first row has the agent's identity as
+#' its note and the SHA-256 of that as its digest. The digest of any other row is the SHA-256 of the
+#' previous digest and the fields of the row before `digest`, as they stand in the file, joined by the
+#' character U+001F. `system.file("examples", "check_journal.py", package = "dpts")` checks such a file
+#' without R.
 #'
 #' # The plan
 #' A plan is part of the record as it was written: `agent_plan(agent, plan)` accepts one before the first
-#' person. A later call, or a second one, adds a dated *amendment*, for which a `reason` is required; nothing
-#' that was written is changed. [effects()] with `at = "end"` says whether the planned number of people has been
-#' reached.
+#' person. A later call, or a second one, adds a dated *amendment*, for which a `reason` is required;
+#' nothing that was written is changed. [effects()] with `at = "end"` says whether the planned number of
+#' people has been reached.
 #'
 #' # What is published
-#' Rows tell tickets, times and arms of choices, as [dpts_history()] does, and with `use = "arrival"` whether
-#' and when a reward came; never a reward. Show the journal only to people who may see every person's arm.
+#' Rows tell tickets, times and arms of choices, as [dpts_history()] does, and with `use = "arrival"`
+#' whether and when a reward came; never a reward. Show the journal only to people who may see every
+#' person's arm.
 #'
 #' @param agent An agent.
-#' @param path Where to write the journal: the path of a file that does not exist yet, or `NULL` for no file.
-#' @param plan A result of [dpts_plan()] for the policy of this agent, or a string: the plan in words. `NULL`
-#'   adds nothing.
+#' @param path Where to write the journal: the path of a file that does not exist yet, or `NULL` for no
+#'   file.
+#' @param plan A result of [dpts_plan()] for the policy of this agent, or a string: the plan in words.
+#'   `NULL` adds nothing.
 #' @param reason Why, for an amendment: a string.
-#' @returns `agent_journal()`: a tibble, one row for each row of the journal, with the columns of the file but
-#'   `seq` and `part` as whole numbers, `time` as a date-time and `arm` as a factor. If `path` is given,
-#'   invisibly. An error of class `dpts_error_store_damaged` names the first row that does not fit.
+#' @returns `agent_journal()`: a tibble, one row for each row of the journal, with the columns of the file
+#'   but `seq` and `part` as whole numbers, `time` as a date-time and `arm` as a factor. If `path` is
+#'   given, invisibly. An error of class `dpts_error_store_damaged` names the first row that does not fit.
 #'
 #'   `agent_plan()`: a tibble, one row for the plan and for each amendment: `time`, `kind` (`"plan"`,
-#'   `"amend"`), `who`, `reason`, `people` (the number of people that was planned, `NA` for a plan in words) and
-#'   `plan` (its text).
+#'   `"amend"`), `who`, `reason`, `people` (the number of people that was planned, `NA` for a plan in
+#'   words) and `plan` (its text).
 #' @template see_agent
 #' @concept audit trail
 #' @concept pre-registration
 #' @examplesIf rlang::is_installed(c("DBI", "RSQLite", "openssl"))
 #' design <- policy_randomised(mu = 1, block = 20)
-#' plan <- dpts_plan(design, arms_bernoulli(c(old = 0.3, new = 0.5)), people = 200, runs = 50, seed = 1)
+#' arms <- arms_bernoulli(c(old = 0.3, new = 0.5))
+#' plan <- dpts_plan(design, arms, people = 200, runs = 50, seed = 1)
 #' agent <- dpts_agent(design, c("old", "new"), use = "arrival")
 #' agent_plan(agent, plan)
 #' agent_reward(agent, agent_choose(agent)$ticket, 1)
@@ -184,8 +111,8 @@ agent_plan <- function(agent, plan = NULL, reason = NULL) {
     agent_transact(agent, function(tx) {
       later <- sum(session_pulls(agent$session)) > 0 || agent$store$count("plan") > 0
       if (later && is.na(reason)) {
-        abort_arg("reason", paste("a string that says why: there is a plan already, or a first person, so that",
-                                  "this is an amendment"))
+        abort_arg("reason", paste("a string that says why: there is a plan already, or a first person, so",
+                                  "that this is an amendment"))
       }
       note <- if (is.na(reason)) text else paste0("reason: ", reason, "\n", text)
       note_events(tx, if (later) "amend" else "plan", list(note = note))

@@ -316,7 +316,9 @@ store_looks <- function(sql, query) {
       look("SELECT arm, status, %s AS n, %s AS rounds FROM %s GROUP BY arm, status", number("count(*)"),
            number("count(t)"), ticket)
     },
-    counted = function() look("SELECT %s AS n FROM %sdpts_person", number("coalesce(sum(pulls), 0)"), sql$at)$n,
+    counted = function() {
+      look("SELECT %s AS n FROM %sdpts_person", number("coalesce(sum(pulls), 0)"), sql$at)$n
+    },
     # Of these rounds, for each arm and hour: how many, and sums of inverse chances (a round's id is no less)
     totals = function(from, to) {
       sum_of <- function(x) number(sprintf("coalesce(sum(%s), 0)", x))

@@ -1,0 +1,79 @@
+# The chain of digests that makes the rows of a journal one record, and whether the tables of a store agree
+# with its end and with the agent's state.
+
+# What an operator does, and is asked the reason of
+OPERATED <- c("add", "retire", "pause", "resume", "end", "finish", "restored", "clock", "move", "erase",
+              "plan", "amend")
+
+# Who operates: the name of the token that asked the service, or the user of this process
+operator <- function() getOption("dpts.who") %||% Sys.info()[["effective_user"]]
+
+# One line of text
+check_reason <- function(reason) {
+  if (is.null(reason)) NA_character_ else gsub("[[:cntrl:]]+", " ", check_string(reason))
+}
+
+# A row of the journal is chained to the one before: its digest is the SHA-256 of that one's and of its own
+# fields, joined by a separator.
+FIELDS <- c("seq", "part", "time", "kind", "ticket", "t", "arm", "who", "note")
+
+journal_begin <- function(identity) digest_of(identity)
+
+digest_of <- function(text) as.character(openssl::sha256(enc2utf8(text)))
+
+# The fields as text, as a file of the journal has them
+journal_text <- function(agent, events) {
+  number <- function(x) ifelse(is.na(x), "", sprintf("%.17g", x))
+  text <- function(x) ifelse(is.na(x), "", x)
+  list(seq = number(events$seq), part = number(events$part), time = number(events$time),
+       kind = events$kind, ticket = text(events$ticket), t = number(events$t),
+       arm = text(agent$life$arms[events$arm]), who = text(events$who), note = text(events$note))
+}
+
+# last: the digest before these rows
+chain <- function(last, text) {
+  lines <- do.call(paste, c(unname(text[FIELDS]), list(sep = "\x1f")))
+  for (i in seq_along(lines)) lines[i] <- last <- digest_of(paste(last, lines[i], sep = "\x1f"))
+  lines
+}
+
+# The digests of rows that change number `seq` adds
+journal_digests <- function(agent, last, seq, time, events) {
+  n <- length(events$kind)
+  if (!n) return(NULL)
+  chain(last, journal_text(agent, c(events, list(seq = rep(seq, n), part = seq_len(n), time = rep(time, n)))))
+}
+
+# Rows of the release table as notes of the journal
+release_text <- function(columns) {
+  if (!length(columns[[1]])) return(character())
+  do.call(paste, lapply(unname(columns), function(x) sprintf("%.17g", as.numeric(x))))
+}
+
+# Do the tables agree with the state, which has a checksum, and with the end of the journal? Most of what was
+# edited by hand, lost, or taken from another store does not. If another process wrote between these looks, it
+# had itself opened the store by this check.
+check_whole <- function(agent, head) {
+  wrong <- record_differs(agent, head)
+  if (is.null(wrong) || agent$store$begin(head$seq, "read")$seq != head$seq) return(invisible())
+  abort_store(sprintf("the %s cannot be read: the state, which has a checksum, says otherwise", wrong))
+}
+
+record_differs <- function(agent, head) {
+  store <- agent$store
+  last <- store$journal("last")$digest
+  if (!identical(c(last, journal_begin(agent$identity))[1], head$journal)) return("end of the journal")
+  sums <- strsplit(as.character(store$journal("sums")$note), " ", fixed = TRUE)
+  sums <- matrix(suppressWarnings(as.numeric(unlist(sums))), ncol = length(RELEASE), byrow = TRUE)
+  kept <- store$releases()
+  kept <- do.call(cbind, unname(lapply(RELEASE, function(name) as.numeric(kept[[name]]))))
+  if (!isTRUE(all.equal(as.numeric(sums), as.numeric(kept), tolerance = 1e-14))) return("releases")
+  tallies <- store$tallies()
+  count <- function(n) {
+    as.numeric(tapply(as.numeric(n), factor(tallies$arm, seq_along(agent$life$arms)), sum, default = 0))
+  }
+  open <- tallies$status %in% TICKET[c("open", "waiting")]
+  if (!identical(count(tallies$rounds), as.numeric(session_pulls(agent$session)))) return("tickets")
+  if (!identical(count(tallies$n * open), agent$outstanding)) return("open tickets")
+  if (!identical(as.numeric(store$counted()), agent$counted)) return("choices of persons")
+}
