@@ -64,10 +64,13 @@ record_differs <- function(agent, head) {
   last <- store$journal("last")$digest
   if (!identical(c(last, journal_begin(agent$identity))[1], head$journal)) return("end of the journal")
   sums <- strsplit(as.character(store$journal("sums")$note), " ", fixed = TRUE)
-  sums <- matrix(suppressWarnings(as.numeric(unlist(sums))), ncol = length(RELEASE), byrow = TRUE)
-  kept <- store$releases()
-  kept <- do.call(cbind, unname(lapply(RELEASE, function(name) as.numeric(kept[[name]]))))
-  if (!isTRUE(all.equal(as.numeric(sums), as.numeric(kept), tolerance = 1e-14))) return("releases")
+  sums <- matrix(suppressWarnings(as.numeric(unlist(sums))), ncol = 1 + length(RELEASE), byrow = TRUE)
+  for (outcome in 0:length(agent$terms$outcomes)) {
+    kept <- store$releases(outcome)
+    kept <- as.numeric(unlist(lapply(RELEASE, function(name) as.numeric(kept[[name]]))))
+    said <- as.numeric(sums[sums[, 1] == outcome, -1])
+    if (!isTRUE(all.equal(said, kept, tolerance = 1e-14))) return("releases")
+  }
   tallies <- store$tallies()
   count <- function(n) {
     as.numeric(tapply(as.numeric(n), factor(tallies$arm, seq_along(agent$life$arms)), sum, default = 0))

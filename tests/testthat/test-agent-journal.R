@@ -41,7 +41,7 @@ test_that("the journal is whole in every store, says who and why, and another pr
     expect_identical(by$kind, c("add", "pause", "clock", "end", "finish"))
     expect_identical(by$note, c("A new page, as \"asked\".", NA, "Looked at it.", "The board.", "The board."))
     expect_identical(unique(by$who), c(Sys.info()[["effective_user"]], "admin2"))
-    expect_identical(sum(journal$kind == "sum"), nrow(agent$store$releases()))
+    expect_identical(sum(journal$kind == "sum"), nrow(agent$store$releases(0)))
     last <- journal$digest[nrow(journal)]
     expect_identical(last, agent$store$begin(-1, "read")$journal)
     if (is.null(store)) {
@@ -66,7 +66,7 @@ test_that("a store that was edited by hand is not opened", {
     restored = "UPDATE dpts_agent SET restored = 1", clock = "UPDATE dpts_agent SET clock = clock + 3e8",
     late = "UPDATE dpts_agent SET late = 5", seq = "UPDATE dpts_agent SET seq = seq - 1",
     sum = "UPDATE dpts_release SET sum = sum + 5 WHERE id = 2", size = "UPDATE dpts_release SET size = size + 1",
-    row = "DELETE FROM dpts_release WHERE id = 1", more = "INSERT INTO dpts_release SELECT 99, arm, t, size, sum, chance, terms, whole, squares FROM dpts_release LIMIT 1",
+    row = "DELETE FROM dpts_release WHERE id = 1", more = "INSERT INTO dpts_release SELECT 99, outcome, arm, t, size, sum, chance, terms, whole, squares FROM dpts_release LIMIT 1",
     again = "UPDATE dpts_ticket SET status = 0 WHERE id = 25", arm = "UPDATE dpts_ticket SET arm = 3 - arm WHERE id = 28",
     gone = "DELETE FROM dpts_ticket WHERE id = 3", persons = "UPDATE dpts_person SET pulls = 0",
     person = "DELETE FROM dpts_person WHERE person = (SELECT min(person) FROM dpts_person)",
