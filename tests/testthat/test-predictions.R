@@ -135,7 +135,7 @@ test_that("a table of residuals concludes on the scale of rewards, and refuses w
   bad <- function(x, what) expect_error(check_releases(x, "x"), what, class = "dpts_error_releases")
   bad(transform(table, predicted_high = 1.2), "predicted_high")
   bad(transform(table, predicted_low = NULL), "predicted_low")
-  bad(transform(table, floor = NA_real_, chance = NA_real_), "people are tossed")
+  bad(transform(table, floor = NA_real_, chance = NA_real_), "people are randomised")
   # Simulated verdicts are those of the table.
   arms <- arms_predicted(c(control = 0.4, new = 0.52), sd = 0.16, r2 = 0.5)
   policies <- list(person = policy, reward = policy_randomised(mu = 2, outcome = "continuous", predicted = c(0.1, 0.9),
