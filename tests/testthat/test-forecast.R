@@ -63,5 +63,5 @@ test_that("a verdict stays, and bad input is refused", {
   bad(forecast(agent), "`people`")
   bad(forecast(agent, 1000, 5), "without a name")
   top <- dpts_simulate(arms_bernoulli(c(0.2, 0.8)), policy_top_two(mu = 1), 600, runs = 1, seed = 1, history = TRUE)
-  bad(forecast(top, 1000), "does not toss")
+  bad(forecast(top, 1000), "does not randomise")
 })
