@@ -186,7 +186,7 @@ api_place <- function(service, path) {
 
 # Do what was asked for. Errors become answers.
 api_work <- function(service, req) {
-  old <- options(dpts.service = TRUE)
+  old <- options(dpts.service = TRUE, dpts.who = paste0("service: ", req$dpts_roles[1]))
   on.exit(options(old))
   failed <- function(e) api_caught(service, req, e)
   warned <- function(w) {

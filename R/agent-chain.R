@@ -5,7 +5,7 @@
 OPERATED <- c("add", "retire", "pause", "resume", "end", "finish", "restored", "clock", "move", "erase",
               "plan", "amend")
 
-# Who operates: the name of the token that asked the service, or the user of this process
+# Who operates: the role of the token that asked the service, or the user of this process
 operator <- function() getOption("dpts.who") %||% Sys.info()[["effective_user"]]
 
 # One line of text

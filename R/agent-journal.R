@@ -10,14 +10,14 @@
 #' # The journal
 #' Every change of an agent adds rows: a choice, what became of its reward, each release with its sums,
 #' and what operators did: arms that came, paused, resumed and went, the end, a restored copy, a clock
-#' that was set, a move, a person who was erased, the plan. Rows of operators say who did it (the name of
-#' the token that asked the service, or the user of the R process) and the `reason` that was given.
+#' that was set, a move, a person who was erased, the plan. Rows of operators say who did it (a service
+#' and the role of the token that asked it, or the user of the R process) and the `reason` that was given.
 #'
 #' Each row has a digest: the SHA-256 of the digest before it and of its own fields. A row that was
 #' edited, taken out or put in, or a journal of another agent, does not fit the digests that follow; rows
 #' that were cut off at the end are missed by the state of the agent. `agent_open()` checks the end of the
 #' journal, and that releases, tickets and counts of persons agree with the state; `agent_journal()`
-#' checks all rows. Somebody who can write to the store can make all digests anew, so note the last digest
+#' checks all rows. Somebody who can write to the store can compute all digests again, so note the last digest
 #' elsewhere from time to time, for example with the minutes of a board.
 #'
 #' # The file
@@ -31,8 +31,7 @@
 #' # The plan
 #' A plan is part of the record as it was written: `agent_plan(agent, plan)` accepts one before the first
 #' person. A later call, or a second one, adds a dated *amendment*, for which a `reason` is required;
-#' nothing that was written is changed. [effects()] with `at = "end"` says whether the planned number of
-#' people has been reached.
+#' nothing that was written is changed.
 #'
 #' # What is published
 #' Rows tell tickets, times and arms of choices, as [dpts_history()] does, and with `use = "arrival"`

@@ -110,8 +110,8 @@ test_that("errors have the right status, in JSON, and change nothing", {
   expect_equal(ask("POST", "/choose", '{"offer": ["z"]}'), 400)
   expect_equal(ask("POST", "/choose", '{"person": "p"}'), 400)
   # Nothing in brackets is not the same as a field that is left out.
-  fields <- list("/choose" = c("offer", "person", "key"), "/finish" = "then",
-                 "/arms" = c("add", "retire", "pause", "resume"), "/reward" = 'reward": 1, "ticket')
+  fields <- list("/choose" = c("offer", "person", "key"), "/finish" = c("then", "reason"),
+                 "/arms" = c("add", "retire", "pause", "resume", "reason"), "/reward" = 'reward": 1, "ticket')
   for (path in names(fields)) for (field in fields[[path]]) for (none in c("[]", "{}", "[{}]")) {
     expect_equal(ask("POST", path, sprintf('{"%s": %s}', field, none)), 400)
   }
@@ -588,7 +588,9 @@ test_that("arms are managed, and conclusions read, over HTTP", {
     call_api(api$router, method, path, body, token = token, ...)
   }
   expect_equal(ask("POST", "/arms", '{"add": "c"}', role_tokens$read)$status, 403)
-  arms <- ask("POST", "/arms", '{"add": ["c", "d"], "pause": "a", "retire": "b"}')$json
+  arms <- ask("POST", "/arms", '{"add": ["c", "d"], "pause": "a", "retire": "b", "reason": "By \\"us\\"."}')$json
+  journal <- agent_journal(api$agent)
+  expect_identical(unique(journal[-1, c("who", "note")]), tibble::tibble(who = "service: admin", note = "By \"us\"."))
   expect_equal(arms$status, c("paused", "retired", "active", "active"))
   expect_equal(ask("POST", "/arms", '{"resume": "z"}')$status, 400)
   expect_equal(ask("POST", "/arms", '{"pause": ["c", "d"]}')$status, 200)
