@@ -15,6 +15,21 @@ test_that("the README has at most 600 words", {
   expect_lt(length(strsplit(trimws(readme), "\\s+")[[1]]), 601)
 })
 
+test_that("the README's experiment runs and prints a table of the shape that is shown, without a message", {
+  readme <- read_text(source_file("README.md"))
+  begin <- which(readme == "library(dpts)")
+  code <- parse(text = readme[begin:(which(readme == "```" & seq_along(readme) > begin)[1] - 1)])
+  shown <- readme[(which(readme == "<!-- first: begin -->") + 2):(which(readme == "<!-- first: end -->") - 2)]
+  run <- new.env(parent = globalenv())
+  withr::local_seed(1)
+  expect_silent(for (line in head(code, -2)) eval(line, run))
+  answers <- lapply(tail(code, 2), eval, run)
+  # 4,000 people decide in 400 of 400 simulated experiments, so that a failure to decide is a defect
+  expect_identical(as.character(answers[[1]]$arm), "new")
+  heads <- function(lines) strsplit(trimws(grep("^ +arm ", lines, value = TRUE)), " +")
+  expect_identical(heads(utils::capture.output(for (x in answers) print(x))), heads(shown))
+})
+
 test_that("lines of help pages' usage and examples are whole in the manual", {
   # The limits of R CMD check of R 4.6. What a condition around examples is made of is roxygen's.
   for (file in list.files(source_file("man"), "\\.Rd$", full.names = TRUE)) {
