@@ -96,7 +96,8 @@
 #' @returns A tibble of class `dpts_evidence`, one row for each problem (if there are several), policy, run,
 #'   release and ordered pair of arms:
 #'   * `problem`, `policy`, `run`, of a replay also `delay`: as in the result; an agent has none of them;
-#'   * `t`: the round after which something was released;
+#'   * `t`: the round after which something was released. There is a look after each block, so that of several
+#'     blocks that were released after one round each has its rows, in their order;
 #'   * `arm`, `rival`: the pair, factors if arms have names, else numbers; with `against` there are `against`
 #'     and `side`, `"above"` or `"below"`, in place of `rival`;
 #'   * `evidence`: the natural logarithm of the e-process. `arm` is declared better than `rival`, or to be on
@@ -432,7 +433,7 @@ record_verdict <- function(record, error = 0.05, margin = 0) {
   if (nrow(proved)) {
     first <- min(proved[, 1])
     proved <- proved[proved[, 1] == first, 2]
-    arm <- leading(record, proved, t[first], margin / record$width, max(threshold), risk = to$risk)
+    arm <- leading(record, proved, first, margin / record$width, max(threshold), risk = to$risk)
     return(list(arm = arm, t = t[first],
                 wrong = min(1, noise + exp(-max(least[, arm])) / record$share[arm]), missing = ""))
   }
@@ -459,12 +460,11 @@ record_verdict <- function(record, error = 0.05, margin = 0) {
        ))
 }
 
-# Of arms that are proved within a margin at time t, the one that leads then, as the observer "verdict" has it
-leading <- function(record, arms, t, ...) {
+# Of arms that are proved within a margin at a look, the one that leads then, as the observer "verdict" has it
+leading <- function(record, arms, look, ...) {
   arm <- arms[[1]]
   if (length(arms) > 1) {
-    record$releases <- record$releases[record$releases[, "t"] <= t, , drop = FALSE]
-    found <- record_evidence(record, evidence_kind(record), ...)
+    found <- record_evidence(record, evidence_kind(record), ..., looks = look)
     for (other in arms[-1]) if (isTRUE(found$estimate(other, arm) > 0)) arm <- other
   }
   as.integer(arm)
@@ -522,31 +522,35 @@ ordered_pairs <- function(k) {
 pairs_at <- function(pairs, at) lapply(pairs, `[`, at)
 
 # Evidence of one record by a rule. `margin`, `threshold`, `interval`, `risk`, `rate`: of weigh_releases()
-# Returns list(t, pair, difference, estimate): the rounds after which something was released; the evidence
-#   then, with a column for each pair, or with a rate two columns for each arm, above and below; lower bounds
-#   of differences at the end; and a function of two arms that estimates their difference
+# `looks`: how many; there is one after each block
+# Returns list(t, pair, difference, estimate): the round of each look; the evidence then, with a column for
+#   each pair, or with a rate two columns for each arm, above and below; lower bounds of differences at the
+#   end; and a function of two arms that estimates their difference
 record_evidence <- function(record, kind, margin = 0, threshold = Inf, interval = Inf, risk = 0,
-                            rate = NA_real_) {
+                            rate = NA_real_, looks = Inf) {
   k <- record$ever
   own <- record$arms
   columns <- if (is.na(rate)) as.vector(outer(own, k * (own - 1), "+")) else c(rbind(own, k + own))
   rule <- EVIDENCE[[kind]]
   if (!rule$drifts) inform_means(record)
-  input <- released_whole(record, rule$by_block)
+  input <- released_whole(record, rule$by_block, looks)
   out <- weigh_releases(k, input, kind, record, margin, threshold, interval, risk, rate)
-  list(t = unique(input$t), pair = out$pair[, columns, drop = FALSE],
+  list(t = input$t[!duplicated(input$look)], pair = out$pair[, columns, drop = FALSE],
        difference = out$lower[own, own, drop = FALSE],
        estimate = function(a, b) out$estimate[cbind(own[a], own[b])])
 }
 
-# The releases of a record that prove something, as r_evidence.c reads them. `by_block`: is a block that is
-# cut in one arm left out in all?
-released_whole <- function(record, by_block) {
+# The releases of a record that prove something, as r_evidence.c reads them, up to a look. `by_block`: is a
+# block that is cut in one arm left out in all?
+released_whole <- function(record, by_block, looks = Inf) {
   table <- record$releases
   cut <- table[, "whole"] == 0
   if (by_block) cut <- table[, "block"] %in% table[cut, "block"]
   table <- table[!cut, , drop = FALSE]
-  columns <- c(RELEASE, "block", "stratum", "weight")
+  blocks <- vctrs::new_data_frame(list(t = unname(table[, "t"]), block = unname(table[, "block"])))
+  look <- as.numeric(vctrs::vec_identify_runs(blocks))
+  table <- cbind(table, look = look)[look <= looks, , drop = FALSE]
+  columns <- c(RELEASE, "block", "stratum", "weight", "look")
   input <- lapply(stats::setNames(nm = columns), function(name) unname(table[, name]))
   c(input, list(noise = as.vector(t(table[, LAW]))))
 }

@@ -243,7 +243,7 @@ filled_in <- function(data, given) {
   run <- record_id(x)
   if (is.null(x$block)) {
     x$block <- if (is.null(x[["t"]])) stats::ave(seq_along(run), run, FUN = seq_along) else
-      number_in_run(joint_releases(run, match(x$arm, sort(unique(x$arm))), x$t), run)
+      number_in_run(joint_releases(run, match(x$arm, sort(unique(x$arm))), x$t, x$chance), run)
   }
   if (is.null(x[["t"]])) {
     people <- stats::ave(x$n, run, FUN = cumsum)
@@ -328,7 +328,7 @@ release_table <- function(keys, arms, rows, k, law, more = NULL, guarantees = NU
   each <- if (is.null(strata)) Inf else k[run]
   stratum <- (all[, "arm"] - 1) %/% each + 1
   all[, "arm"] <- all[, "arm"] - (stratum - 1) * if (is.null(strata)) 0 else each
-  joint <- joint_releases(run * max(1, length(strata)) + stratum, all[, "arm"], all[, "t"])
+  joint <- joint_releases(run * max(1, length(strata)) + stratum, all[, "arm"], all[, "t"], all[, "chance"])
   # Blocks of tosses that were released together at the end may look like one; but then some rewards are out.
   early <- all[, "whole"] == 0
   whole <- !early & !(!is.na(law$floor[run]) & joint %in% joint[early])
@@ -349,11 +349,12 @@ release_table <- function(keys, arms, rows, k, law, more = NULL, guarantees = NU
   new_releases(columns, guarantees)
 }
 
-# Which rows were released together: those of one t, as long as their arms come in order. A number for each
-# row
-joint_releases <- function(run, arm, t) {
+# Which rows were released together: those of one t that were randomised, as long as their arms come in order.
+# A number for each row
+joint_releases <- function(run, arm, t, chance) {
   n <- length(run)
-  cumsum(c(TRUE, run[-1] != run[-n] | arm[-1] <= arm[-n] | t[-1] > t[-n])[seq_len(n)])
+  alone <- is.na(chance) | chance == 0
+  cumsum(c(TRUE, run[-1] != run[-n] | arm[-1] <= arm[-n] | t[-1] > t[-n] | alone[-1])[seq_len(n)])
 }
 
 # The number of each row's block in its run. The chances of a block add up to 1.

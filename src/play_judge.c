@@ -15,12 +15,12 @@ void judge_begin(judge_t *judge, const survey_t *survey, void *memory) {
 
 int judge_hear(judge_t *judge, const survey_t *survey, const session_t *session) {
   release_row_t released;
-  int heard = 0;
-  judge->n = 0;
+  int any = 0;
+  judge->n = judge->heard = 0;
   if (!session->spec->policy->report) return 0;
   for (int i = 0; i < survey->design.k; i++) {
     if (!session_new_release(session, i, &judge->known[i], &released)) continue;
-    heard = 1;
+    any = 1;
     if (!survey->concludes || !released.whole) continue;
     const report_t report = session_report(session, i);
     judge->rows[judge->n++] = (release_t){.arm = i,
@@ -32,8 +32,16 @@ int judge_hear(judge_t *judge, const survey_t *survey, const session_t *session)
                                           .squares = released.squares,
                                           .weight = report.weight};
   }
-  martingale_hear(survey->rule, judge->state, judge->rows, judge->n);
-  return heard;
+  return any;
+}
+
+int judge_look(judge_t *judge, const survey_t *survey) {
+  if (judge->heard == judge->n) return 0;
+  const release_t *next = judge->rows + judge->heard;
+  const int n = next->chance > 0 ? judge->n - judge->heard : 1;
+  martingale_hear(survey->rule, judge->state, next, n);
+  judge->heard += n;
+  return 1;
 }
 
 int judge_proves(const judge_t *judge, const survey_t *survey, int a, int b) {

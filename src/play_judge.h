@@ -9,7 +9,7 @@ typedef struct {
   void *state;           /* of the rule */
   release_mark_t *known; /* of each arm */
   release_t *rows;
-  int n; /* rows of the last look that are evidence */
+  int n, heard; /* rows of this round that are evidence, and how many of them the rule has heard */
 } judge_t;
 
 size_t judge_size(const survey_t *survey);
@@ -17,8 +17,11 @@ size_t judge_size(const survey_t *survey);
 /* On memory of that size */
 void judge_begin(judge_t *judge, const survey_t *survey, void *memory);
 
-/* The policy may have released something. Returns whether it did. */
+/* The policy may have released something. Returns whether it did. Then there is a look after each block: */
 int judge_hear(judge_t *judge, const survey_t *survey, const session_t *session);
+
+/* Hears the next block. Returns 0 if there is none. */
+int judge_look(judge_t *judge, const survey_t *survey);
 
 /* Is a proved to be better than b, or less than the survey's margin worse? */
 int judge_proves(const judge_t *judge, const survey_t *survey, int a, int b);

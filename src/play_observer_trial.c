@@ -86,9 +86,9 @@ static int released(observer_t *observer, const session_t *session) {
   if (trial->judge.n && trial->judge.rows[0].chance > 0) {
     final_test_add(&trial->test, trial->judge.rows, trial->judge.n);
   }
-  for (int i = 0; i < k && survey->concludes; i++) {
-    if (isnan(trial->proved[i]) && is_proved(trial, survey, i)) {
-      trial->proved[i] = (double)session->t;
+  while (judge_look(&trial->judge, survey)) {
+    for (int i = 0; i < k; i++) {
+      if (isnan(trial->proved[i]) && is_proved(trial, survey, i)) trial->proved[i] = (double)session->t;
     }
   }
   return 0;

@@ -35,15 +35,17 @@ static int released(observer_t *observer, const session_t *session) {
     watch->arm = own.arm + 1;
     return 1;
   }
-  if (!judge_hear(&watch->judge, survey, session)) return 0;
   /* With a margin several may be proved at once: the one that leads is named. */
   int arm = -1;
-  for (int i = 0; i < k; i++) {
-    int proved = arm < 0 || judge_estimate(&watch->judge, survey, i, arm) > 0;
-    for (int j = 0; j < k && proved; j++) {
-      proved = i == j || judge_proves(&watch->judge, survey, i, j);
+  judge_hear(&watch->judge, survey, session);
+  while (arm < 0 && judge_look(&watch->judge, survey)) {
+    for (int i = 0; i < k; i++) {
+      int proved = arm < 0 || judge_estimate(&watch->judge, survey, i, arm) > 0;
+      for (int j = 0; j < k && proved; j++) {
+        proved = i == j || judge_proves(&watch->judge, survey, i, j);
+      }
+      if (proved) arm = i;
     }
-    if (proved) arm = i;
   }
   if (arm < 0) return 0;
   watch->people = (double)session->t;

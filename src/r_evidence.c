@@ -87,24 +87,24 @@ static const release_t *read_releases(SEXP table, int n) {
   return rows;
 }
 
-/* `table`: as read_releases() takes it. `ask`: the kind of evidence and its design; interval, the
-   threshold of the lower bounds, and running, do bounds of earlier looks still hold? -> list(pair, lower,
-   estimate): ln W after the releases of each t, a row for each t, arm a against b in column a + k b (from
-   0); at the end bounds and estimates of the differences, a in rows and b in columns. With a rate: of pair
-   ln E that the mean is above it in column a, and below it in column k + a */
+/* `table`: as read_releases() takes it, and look, the number of each row's look (from 1): the rows of one
+   look are of one block. `ask`: the kind of evidence and its design; interval, the threshold of the lower
+   bounds, and running, do bounds of earlier looks still hold? -> list(pair, lower, estimate): ln W at each look, in
+   rows, arm a against b in column a + k b (from 0); at the end bounds and estimates of the differences, a in
+   rows and b in columns. With a rate: of pair ln E that the mean is above it in column a, and below it in
+   column k + a */
 SEXP ffi_evidence(SEXP arms, SEXP table, SEXP ask) {
   const int k = Rf_asInteger(arms);
   const martingale_t *rule = read_rule(ask);
   const design_t design = read_design(ask, k);
-  const double *t = REAL(list_get(table, "t"));
+  const double *of_look = REAL(list_get(table, "look"));
   const int n = Rf_length(list_get(table, "arm"));
   const release_t *rows = read_releases(table, n);
   double *scale = (double *)R_alloc((size_t)k, sizeof *scale); /* of each arm's last noise */
   for (int a = 0; a < k; a++) scale[a] = -1;
-  int looks = 0;
+  const int looks = n > 0 ? (int)of_look[n - 1] : 0;
   for (int i = 0; i < n; i++) {
     const noise_law_t *law = &rows[i].noise;
-    looks += i == 0 || t[i] != t[i - 1];
     const double was = scale[rows[i].arm];
     if (law->correlation > 0 && was >= 0 && was != law->scale)
       Rf_error("correlated noise of an arm must have one law");
@@ -124,7 +124,7 @@ SEXP ffi_evidence(SEXP arms, SEXP table, SEXP ask) {
   rule->begin(state, &design);
   for (int i = 0, j, look = 0; i < n; i = j, look++) {
     R_CheckUserInterrupt();
-    for (j = i + 1; j < n && t[j] == t[i];) j++;
+    for (j = i + 1; j < n && of_look[j] == of_look[i];) j++;
     martingale_hear(rule, state, rows + i, j - i);
     for (int row = i; row < j; row++) heard[rows[row].arm] = look + 1;
     for (int a = 0; a < k; a++) {

@@ -22,7 +22,8 @@ kappas_of <- function(law, floor, weight = 0) .Call(C_test_kappas, law, weight, 
 weigh <- function(kind, k, arm, t, size, sum, law, terms = 1, chance = 0, floor = 0, permuted = FALSE, squares = 0,
                   weight = 0, stratum = 1, ...) {
   n <- length(arm)
-  table <- list(arm = arm + 0, t = t + 0, block = match(t, unique(t)) + 0, size = rep_len(size + 0, n), sum = sum + 0,
+  table <- list(arm = arm + 0, t = t + 0, block = match(t, unique(t)) + 0,
+                look = match(t, unique(t)) + 0, size = rep_len(size + 0, n), sum = sum + 0,
                 terms = rep_len(terms + 0, n), chance = rep_len(chance + 0, n), squares = rep_len(squares + 0, n),
                 weight = rep_len(weight + 0, n), stratum = rep_len(stratum + 0, n), noise = if (is.matrix(law)) as.vector(law) else rep(law, n))
   weigh_releases(k, table, kind, list(floor = floor, permuted = permuted, strata = max(stratum)), ...)

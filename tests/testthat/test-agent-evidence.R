@@ -8,10 +8,11 @@ test_that("an agent concludes as its policy does, from the table that its store 
     expect_identical(verdict(agent)$arm, factor(NA, c("a", "b", "c")))
     expect_identical(nrow(evidence(agent)), 0L)
     withr::local_seed(4)
-    # One person at a time: of two releases at one t the session sees each by itself, and `verdict()` both at once.
-    for (i in 1:4000) {
-      x <- agent_choose(agent)
-      agent_reward(agent, x$ticket, 2 * stats::rbinom(1, 1, c(0.2, 0.8, 0.3)[as.integer(x$arm)]))
+    # Twenty at a time: batches of several arms end in one call, and each is a look of its own.
+    for (i in 1:200) {
+      x <- agent_choose(agent, 20)
+      agent_reward(agent, x$ticket, 2 * stats::rbinom(20, 1, c(0.2, 0.8, 0.3)[as.integer(x$arm)]))
+      expect_identical(as.integer(verdict(agent)$arm), session_verdict(agent$session))
       if (!is.na(session_verdict(agent$session))) break
     }
     v <- verdict(agent)

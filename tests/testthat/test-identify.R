@@ -81,3 +81,16 @@ test_that("a run that ended at its verdict has no numbers for the rounds after",
     expect_identical(is.na(seen$reward[, run]), after)
   }
 })
+
+test_that("a live verdict is that of the table: also where batches of several arms end in one round", {
+  arms <- arms_bernoulli(c(0.2, 0.6, 0.3))
+  policies <- list(policy_top_two(mu = 5, error = 0.05), policy_gaussian_imed(5, correlation = 0))
+  found <- dpts_identify(arms, policies, error = 0.05, limit = 3000, runs = 60, seed = 1, batch = 20)
+  sim <- dpts_simulate(arms, policies, 3000, runs = 60, seed = 1, batch = 20, history = TRUE)
+  table <- dpts_releases(sim)
+  expect_true(any(duplicated(unique(table[c("policy", "run", "t", "block")])[1:3])))
+  v <- suppressMessages(verdict(sim))
+  expect_gt(sum(!is.na(v$arm)), 60)
+  expect_equal(found$people, ifelse(is.na(v$arm), NA, v$t))
+  expect_identical(as.integer(found$arm), as.integer(v$arm))
+})
