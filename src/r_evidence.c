@@ -89,10 +89,10 @@ static const release_t *read_releases(SEXP table, int n) {
 
 /* `table`: as read_releases() takes it, and look, the number of each row's look (from 1): the rows of one
    look are of one block. `ask`: the kind of evidence and its design; interval, the threshold of the lower
-   bounds, and running, do bounds of earlier looks still hold? -> list(pair, lower, estimate): ln W at each look, in
-   rows, arm a against b in column a + k b (from 0); at the end bounds and estimates of the differences, a in
-   rows and b in columns. With a rate: of pair ln E that the mean is above it in column a, and below it in
-   column k + a */
+   bounds, and running, do bounds of earlier looks still hold? -> list(pair, lower, estimate): ln W at each
+   look, in rows, arm a against b in column a + k b (from 0); at the end bounds and estimates of the
+   differences, a in rows and b in columns. With a rate: of pair ln E that the mean is above it in column a,
+   and below it in column k + a */
 SEXP ffi_evidence(SEXP arms, SEXP table, SEXP ask) {
   const int k = Rf_asInteger(arms);
   const martingale_t *rule = read_rule(ask);
