@@ -128,7 +128,7 @@ play_choices <- function(agent, tx, n, offer, contexts, person, people, stratum)
   session <- agent$session
   terms <- agent$terms
   playing <- is_playing(agent)
-  apart <- keeps_apart(terms)
+  apart <- keeps_apart(terms$policy, terms$max_per_person)
   pulls <- session_pulls(session)
   left <- (terms$horizon %||% Inf) - sum(pulls)
   arm <- integer(n)
@@ -210,7 +210,7 @@ with_rounds <- function(agent, chosen) {
 # the rewards of a person are kept apart, also its batch, and whether its reward is out
 known_people <- function(agent, tx, person) {
   rows <- agent$store$persons(unique(person))
-  if (length(rows$person) && keeps_apart(agent$terms)) {
+  if (length(rows$person) && keeps_apart(agent$terms$policy, agent$terms$max_per_person)) {
     last <- as_of_now(agent$store$tickets(rows$ticket), tx)
     at <- match(rows$ticket, last$ticket)
     rows$batch <- last$batch[at]

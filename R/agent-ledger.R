@@ -13,20 +13,23 @@ one_copy <- function(terms, m, paid = NA) {
   guarantee <- agent_guarantee(terms$policy)
   if (promises_nothing(guarantee)) return(guarantee)
   if (!is.na(paid)) guarantee <- as_paid(guarantee, paid)
-  apart <- keeps_apart(terms) || bits_are_public(terms$policy)
-  if (m > 1) {
-    guarantee <- if (apart) apart_of(guarantee_of_release(terms$policy, "policy"), m) else
-      group_of(guarantee, m)
-  }
+  guarantee <- for_person(guarantee, terms$policy, m, terms$max_per_person)
   with_outcomes(guarantee, terms$outcomes, m)
 }
 
-# Does the agent keep the rewards of a person in different releases? (Random bits are a release each. A shift
-# of correlated noise adds up over releases, so that m rewards are charged as if they were in one.)
-keeps_apart <- function(terms) {
-  policy <- terms$policy
-  isTRUE(terms$max_per_person > 1) && is_true_of(policy, "keeps_apart") && correlation_of(policy) == 0 &&
+# Are the rewards of a person with at most `most` of them (NULL: any number) kept in different releases?
+# (Random bits are a release each. A shift of correlated noise adds up over releases, so that m rewards are
+# charged as if they were in one.)
+keeps_apart <- function(policy, most) {
+  isTRUE(most > 1) && is_true_of(policy, "keeps_apart") && correlation_of(policy) == 0 &&
     flip_of(policy) == 0 && life_of(policy) == Inf
+}
+
+# A policy's guarantee for a reward -> for a person with m of them
+for_person <- function(guarantee, policy, m, most) {
+  if (m == 1 || promises_nothing(guarantee)) return(guarantee)
+  if (!keeps_apart(policy, most) && !bits_are_public(policy)) return(group_of(guarantee, m))
+  apart_of(guarantee_of_release(policy, "policy"), m)
 }
 
 compose_copies <- function(copies) {

@@ -51,6 +51,22 @@
 #' [summary()][summary.dpts_plan] has the numbers by evidence for all designs: those of an experiment that you
 #' may look at, and stop, at every release.
 #'
+#' @section People who come again:
+#' With `visits = c(5, 60)` people come in groups of 60, each person five times: all 60 in turn, and so again,
+#' so that two visits of a person are 60 visits apart. Then the next group comes. With `visits = 5` all people
+#' are one group. `delay`, `batch` and the blocks of a policy are in visits, and failures and shares are of
+#' all visits. Rewards of a person are drawn independently; a person whose rewards are alike adds less power
+#' with each visit.
+#'
+#' Without `max_per_person` each visit counts, and several rewards of a person may be in one release: the
+#' guarantee is that of a group. With `max_per_person` = m visits count as in [dpts_agent()]: at most m of a
+#' person; and for policies that keep a person's rewards in different releases ([privacy_group()] with
+#' `apart = TRUE`), not while a batch with a reward of the person is open, or such a reward is not in. Then mu
+#' becomes mu sqrt(m). A visit that does not count gets an arm, and nothing is learned from it.
+#'
+#' The plan prints the guarantee for a person and for a reward. What a cap costs is seen in `counted` and in
+#' the power: compare plans with other caps, and for each cap the mu that gives a person the same guarantee.
+#'
 #' @section The number of people:
 #' Without `people`, each design gets for each scenario with a difference to
 #' detect the least number, to about 2%, at which its `power` is reached in these runs. A scenario without a
@@ -65,12 +81,15 @@
 #' @param control An arm, by name or number, with which the others are compared; `NULL`: all with all.
 #' @param error Family-wise error rate: the probability that anything false is claimed, a number in (0, 1).
 #' @param delay,batch How late rewards come, as in [dpts_simulate()].
+#' @param visits How often each person comes: a whole number, or two of them, how often and how many visits
+#'   apart; see People who come again.
+#' @param max_per_person Maximum number of visits of a person that count: a whole number, or `NULL` for all.
 #' @inheritParams dpts_simulate
 #' @param power Power to reach where `people` is `NULL`: a number in (0, 1).
 #' @param limit Maximum number of people that is tried where `people` is `NULL`.
 #' @returns A tibble of class `dpts_plan`, one row for each design, scenario and number of people, with means
 #'   over runs:
-#'   * `design`, `scenario`: factors; `people`;
+#'   * `design`, `scenario`: factors; `people`; `counted` (where people come again): visits that count;
 #'   * `failures`: people less the means of the arms that they got (of arms that change: less their rewards),
 #'     scaled to \[0, 1\];
 #'   * `best`: share of runs in which the selected arm is truly best, by its mean over all people. The
@@ -105,10 +124,15 @@
 #' )
 #' plan
 #' summary(plan)
+#'
+#' # 100 people who come three times: what does a person's guarantee cost?
+#' dpts_plan(policy_randomised(mu = 0.5), arms_bernoulli(c(0.4, 0.6)), 100, visits = 3,
+#'           max_per_person = 2, runs = 50, seed = 1)
 #' @export
 dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, error = 0.05, runs = 500,
                       seed = NULL, threads = getOption("dpts.threads", 1L), progress = interactive(),
-                      checkpoint = NULL, delay = 0, batch = 1, power = 0.9, limit = 1e5) {
+                      checkpoint = NULL, delay = 0, batch = 1, power = 0.9, limit = 1e5, visits = 1,
+                      max_per_person = NULL) {
   check_all_given()
   check_dots_empty(...)
   designs <- check_policies(designs)
@@ -118,11 +142,14 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, er
   power <- check_number(power, 0, 1, open = TRUE)
   limit <- check_count(limit, n_arms(problems[[1]]), 1e8)
   if (!is.null(people)) people <- sort(unique(check_counts(people)))
+  visits <- check_visits(visits, max_per_person)
+  most <- max(people, if (is.null(people)) limit) * visits$number
   for (problem in problems) {
     check_horizon(designs, n_arms(problem), min(people, limit))
     refuse_strata(problem, "scenarios")
     check_fit(designs, n_arms(problem), problem$contexts, "`scenarios`")
-    check_recorded(problem, max(people, if (is.null(people)) limit))
+    check_recorded(problem, most)
+    check_again(visits, problem)
   }
   inform_coins(designs, problems)
   runs <- check_runs(runs)
@@ -130,7 +157,7 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, er
   check_flag(progress)
   check_checkpoint(checkpoint, seed)
   seed <- check_seed(seed)
-  delay <- check_delay(delay, max(people, if (is.null(people)) limit))
+  delay <- check_delay(delay, most)
   batch <- check_count(batch)
   begin_stages(progress)
   k <- n_arms(problems[[1]])
@@ -138,7 +165,7 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, er
               intervals = length(pairs_of(k, control)$arm))
   begun <- FALSE
   play <- function(designs, at) {
-    job <- plan_job(problems, designs, at, ask, runs, seed, threads, delay, batch)
+    job <- plan_job(problems, designs, at, ask, runs, seed, threads, delay, batch, visits)
     job$grows <- begun
     begun <<- TRUE
     plan_cells(job, checkpoint, progress)
@@ -149,7 +176,29 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, er
     play(designs, expand.grid(scenario = names(problems), people = people, stringsAsFactors = FALSE))
   }
   new_plan(cells, designs, problems, list(control = control, error = error, delay = delay, batch = batch,
-                                          runs = length(runs), power = if (is.null(people)) power), seed)
+                                          runs = length(runs), power = if (is.null(people)) power,
+                                          visits = if (comes_again(visits)) visits), seed)
+}
+
+# How often people come, how far apart (Inf: when all have come), and how many visits count at most (Inf: all)
+check_visits <- function(visits, max_per_person) {
+  visits <- check_counts(visits)
+  if (length(visits) > 2) abort_arg("visits", "one number or two: how many visits, how far apart", visits)
+  if (!is.null(max_per_person)) max_per_person <- check_count(max_per_person, 1, 1e6)
+  list(number = visits[1], apart = c(visits, Inf)[2], most = max_per_person %||% Inf)
+}
+
+comes_again <- function(visits) visits$number > 1
+
+check_again <- function(visits, problem) {
+  if (comes_again(visits) && !is.null(problem$contexts)) {
+    abort_arg("visits", "1 for arms with contexts")
+  }
+}
+
+# The visits of so many people, as src/play_visits.h has them
+visits_of <- function(visits, people) {
+  if (comes_again(visits)) c(people, visits$number, min(visits$apart, people), visits$most)
 }
 
 # Named problems with the same arms, in a range
@@ -175,10 +224,14 @@ check_scenarios <- function(scenarios) {
 
 # One job for all scenarios and numbers of people, each a problem of its own
 # `at`: A data frame: scenario, people.
-plan_job <- function(problems, designs, at, ask, runs, seed, threads, delay, batch) {
+plan_job <- function(problems, designs, at, ask, runs, seed, threads, delay, batch,
+                     visits = check_visits(1, NULL)) {
   made <- Map(function(scenario, people) {
-    new_problem(problems[[scenario]], horizon = people, delay = delay, batch = min(batch, people),
-                record = people, finish = 2)
+    n <- people * visits$number
+    problem <- new_problem(problems[[scenario]], horizon = n, delay = delay, batch = min(batch, n),
+                           record = n, finish = 2)
+    problem$visits <- visits_of(visits, people) # none where it is NULL
+    problem
   }, at$scenario, at$people)
   names(made) <- paste(at$scenario, at$people)
   observers <- c("trial", observers_of_draws(problems))
@@ -206,8 +259,8 @@ plan_cells <- function(job, checkpoint, progress) {
 plan_cell <- function(seen, policy, problem, job) {
   k <- n_arms(problem$arms)
   control <- if (job$ask$control > 0) job$ask$control
-  by_arm <- function(i) seen[3 + (i - 1) * k + seq_len(k), , drop = FALSE]
-  by_law <- function(i) seen[3 + 3 * k + (i - 1) * k^2 + seq_len(k^2), , drop = FALSE]
+  by_arm <- function(i) seen[4 + (i - 1) * k + seq_len(k), , drop = FALSE]
+  by_law <- function(i) seen[4 + 3 * k + (i - 1) * k^2 + seq_len(k^2), , drop = FALSE]
   by_pair <- function(i) by_law(i) / gap_of_sums(policy)
   truth <- true_means(problem$arms, problem$horizon, job$seed, job$runs)
   gaps <- truth[rep(seq_len(k), k), , drop = FALSE] - truth[rep(seq_len(k), each = k), , drop = FALSE]
@@ -247,7 +300,8 @@ plan_cell <- function(seen, policy, problem, job) {
     power = if (any(provable)) can(mean(claimed[cbind(best, runs)][provable])) else NA_real_,
     false_claims = can(mean(colSums(claimed & !better) > 0)), coverage = can(hits$coverage),
     width = can(hits$width * diff(problem$arms$range)), longest_run = mean(seen[2, ]),
-    provable = any(provable), test = if (tossed) "z-test" else if (concludes) "evidence" else NA_character_,
+    provable = any(provable), counted = mean(seen[4, ]),
+    test = if (tossed) "z-test" else if (concludes) "evidence" else NA_character_,
     share = rowMeans(by_arm(1)) / problem$horizon, sd = apply(by_arm(1) / problem$horizon, 1, stats::sd),
     claimed = can(rowMeans(claimed)), proved = if (concludes) rowMeans(proved) else rep(NA_real_, k),
     proved_at = apply(by_arm(3), 1, stats::median, na.rm = TRUE) + if (concludes) 0 else NA

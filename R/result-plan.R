@@ -1,13 +1,14 @@
 # The result of dpts_plan(): what people do with it.
 
-PLAN_NUMBERS <- c("people", "failures", "best", "power", "false_claims", "coverage", "width", "longest_run")
+PLAN_NUMBERS <- c("people", "counted", "failures", "best", "power", "false_claims", "coverage", "width",
+                  "longest_run")
 PLAN_BY_ARM <- c("share", "sd", "claimed", "proved", "proved_at") # what summary() shows
 
 # `cells`: Of plan_cell(), design by design.
 new_plan <- function(cells, designs, problems, shared, seed) {
   now <- plays_r(designs) || holds_functions(problems)
   column <- function(name) vapply(cells, `[[`, cells[[1]][[name]][1], name)
-  numbers <- PLAN_NUMBERS
+  numbers <- setdiff(PLAN_NUMBERS, if (is.null(shared$visits)) "counted")
   design <- column("design")
   kept <- vctrs::new_data_frame(c(
     list(scenario = column("scenario"), people = column("people") + 0, seed = rep(seed, length(cells)),
@@ -39,7 +40,32 @@ tbl_sum.dpts_plan <- function(x, ...) {
                        if (is.null(control)) "the best arm" else
                          paste("arms better than", shared(x, "arms")[control]),
                        number_text(shared(x, "error"))),
-    words_late(shared(x, "delay"), shared(x, "batch")), "Seed" = words_seed(x), NextMethod())
+    words_visits(x), words_late(shared(x, "delay"), shared(x, "batch")), "Seed" = words_seed(x), NextMethod())
+}
+
+# How often people come, and what is guaranteed for a person and for a reward
+words_visits <- function(x) {
+  visits <- shared(x, "visits")
+  if (is.null(visits)) return(NULL)
+  designs <- policies(x)
+  designs <- designs[names(designs) %in% x$design]
+  each <- vapply(names(designs), function(name) {
+    own <- designs[[name]]$guarantee
+    said <- if (promises_nothing(own)) "none" else
+      sprintf("%s (a reward: %s)", format(guarantee_in_plan(designs[[name]], visits)), format(own))
+    if (length(designs) > 1) paste0(name, ": ", said) else said
+  }, "")
+  capped <- visits$most < Inf
+  c("Visits" = paste0(label_count(visits$number), " of each person",
+                      if (visits$apart < Inf) sprintf(", %s visits apart", label_count(visits$apart)),
+                      if (capped) sprintf(", at most %s count", label_count(visits$most)) else ", all count"),
+    "A person" = paste(each, collapse = "; "))
+}
+
+# Of a design, the guarantee for a person of the plan
+guarantee_in_plan <- function(policy, visits) {
+  m <- if (visits$most < Inf) visits$most else visits$number
+  for_person(policy$guarantee, policy, m, if (visits$most < Inf) visits$most)
 }
 
 #' @export
@@ -151,7 +177,10 @@ privacy_statement.dpts_plan <- function(x, ..., delta = 1e-6, format = c("text",
   check_result(x, labels = TRUE)
   people <- max(x$people, na.rm = TRUE)
   designs <- policies(x)
-  said <- privacy_statement(designs, if (is.finite(people)) people, arms = length(shared(x, "arms")),
+  visits <- shared(x, "visits")
+  stated <- if (is.null(visits)) designs else lapply(designs, guarantee_in_plan, visits = visits)
+  if (any(vapply(lapply(stated, as_guarantee), needs_end, NA))) people <- people * (visits$number %||% 1)
+  said <- privacy_statement(stated, if (is.finite(people)) people, arms = length(shared(x, "arms")),
                             delta = delta, format = format)
   plain <- names(Filter(function(p) {
     is_true_of(p, "knows_chances") && !is_true_of(p, "releases") && !promises_nothing(p$guarantee)

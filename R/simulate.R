@@ -333,6 +333,8 @@ simulate_chunk <- function(job, chunk, tick = function(share) TRUE) {
                  threshold = log((job$ask$claims %||% max(k - 1, 1)) / to$left),
                  interval = log(2 * (job$ask$intervals %||% 1) / to$left))
   }
+  cap <- job$visits[4] # Inf: none
+  if (!is.null(cap)) job$visits <- c(pmin(job$visits, 2^53), keeps_apart(policy, if (cap < Inf) cap))
   out <- simulate_begin(job, kernel, chunk$run, job$threads)
   needs <- needs_supply(job)
   if (needs) {
@@ -361,7 +363,7 @@ simulate_begin <- function(job, kernel, runs, threads = 1) {
   .Call(C_simulate_begin, world_kernel(job$arms), kernel, list(
     horizon = job$horizon, record = job$record, runs = runs, seed = job$seed, threads = threads,
     engine = job$engine, delay = if (asked) 0L else job$delay, ask_delays = asked,
-    group = job$batch, observers = job$observers, ask = job$ask,
+    group = job$batch, visits = job$visits, observers = job$observers, ask = job$ask,
     finish = as.double(job$finish %||% 0)
   ))
 }

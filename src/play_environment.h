@@ -5,6 +5,7 @@
 
 #include "play_arms.h"
 #include "play_observer.h"
+#include "play_visits.h"
 #include "round_player.h"
 
 typedef struct world_t world_t;
@@ -85,9 +86,11 @@ struct environment_t {
   int64_t next; /* the next round that an observer looks at; INT64_MAX: none */
   observer_t *observers;
   int n_observers;
-  int followed;     /* does an observer look at every choice? */
-  int watched;      /* does one look at every release? */
-  int64_t releases; /* number of releases that observers have seen */
+  int followed;           /* does an observer look at every choice? */
+  int watched;            /* does one look at every release? */
+  const visits_t *visits; /* NULL: everybody comes once */
+  int passed;             /* does this visit not count? 2: then the batch is to be closed */
+  int64_t releases;       /* number of releases that observers have seen */
 };
 
 extern const environment_kind_t environment_stationary;

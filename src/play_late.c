@@ -31,7 +31,7 @@ static int64_t learned(late_t *late, int64_t t) {
   return (t + late->group - 1) / late->group * late->group;
 }
 
-int late_add(late_t *late, const round_t *round, int arm, int64_t batch, double reward) {
+int64_t late_add(late_t *late, int64_t now, const round_t *round, int arm, int64_t batch, double reward) {
   if (late->free < 0) return 0;
   const int at = late->free;
   late->free = late->pending[at].next;
@@ -39,9 +39,9 @@ int late_add(late_t *late, const round_t *round, int arm, int64_t batch, double 
   if (late->dim) {
     memcpy(late_context(late, at), round_context(round, arm), sizeof(double) * (size_t)late->dim);
   }
-  const int64_t due = learned(late, round->t) & late->mask;
+  const int64_t learn = learned(late, now), due = learn & late->mask;
   if (late->last[due] < 0) late->first[due] = at;
   else late->pending[late->last[due]].next = at;
   late->last[due] = at;
-  return 1;
+  return learn;
 }

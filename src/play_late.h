@@ -62,8 +62,9 @@ void late_on(late_t *late, void *block, int64_t longest, int dim);
 
 void late_begin(late_t *late);
 
-/* Adds a pull whose reward is outstanding. Returns 0 if the queue is full. */
-int late_add(late_t *late, const round_t *round, int arm, int64_t batch, double reward);
+/* Adds a pull of time `now`, whose reward is outstanding. Returns the time at whose end it is learned, 0 if
+   the queue is full. */
+int64_t late_add(late_t *late, int64_t now, const round_t *round, int arm, int64_t batch, double reward);
 
 /* The next reward that is learned at the end of round t; returns 0 if there are no more. late_drop()
    then removes it. */

@@ -6,18 +6,19 @@
 #include "play_judge.h"
 #include "policy_final_test.h"
 
-/* A column holds REWARD, LONGEST, NAMED (the arm of the policy's own verdict, 0: none); then k numbers each
-   of pulls, means and the round at which an arm was shown to be better (than the control, or than all
-   others); then, arm a against b at a + k b, k by k lower bounds of differences by evidence, and of the
-   test at the end estimates, standard errors, Z, and shares and terms of noise with Laplace tails. */
-enum { REWARD, LONGEST, NAMED, FIRST, BY_ARM = 3, BY_PAIR = 6 };
+/* A column holds REWARD, LONGEST, NAMED (the arm of the policy's own verdict, 0: none), COUNTED (visits
+   that count: play_visits.h); then k numbers each of pulls, means and the round at which an arm was shown
+   to be better (than the control, or than all others); then, arm a against b at a + k b, k by k lower
+   bounds of differences by evidence, and of the test at the end estimates, standard errors, Z, and shares
+   and terms of noise with Laplace tails. */
+enum { REWARD, LONGEST, NAMED, COUNTED, FIRST, BY_ARM = 3, BY_PAIR = 6 };
 
 typedef struct {
   int64_t run, longest;
   int last, released, named;
   judge_t judge;
-  int64_t *pulls;
-  double *sums, *squares, *proved; /* by arm; squares about 1/2 */
+  int64_t *pulls, *counted;
+  double *sums, *squares, *proved; /* by arm; of rewards that count; squares about 1/2 */
   final_test_t test;
 } trial_t;
 
@@ -29,7 +30,7 @@ static size_t rows(const survey_t *survey) {
 static size_t size(const survey_t *survey) {
   const size_t k = (size_t)survey->k;
   return sizeof(trial_t) + judge_size(survey) + final_test_size(survey->k) +
-         k * (sizeof(int64_t) + 3 * sizeof(double));
+         k * (2 * sizeof(int64_t) + 3 * sizeof(double));
 }
 
 static void begin(observer_t *observer) {
@@ -43,20 +44,23 @@ static void begin(observer_t *observer) {
   trial->squares = trial->sums + k;
   trial->proved = trial->squares + k;
   trial->pulls = (int64_t *)(trial->proved + k);
+  trial->counted = trial->pulls + k;
   for (int i = 0; i < k; i++) {
     trial->sums[i] = trial->squares[i] = 0;
     trial->proved[i] = NAN;
-    trial->pulls[i] = 0;
+    trial->pulls[i] = trial->counted[i] = 0;
   }
   observer->next = 1;
 }
 
 static void see(observer_t *observer, const environment_t *env, int arm, double reward) {
   trial_t *trial = observer->space;
-  (void)env;
   trial->pulls[arm]++;
-  trial->sums[arm] += reward;
-  trial->squares[arm] += (reward - 0.5) * (reward - 0.5);
+  if (!env->passed) {
+    trial->counted[arm]++;
+    trial->sums[arm] += reward;
+    trial->squares[arm] += (reward - 0.5) * (reward - 0.5);
+  }
   trial->run = arm == trial->last ? trial->run + 1 : 1;
   trial->last = arm;
   if (trial->run > trial->longest) trial->longest = trial->run;
@@ -121,9 +125,11 @@ static void finish(observer_t *observer, const environment_t *env, const reports
   out[REWARD] = env->reward_sum;
   out[LONGEST] = (double)trial->longest;
   out[NAMED] = trial->named;
+  out[COUNTED] = 0;
+  for (int i = 0; i < k; i++) out[COUNTED] += (double)trial->counted[i];
   if (survey->blind && !trial->released) {
     for (int i = 0; i < k; i++) {
-      const double n = (double)trial->pulls[i];
+      const double n = (double)trial->counted[i];
       trial->judge.rows[i] = (release_t){.arm = i,
                                          .size = n,
                                          .sum = trial->sums[i],
@@ -138,7 +144,7 @@ static void finish(observer_t *observer, const environment_t *env, const reports
   for (int i = 0; i < k; i++) {
     const report_t report = reports->of(reports->policy, i);
     pulls[i] = (double)trial->pulls[i];
-    mean[i] = report.rewards > 0 ? report.sum / report.rewards : trial->sums[i] / (double)trial->pulls[i];
+    mean[i] = report.rewards > 0 ? report.sum / report.rewards : trial->sums[i] / (double)trial->counted[i];
     proved[i] = trial->proved[i];
   }
   write_pairs(trial, survey, proved + k);

@@ -248,6 +248,23 @@ static ALWAYS_INLINE session_status_t deliver(session_t *session, const policy_t
   return status;
 }
 
+/* The choice for a person who may come again, and whether the visit counts, as with an agent: beyond the cap
+   the person keeps the last arm; and nobody is in a batch twice, nor before the last reward is in. */
+static session_status_t choose_again(session_t *session, const policy_t *policy, environment_t *env,
+                                     const round_t *round, const visitor_t *who, int *arm, int viewed) {
+  const visits_t *visits = env->visits;
+  const int k = session->spec->k;
+  env->passed = who->counted >= visits->most;
+  *arm = who->arm;
+  if (env->passed && on_offer(round, k, *arm)) return SESSION_OK;
+  const session_status_t status = choose(session, policy, round, k, arm, viewed);
+  if (status == SESSION_OK && !env->passed && visits->separate && who->counted > 0) {
+    const int64_t held = who->due > env->player.t ? -1 : who->batch;
+    env->passed = policy->pass(session->state, round, who->arm, held);
+  }
+  return status;
+}
+
 /* In most simulations the environment has no hooks, no observer follows every choice and the policy sees
    all that happens. Such rounds are `plain`: they are played in stretches during which no observer
    looks, and recorded at the end of a stretch. With `coins` all rewards are Bernoulli. These flags and
@@ -273,7 +290,9 @@ static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *en
       if (!plain) round = session_round(session);
       if (!plain && kind->offer) kind->offer(env, &round);
       arm = !plain && kind->force ? kind->force(env, &round) : -1;
-      if (arm < 0) status = choose(session, &policy, &round, k, &arm, viewed);
+      visitor_t *who = !plain && env->visits ? visits_next(env->visits, env->player.t) : NULL;
+      if (who) status = choose_again(session, &policy, env, &round, who, &arm, viewed);
+      else if (arm < 0) status = choose(session, &policy, &round, k, &arm, viewed);
       if (!plain && session->chances && status == SESSION_OK)
         status = session_probability(session, &round, session->chances);
       if (status != SESSION_OK) break;
@@ -294,12 +313,20 @@ static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *en
         round.t++;
         continue;
       }
-      feedback.batch = commit(session, &policy, &round, arm, viewed);
-      if (late) {
-        status = late_add(late, &round, arm, feedback.batch, reward)
-                     ? deliver(session, &policy, env, late, round.t, viewed, !plain && env->watched)
-                     : SESSION_FULL;
-      } else {
+      const int64_t moment = who ? env->player.t : round.t;
+      int64_t due = moment;
+      if (!(who && env->passed)) {
+        feedback.batch = commit(session, &policy, &round, arm, viewed);
+        if (late) due = late_add(late, moment, &round, arm, feedback.batch, reward);
+        if (due == 0) status = SESSION_FULL;
+        if (who) *who = (visitor_t){who->counted + 1, feedback.batch, due, arm};
+      } else if (env->passed == 2) {
+        policy.close(session->state, who->arm, &session->draws);
+        if (env->watched) observers_released(env, session);
+      }
+      if (late && status == SESSION_OK) {
+        status = deliver(session, &policy, env, late, moment, viewed, !plain && env->watched);
+      } else if (status == SESSION_OK && !(who && env->passed)) {
         feedback.t = round.t;
         feedback.arm = arm;
         feedback.reward = reward;
@@ -337,7 +364,7 @@ static NOINLINE session_status_t play_drawn(session_t *session, environment_t *e
 session_status_t session_play(session_t *session, environment_t *env, late_t *late, int64_t steps) {
   const environment_kind_t *kind = env->kind;
   const int plain = !(kind->offer || kind->force || kind->pull || env->followed || env->watched ||
-                      session->chances || session_is_viewed(session));
+                      env->visits || session->chances || session_is_viewed(session));
   return whole(session, !plain                 ? play_any(session, env, late, steps)
                         : late                 ? play_late(session, env, late, steps)
                         : env->arms->bernoulli ? play_coins(session, env, steps)
@@ -347,7 +374,7 @@ session_status_t session_play(session_t *session, environment_t *env, late_t *la
 session_status_t session_follow(session_t *session, environment_t *env, late_t *late) {
   session_status_t status = SESSION_OK;
   for (int64_t i = 1; i <= late->mask + 1 && status == SESSION_OK; i++) {
-    status = deliver(session, session->spec->policy, env, late, session->t + i, session_is_viewed(session),
+    status = deliver(session, session->spec->policy, env, late, env->player.t + i, session_is_viewed(session),
                      env->watched);
   }
   return status;

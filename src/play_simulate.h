@@ -22,6 +22,7 @@ typedef struct {
   int64_t *pulls; /* of each run and arm */
   char *watch;    /* observers, observation_size() bytes per run */
   session_t session;
+  visits_t visits;
   late_t late;
   void *lanes; /* the block of lanes */
 } slot_t;
@@ -44,6 +45,7 @@ typedef struct {
   const world_t *world;
   const spec_t *spec;
   delays_t delays;
+  visits_t visits; /* has no memory of its own; of 0 people: everybody comes once */
   uint64_t seed;
   engine_t engine; /* PLAIN, SKIP or LANES */
   int scans;       /* was SCAN asked for? */

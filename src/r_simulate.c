@@ -66,6 +66,8 @@ static size_t lay_out(const simulation_t *sim, slot_t *slot, char *block) {
   /* Worlds that need room are played one run at a time. */
   const environment_kind_t *kind = sim->world->kind;
   void *space = cut(&cutter, kind->size ? kind->size(sim->world) : 0);
+  laid.visits = sim->visits;
+  laid.visits.group = cut(&cutter, sizeof(visitor_t) * (size_t)sim->visits.apart);
   laid.watch = cut(&cutter, runs * observation_size(&sim->observation));
   if (block) {
     *slot = laid;
@@ -102,6 +104,13 @@ static void read_delays(SEXP how, SEXP kept, delays_t *delays) {
   delays->late = rule->sampled || rule->delay > 0 || rule->group > 1;
 }
 
+/* c(people, visits of each, how far apart, most that count, are they in different batches?), or NULL */
+static void read_visits(SEXP x, visits_t *visits) {
+  if (x == R_NilValue) return;
+  const double *v = REAL(x);
+  *visits = (visits_t){(int64_t)v[0], (int64_t)v[1], (int64_t)v[2], (int64_t)v[3], v[4] != 0, NULL};
+}
+
 /* What is to be simulated: how many runs of which policy in which world, by which engine */
 static void read_problem(SEXP world, SEXP policy, SEXP how, SEXP kept, handle_t *handle) {
   simulation_t *sim = &handle->sim;
@@ -114,6 +123,7 @@ static void read_problem(SEXP world, SEXP policy, SEXP how, SEXP kept, handle_t 
   const double horizon = list_number(how, "horizon");
   read_policy(policy, arms->k, arms->dim, horizon, &handle->spec);
   read_delays(how, kept, &sim->delays);
+  read_visits(list_get(how, "visits"), &sim->visits);
   sim->world = &handle->world;
   sim->spec = &handle->spec;
   sim->horizon = (int64_t)horizon;
@@ -175,8 +185,8 @@ static void make_slots(SEXP how, SEXP kept, simulation_t *sim) {
   }
 }
 
-/* how: list(horizon, record, runs, seed, threads, engine, delay, ask_delays, group, observers, ask,
-   finish)
+/* how: list(horizon, record, runs, seed, threads, engine, delay, ask_delays, group, visits, observers,
+   ask, finish)
    -> list(seen, handle); seen: what the observers keep, matrices that fill up as the handle
    advances */
 SEXP ffi_simulate_begin(SEXP world, SEXP policy, SEXP how) {

@@ -122,19 +122,19 @@ test_that("what a run comes to is what R makes of its releases", {
     }
     c(total[1] / total[3], sqrt(total[2]) / total[3], total[4] / sqrt(total[3]))
   }, numeric(3))
-  # After 3 numbers and 3 by arm there are lower bounds, estimates, errors and Z of 9 pairs; b against a is the second.
-  expect_equal(seen[3 + 9 + 9 + 2, ], found[1, ])
-  expect_equal(seen[3 + 9 + 18 + 2, ], found[2, ])
-  expect_equal(seen[3 + 9 + 27 + 2, ], found[3, ])
+  # After 4 numbers and 3 by arm there are lower bounds, estimates, errors and Z of 9 pairs; b against a is the second.
+  expect_equal(seen[4 + 9 + 9 + 2, ], found[1, ])
+  expect_equal(seen[4 + 9 + 18 + 2, ], found[2, ])
+  expect_equal(seen[4 + 9 + 27 + 2, ], found[3, ])
   # Lower bounds and proofs are those of effects() and evidence().
   known <- effects(sim, control = "a", level = 0.95)
-  expect_equal(seen[3 + 9 + 2, ], known$lower[known$arm == "b"])
+  expect_equal(seen[4 + 9 + 2, ], known$lower[known$arm == "b"])
   proofs <- evidence(sim, "tosses")
   proofs <- proofs[proofs$arm == "b" & proofs$rival == "a" & proofs$evidence >= log(2 / 0.05), ]
   first <- as.vector(tapply(proofs$t, factor(proofs$run, 1:20), min))
   expect_gt(sum(!is.na(first)), 3)
-  expect_equal(ifelse(is.nan(seen[3 + 6 + 2, ]), NA, seen[3 + 6 + 2, ]), first)
-  expect_true(all(is.nan(seen[3 + 6 + 1, ]))) # the control is not better than itself
+  expect_equal(ifelse(is.nan(seen[4 + 6 + 2, ]), NA, seen[4 + 6 + 2, ]), first)
+  expect_true(all(is.nan(seen[4 + 6 + 1, ]))) # the control is not better than itself
 })
 
 test_that("what people got is what the runs of the same seed give, also where means change or differ from run to run", {
@@ -285,4 +285,93 @@ test_that("bad input is named", {
   bad("power", policy_uniform(), arms, power = 1)
   bad("people", policy_uniform(), arms, 0)
   expect_error(dpts_plan(policy_randomised(floor = 0.6), arms, 100), "floor", class = "dpts_error_input")
+})
+
+# Which visits count, in a block policy: an independent account of who is in the open block
+counted_visits <- function(people, number, apart, most, block, delay = 0) {
+  before <- held <- due <- rep(0, people)
+  open <- 1
+  filled <- missed <- counted <- 0
+  t <- 0
+  for (first in seq(1, people, apart)) for (visit in seq_len(number)) for (i in first:min(first + apart - 1, people)) {
+    t <- t + 1
+    if (before[i] >= most) next
+    if (before[i] > 0 && (due[i] >= t || held[i] == open && filled > 0)) {
+      if (filled > 0) missed <- missed + 1
+      if (missed > block) {
+        open <- open + 1
+        filled <- missed <- 0
+      }
+      next
+    }
+    counted <- counted + 1
+    before[i] <- before[i] + 1
+    held[i] <- open
+    due[i] <- t + delay
+    filled <- filled + 1
+    if (filled == block) {
+      open <- open + 1
+      filled <- missed <- 0
+    }
+  }
+  counted
+}
+
+test_that("of people who come again as many visits count as an account of the blocks says", {
+  ask <- function(people, number, apart, most, block, ...) {
+    dpts_plan(policy_randomised(mu = 1, block = block), two(0.4, 0.6), people, visits = c(number, apart), max_per_person = most,
+              runs = 3, seed = 1, ...)
+  }
+  cases <- data.frame(people = c(100, 100, 30, 90, 40), number = c(4, 4, 10, 5, 6), apart = c(50, 7, 3, 40, 40),
+                      most = c(2, 3, 8, 5, 4), block = c(20, 30, 25, 60, 90))
+  for (i in seq_len(nrow(cases))) {
+    case <- cases[i, ]
+    expect_equal(do.call(ask, case)$counted, do.call(counted_visits, case), info = i)
+    expect_equal(do.call(ask, c(case, delay = 9))$counted, do.call(counted_visits, c(case, delay = 9)), info = i)
+  }
+  expect_equal(ask(100, 4, 50, 1, 20)$counted, 100)
+})
+
+test_that("a visit counts in a plan if it does with an agent", {
+  skip_if_not_installed("RSQLite")
+  skip_if_not_installed("openssl")
+  policy <- policy_randomised(mu = 1, block = 9)
+  agent <- dpts_agent(policy, c("a", "b"), max_per_person = 3, use = "arrival")
+  who <- unlist(lapply(list(1:10, 11:14), rep, 5)) # groups of ten
+  counts <- vapply(who, function(i) {
+    choice <- agent_choose(agent, person = paste(i))
+    if (is.na(choice$t)) return(FALSE)
+    agent_reward(agent, choice$ticket, i %% 2)
+    TRUE
+  }, NA)
+  plan <- dpts_plan(policy, two(0.4, 0.6), 14, visits = c(5, 10), max_per_person = 3, runs = 2, seed = 1)
+  expect_equal(plan$counted, sum(counts))
+  expect_lt(plan$counted, 14 * 3)
+})
+
+test_that("visits that do not count tell nothing, and a person's guarantee is printed", {
+  fixed <- list(fixed = policy_uniform(), private = policy_randomised(mu = 1, block = 1e9))
+  ask <- function(...) dpts_plan(fixed, two(0.4, 0.6), 150, runs = 1500, seed = 1, ...)
+  once <- ask(visits = 4, max_per_person = 1)
+  exact <- stats::power.prop.test(75, 0.4, 0.6)$power
+  expect_lt(abs(once$power[1] - exact), 0.04)
+  expect_equal(once$counted, c(150, 150))
+  expect_equal(once$failures, rep(150 * 4 * 0.5, 2), tolerance = 0.01) # of all visits
+  all <- ask(visits = 2)
+  expect_lt(abs(all$power[1] - stats::power.prop.test(150, 0.4, 0.6)$power), 0.04)
+  expect_equal(all$counted, c(300, 300))
+  expect_match(capture.output(print(all)), "private: 2-GDP for people with up to 2 rewards \\(a reward: 1-GDP\\)", all = FALSE)
+  # Kept apart, four visits cost sqrt(4)
+  apart <- dpts_plan(policy_randomised(mu = 1, block = 50), two(0.4, 0.6), 150, visits = 4, max_per_person = 4, runs = 2, seed = 1)
+  expect_match(capture.output(print(apart)), "A person: +2-GDP", all = FALSE)
+  expect_match(privacy_statement(apart)[["What is assumed"]], "no two of them are in one release", fixed = TRUE)
+  expect_lt(dpts_plan(policy_top_two(mu = 1), two(0.2, 0.8), 100, visits = 5, max_per_person = 3, runs = 5, seed = 1)$counted, 301)
+})
+
+test_that("bad visits are named", {
+  bad <- function(arg, ...) expect_error(dpts_plan(policy_randomised(), ..., people = 50), sprintf("`%s`", arg), class = "dpts_error_input")
+  bad("visits", two(0.4, 0.6), visits = 0)
+  bad("visits", two(0.4, 0.6), visits = 1.5)
+  bad("visits", two(0.4, 0.6), visits = c(1, 2, 3))
+  bad("max_per_person", two(0.4, 0.6), visits = 3, max_per_person = 0)
 })
