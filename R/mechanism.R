@@ -39,8 +39,8 @@
 #'   noise.
 #' @param sensitivity How far one record can move `value`: a positive number.
 #' @param ... Not used; later arguments must be named.
-#' @param seed A whole number, or `NULL` to take one from R's generator. Whoever knows the
-#'   seed can take the noise off again. Not with `exact`.
+#' @param seed A whole number, or `NULL` to take one from R's generator. Anybody who knows the
+#'   seed can remove the noise. Not with `exact`.
 #' @param exact Whether to draw exact noise, for data that matter.
 #' @param grid With `exact`, the step of the grid on which the values lie: a power of 2 from 2^-40 to 1.
 #' @returns The noisy numbers: a numeric vector of class `dpts_release` whose attributes `distribution`,
