@@ -13,7 +13,11 @@ wrap_policy <- function(kind, policy, args, guarantee, title, any_reward = polic
   )
 }
 
-check_policy <- function(x, arg = caller_arg(x)) check_class(x, "dpts_policy", "a policy", arg)
+check_policy <- function(x, arg = caller_arg(x)) {
+  check_given(x, arg)
+  if (!is_policy(x)) abort_arg(arg, "a policy", x, hint = hint_policy(x, arg))
+  x
+}
 
 #' @export
 format.dpts_policy_wrapped <- function(x, digits = 15, ...) {

@@ -71,8 +71,9 @@ unlimited <- function(guarantee) {
 check_budget <- function(x, arg = caller_arg(x)) {
   check_given(x, arg)
   if (!inherits(x, "dpts_guarantee") || is.null(kind_of(x)$largest) || !is_fixed(x)) {
+    other <- if (is.numeric(x)) "the horizon" else if (inherits(x, "dpts_arms")) "the arms"
     abort_arg(arg, "a budget, such as `privacy_pure(1)`", x,
-              hint = if (is.numeric(x)) sprintf("Were `%s` and the horizon given in the other order?", arg))
+              hint = if (!is.null(other)) sprintf("Were `%s` and %s given in the other order?", arg, other))
   }
   x
 }

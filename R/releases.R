@@ -199,7 +199,8 @@ dpts_releases.dpts_releases <- function(x, ...) {
 #' @export
 as_releases <- function(data, noise, scale, range = c(0, 1)) {
   check_given(data)
-  if (!is.data.frame(data) || !nrow(data)) abort_arg("data", "a data frame with rows", data)
+  if (!is.data.frame(data)) abort_arg("data", "a data frame", data)
+  if (!nrow(data)) abort_arg("data", "a data frame with at least one row")
   given <- list(noise = if (!missing(noise)) check_choice(noise, names(LAWS)),
                 scale = if (!missing(scale)) check_number(scale, 0))
   ends <- check_range(range)

@@ -472,15 +472,15 @@ static void announce(evidence_t *e, const evidence_t *first, size_t stride, int 
 }
 
 void evidence_interval(const evidence_t *e, double alpha, double *lower, double *upper) {
-  const double line = log(2 / alpha);
+  const double threshold = log(2 / alpha);
   /* E^+ falls in theta, E^- rises. */
   for (int sign = 1; sign >= -1; sign -= 2) {
     double in = sign > 0 ? 1 : 0, out = 1 - in;
     const double end = evidence_at(e, sign, out);
-    if (!(end >= line)) in = out;
+    if (!(end >= threshold)) in = out;
     for (int i = 0; i < 60 && in != out; i++) {
       const double theta = 0.5 * (in + out);
-      if (evidence_at(e, sign, theta) >= line) out = theta;
+      if (evidence_at(e, sign, theta) >= threshold) out = theta;
       else in = theta;
     }
     if (sign > 0) *lower = out;

@@ -89,7 +89,7 @@ typedef struct {
   double risk;                     /* for each sign, over all releases; 0: noise is independent */
   double releases, announced[2];   /* shares for the next release, E^+ and E^- */
   int64_t ahead[EVIDENCE_KINDS];   /* the piece of the next batch, from 1 */
-  evidence_numbers_t later, fresh; /* what V and E take off beside sum d */
+  evidence_numbers_t later, fresh; /* costs of the pending noise: as announced (V), and as valued (E) */
   int64_t valued;
   evidence_share_t share[EVIDENCE_SHARES];
 } evidence_t;

@@ -79,8 +79,8 @@ static void adap_init(void *state, const spec_t *spec) {
   begin(state, spec, 1, (int)spec->par[THRESHOLD], 1);
 }
 static void dp_init(void *state, const spec_t *spec) {
-  const double line = log(fmax(spec->k - 1, 1) / spec->par[RISK]);
-  begin(state, spec, 0, PROVED, 2 * line + 6 * line / spec->par[EPSILON]);
+  const double threshold = log(fmax(spec->k - 1, 1) / spec->par[RISK]);
+  begin(state, spec, 0, PROVED, 2 * threshold + 6 * threshold / spec->par[EPSILON]);
 }
 
 static double mean_of(const state_t *s, int64_t arm) { return s->arms[arm].sum / s->arms[arm].n; }

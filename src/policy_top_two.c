@@ -35,7 +35,7 @@ typedef struct {
 
 typedef struct {
   noise_law_t noise;
-  double line, margin;
+  double threshold, margin;
   int64_t k, first;
   int64_t waiting;         /* arms without a release */
   int64_t open;            /* the arm of a batch that takes pulls, or -1 */
@@ -50,14 +50,14 @@ static size_t size(const spec_t *spec) { return sizeof(state_t) + sizeof(arm_t) 
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
   const double mu = spec->par[MU], epsilon = spec->par[EPSILON];
-  const double line = log((spec->k > 1 ? spec->k - 1 : 1) / spec->par[RISK]);
+  const double threshold = log((spec->k > 1 ? spec->k - 1 : 1) / spec->par[RISK]);
   const mechanism_t how = with_squares(mechanism_for(mu, epsilon), spec->par[OUTCOME]);
-  double first = 2 * line;
-  if (mu < INFINITY) first += 12 * sqrt(2 * line) / mu;
-  else if (epsilon < INFINITY) first += 6 * line / epsilon;
+  double first = 2 * threshold;
+  if (mu < INFINITY) first += 12 * sqrt(2 * threshold) / mu;
+  else if (epsilon < INFINITY) first += 6 * threshold / epsilon;
   if (how.weight > 0) first /= 2;
   *s = (state_t){.noise = {.kind = how.kind, .scale = how.scale},
-                 .line = line,
+                 .threshold = threshold,
                  .margin = spec->par[MARGIN],
                  .k = spec->k,
                  .first = (int64_t)fmin(fmax(ceil(first), 1), 0x1p53),
@@ -107,7 +107,7 @@ static int64_t assign(state_t *s, int arm, int64_t n) {
 /* Ask for an arm's next batch: which of two, and how large */
 static void ask(state_t *s, int64_t leader, int64_t challenger, double q, draws_t *draws) {
   const arm_t *a = &s->arms[leader], *c = &s->arms[challenger];
-  s->growth = fmin(fmax(0.5 * (s->line / fmax(q, 0.01 * s->line) - 1), 0.1), 1);
+  s->growth = fmin(fmax(0.5 * (s->threshold / fmax(q, 0.01 * s->threshold) - 1), 0.1), 1);
   const double share = a->evidence.variance / (a->evidence.variance + c->evidence.variance);
   const double x = share / (double)a->gather.assigned;
   const double y = (1 - share) / (double)c->gather.assigned;
@@ -135,7 +135,7 @@ static void decide(state_t *s, int released, draws_t *draws) {
     if (i != leader) least = fmin(least, rate_of(s, a, &b->evidence));
   }
   s->leader = leader;
-  const int close = least >= 0.5 * s->line;
+  const int close = least >= 0.5 * s->threshold;
   int proved = close;
   for (int64_t i = 0; i < s->k; i++) {
     if (i == leader) continue;
@@ -144,7 +144,7 @@ static void decide(state_t *s, int released, draws_t *draws) {
     if (close) {
       if (isnan(b->against)) b->against = evidence_pair(a, &b->evidence, s->margin);
       q = fmin(q, b->against);
-      proved &= b->against >= s->line;
+      proved &= b->against >= s->threshold;
     }
     const double index = q + 2 * log((double)b->gather.assigned);
     if (index < least_index || challenger < 0) least_index = index, challenger = i, q_next = q;
@@ -169,7 +169,7 @@ static void release(state_t *s, int arm, const gather_batch_t *batch, draws_t *d
                          .weight = a->report.weight};
   if (a->evidence.n == 0) s->waiting -= 1;
   const evidence_t *first = &s->arms->evidence;
-  evidence_aim(&a->evidence, first, sizeof(arm_t), (int)s->k, size, s->line, s->margin);
+  evidence_aim(&a->evidence, first, sizeof(arm_t), (int)s->k, size, s->threshold, s->margin);
   evidence_release(&a->evidence, &row);
   decide(s, arm, draws);
 }
@@ -231,12 +231,12 @@ static report_t report(const void *state, int arm) { return ((const state_t *)st
 
 static verdict_t verdict(const void *state) {
   const state_t *s = state;
-  const double error = (s->k > 1 ? (double)(s->k - 1) : 1) * exp(-s->line);
+  const double error = (s->k > 1 ? (double)(s->k - 1) : 1) * exp(-s->threshold);
   const int stop = s->verdict >= 0;
   return (verdict_t){.stop = stop, .arm = (int)s->verdict, .error = stop ? error : NAN};
 }
 
-/* The line is that of all arms, so a verdict among them is wrong with chance error, too: one among
+/* The threshold is that of all arms, so a verdict among them is wrong with chance error, too: one among
    fewer is no more, and new arms get their first batches. */
 static void grow(void *state, const void *of_old, int k) {
   state_t *s = state;
