@@ -276,7 +276,7 @@ test_that("what is no release table is refused, with the column that is wrong", 
   arg("`noise` must not be given", noise = "laplace")
   arg("`scale` must not be given", scale = 2)
   expect_error(as_releases(transform(good, low = 0, high = 1), range = c(0, 2)), "`range` must not", class = "dpts_error_input")
-  expect_error(as_releases(good[0, ]), "with rows", class = "dpts_error_input")
+  expect_error(as_releases(good[0, ]), "at least one row", class = "dpts_error_input")
   expect_error(as_releases(1), "`data`", class = "dpts_error_input")
   expect_error(dpts_releases(1), "`x` must be a result", class = "dpts_error_input")
   # A table whose rows were changed
