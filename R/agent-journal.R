@@ -120,11 +120,9 @@ agent_plan <- function(agent, plan = NULL, reason = NULL) {
   rows <- agent_look(agent, function(tx) agent$store$journal("plans"))
   note <- as.character(rows$note)
   why <- grepl("^reason: ", note)
-  of <- function(pattern, text) ifelse(grepl(pattern, text), sub(pattern, "\\1", text), NA_character_)
   tibble::new_tibble(list(
     time = .POSIXct(as.numeric(rows$time)), kind = as.character(rows$kind), who = as.character(rows$who),
-    reason = of("^reason: ([^\n]*)\n.*$", note),
-    people = as.numeric(of("^(?:reason: [^\n]*\n)?people: ([0-9]+)\n.*$", note)),
+    reason = part_of(note, "^reason: ([^\n]*)\n.*$"), people = people_of(note),
     plan = ifelse(why, sub("^reason: [^\n]*\n", "", note), note)
   ), nrow = length(note))
 }

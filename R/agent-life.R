@@ -161,10 +161,21 @@ agent_table <- function(agent, outcome = 0L) {
   law <- list(correlation = design$correlation, floor = if (design$tosses) design$floor else NA,
               low = range[1], high = range[2], flip = flip_of(policy), permuted = design$permuted,
               predicted_low = design$predicted_low, predicted_high = design$predicted_high,
-              per_person = agent$terms$max_per_person %||% 1)
+              per_person = agent$terms$max_per_person %||% 1, planned = planned_people(agent))
   noise <- live_noise(if (is.null(own)) seen$report else outcome_noise(own))
   release_table(list(), function(run, arm) arm_factor(agent, arm), list(rows), born, c(noise, law), more,
                 strata = agent$terms$strata)
+}
+
+part_of <- function(text, pattern) ifelse(grepl(pattern, text), sub(pattern, "\\1", text), NA_character_)
+
+# The number of people in the text of a plan, NA if it says none
+people_of <- function(note) as.numeric(part_of(note, "^(?:reason: [^\n]*\n)?people: ([0-9]+)\n.*$"))
+
+# For how many people the analysis at the end is planned, by the plan in force, NA: none; within a change
+planned_people <- function(agent) {
+  note <- as.character(agent$store$journal("plans")$note)
+  if (length(note)) people_of(note[length(note)]) else NA_real_
 }
 
 # The winner: proved by the policy itself or, where people are tossed, by the verdict of evidence, since the

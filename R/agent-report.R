@@ -45,6 +45,7 @@
 #' @param ... Must be empty.
 #' @param n How many choices at most: the last ones. By default all, which may take long.
 #' @param level The confidence level of each arm's interval: a number in (0, 1).
+#' @param outcome Which outcome: `"reward"`, or the name of another one of the agent ([agent_outcome()]).
 #' @param delta Numbers in \[0, 1\].
 #' @returns `pulls()`: a tibble, one row per arm: `arm`, `pulls` (rounds so far) and `outstanding` (those that
 #'   are not resolved: without a reward, or, with `use = "deadline"`, before their deadline).

@@ -55,7 +55,7 @@
 #' @importFrom generics tidy glance augment forecast
 #' @importFrom stats effects
 #' @name reexports
-#' @aliases autoplot tidy glance augment effects forecast
+#' @aliases autoplot tidy glance augment forecast
 #' @keywords internal
 #' @export autoplot
 #' @export tidy

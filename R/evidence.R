@@ -189,9 +189,10 @@ rate_inside <- function(record, rate) {
 #'   `at = "end"`, at this look).
 #' @param at `"any"`: the intervals hold at all looks together. `"end"`: the one analysis of a randomised
 #'   experiment at the planned number of people, by the test of [dpts_plan()], which has more power. It is
-#'   valid once, and only if what was released did not decide when to analyse; a message says so. As in the
-#'   plan, an arm is declared better than its control if its `difference` is above 0 and `p` / 2 is below
-#'   `error` over the number of claims. Intervals and `p` are approximations by the normal distribution, or
+#'   valid once, and only if what was released did not decide when to analyse; a message says so, and also
+#'   whether it is too early or too late for the number of people of [agent_plan()]. As in the plan, an arm
+#'   is declared better than its control if its `difference` is above 0 and `p` / 2 is below `error` over the
+#'   number of claims. Intervals and `p` are approximations by the normal distribution, or
 #'   its sum with Laplace noise; see [dpts_plan()], Claims.
 #' @param by `"stratum"`, or `"site"`: the effects of each stratum or site by itself, in a first column of
 #'   this name. The error probability 1 - `level` is shared equally among them, so that all intervals hold
@@ -269,7 +270,7 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ..., a
 # the larger one of the average difference over its standard error, and of the sum of strata.
 final_effects <- function(record, pairs, level, margin) {
   input <- released_whole(record, by_block = TRUE)
-  inform_end(record, max(input$t, 0))
+  inform_end(record, record$seen, sum(input$size))
   found <- .Call(C_final_test, record$ever, input)
   own <- record$arms
   at <- function(i) found[cbind(own[pairs$arm] + record$ever * (own[pairs$rival] - 1), i)] # a matrix by pairs
@@ -292,7 +293,18 @@ final_effects <- function(record, pairs, level, margin) {
 # Differences in units of reward, none larger than the range
 unscaled_differences <- function(d, record) pmin(pmax(d * record$width, -record$most), record$most)
 
-inform_end <- function(record, people) {
+# `people`: so far; `counted`: whose rewards are in the sums
+inform_end <- function(record, people, counted) {
+  planned <- record$planned
+  early <- isTRUE(people < planned)
+  if (early || isTRUE(counted > planned)) {
+    return(rlang::inform(c(
+      sprintf("The analysis is planned for %s people. This one, of %s, is too %s: its error may be larger.",
+              label_count(planned), label_count(if (early) people else counted),
+              if (early) "early" else "late"),
+      i = "`at = \"any\"` holds at all looks. After the last person `agent_finish()` releases what is open."
+    ), class = "dpts_message_end"))
+  }
   inform_once("end", class = "dpts_message_end", message = c(
     sprintf("%s is analysed as of %s people: this is valid once, at the number of people that was planned.",
             sub("^p", "P", words_source(record)), label_count(people)),

@@ -18,7 +18,7 @@ PLACES <- c("site", "stratum")
 TABLE <- c("t", "block", "arm", "n", "sum", "squares", "noise", "scale", "terms", "correlation", "chance",
            "floor", "whole", "low", "high")
 OPTIONAL <- c(weight = NA, flip = 0, permuted = FALSE, grid = 0, per_person = 1, event = NA,
-              predicted_low = NA, predicted_high = NA)
+              predicted_low = NA, predicted_high = NA, planned = NA)
 
 # The scale of the noise in `sum` over that of the noise in `squares`, where there is no column `weight`: what
 # costs no privacy (src/noise.h)
@@ -26,7 +26,7 @@ usual_weight <- function(noise) ifelse(noise == "gaussian", 2, 1)
 
 # Columns that hold one value in all rows of a run
 OF_A_RUN <- c("correlation", "floor", "low", "high", "flip", "permuted", "per_person", "predicted_low",
-              "predicted_high")
+              "predicted_high", "planned")
 
 # The law of a row's noise, in the order of src/noise_law.h
 LAW <- c("noise", "scale", "grid", "correlation")
@@ -92,6 +92,8 @@ EVENTS <- c("begin", "added", "retired", "end")
 #'   each reward x was released less a prediction m (`predicted` of [policy_randomised()]). `sum` is then of
 #'   the residuals (x - m + high) / (1 + high - low). They tell the differences between arms, by
 #'   randomisation, and not the arms' means: there are no [estimates()] and no evidence by means.
+#' * `planned`: the number of people at which the one analysis at the end was planned, of agents with a plan
+#'   ([agent_plan()]). Of sites it is the sum.
 #'
 #' Numbers have at most 15 digits, as many as [write.csv()] writes: a table that was written to a file and
 #' read back gives the same results to the last bit. Rows up to a round, such as `x[x$t <= 100, ]`, give the
@@ -494,6 +496,10 @@ check_releases <- function(x, arg) {
          is.na(high) | !is.na(v$floor) & !(v$permuted %||% FALSE))
   }
   need("floor", "be in (0, 1]", is.na(v$floor) | v$floor > 0 & v$floor <= 1)
+  if (!is.null(v$planned)) {
+    need("planned", "be a whole number of at least 1",
+         is.na(v$planned) | v$planned >= 1 & v$planned %% 1 == 0)
+  }
   first <- match(run, run)
   for (name in intersect(OF_A_RUN, names(v))) {
     own <- v[[name]]
@@ -577,6 +583,7 @@ one_outcome <- function(table, outcome) {
 #   records   for each run a list:
 #     name      the policy's, for messages; NULL if it is not known
 #     ever      how many arms there have been; `arms`: which of them are not retired; `k`, `labels`: of these
+#     seen      people so far; `planned`: for how many the analysis at the end is planned, or NA
 #     share     the part of the chance of an error that each of them has
 #     releases  a matrix with the columns of RELEASE, `block`, `weight` and LAW: chance 0 without tosses,
 #               weight 0 without squares, `noise` as a number
@@ -606,7 +613,8 @@ release_records <- function(x, outcome = "reward") {
               width = range * wider / (1 - 2 * of_run("flip")), most = range, residuals = !is.na(to),
               centre = right_residual(from, to), tosses = !is.na(floor),
               permuted = of_run("permuted") & !is.na(floor), floor = replace(floor, is.na(floor), 0),
-              correlation = of_run("correlation"), per_person = of_run("per_person"))
+              correlation = of_run("correlation"), per_person = of_run("per_person"),
+              planned = end("planned"))
   rows <- cbind(arm = arms$code, t = v$t, size = v$n, sum = v$sum, terms = v$terms, whole = +v$whole,
                 chance = replace(v$chance, is.na(v$chance), 0), block = v$block, noise = LAWS[v$noise],
                 scale = v$scale, grid = v$grid, correlation = v$correlation,
@@ -617,6 +625,7 @@ release_records <- function(x, outcome = "reward") {
   idle <- !is.na(v$event)
   records <- lapply(seq_along(first), function(i) {
     at <- first[i]:last[i]
+    seen <- max(v$t[at])
     labels <- arms$labels(i)
     there <- every <- seq_along(labels)
     added <- 0
@@ -633,7 +642,7 @@ release_records <- function(x, outcome = "reward") {
            share = error_shares(there, length(every), added),
            share_of_one = if (added) error_parts(there, length(every) - added) else
              0 * there + 1 / length(every),
-           grid = max(v$grid[at], 0), releases = rows),
+           grid = max(v$grid[at], 0), seen = seen, releases = rows),
       lapply(law, `[`, i))
   })
   there <- lapply(records, `[[`, "arms")

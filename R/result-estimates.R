@@ -45,6 +45,8 @@
 #'   round; a simulation must then have its history.
 #' @param ... Must be empty.
 #' @param level The confidence level of each arm's interval: a number in (0, 1).
+#' @param outcome Which outcome of a release table: `"reward"`, or the name of another one
+#'   ([agent_outcome()]).
 #' @returns A tibble, one row for each problem (if there are several), policy, delay (of a replay), run and
 #'   arm: `problem`, `policy` (factors), `delay`, `run`, `arm` (a factor if arms have names, else a number),
 #'   `rewards` (in the sum), `mean`, `lower` and `upper`, in the units of the rewards; NA where there is no

@@ -114,6 +114,8 @@ join_sites <- function(tables, ended) {
   v[c("n", "sum")] <- lapply(v[c("n", "sum")], replace, idle, 0)
   v[c("chance", "squares")] <- lapply(v[c("chance", "squares")], replace, idle, NA_real_)
   v$whole[idle] <- TRUE
+  planned <- vapply(tables, function(table) as.double(table[["planned"]][1] %||% NA), 0)
+  v$planned <- rep(sum(planned), nrow(rows))
   block <- vctrs::vec_group_id(vctrs::new_data_frame(as.list(rows[!idle, c("site", "round", "t")])))
   number <- replace(rep(NA_real_, nrow(rows)), !idle, as.double(block))
   strata <- unique(unlist(lapply(tables, function(table) as.character(table[["stratum"]]))))

@@ -99,6 +99,16 @@ means <- function(entry, names) {
   if (start == entry) names == entry else startsWith(names, start)
 }
 
+test_that("no two help pages have one alias, and each argument in a usage is documented", {
+  aliases <- lapply(list.files(source_file("man"), "\\.Rd$", full.names = TRUE), function(file) {
+    unique(grep("^\\\\alias\\{", read_text(file), value = TRUE))
+  })
+  expect_equal(unlist(aliases)[duplicated(unlist(aliases))], character())
+  expect_gt(length(unlist(aliases)), 150)
+  wrong <- tools::checkDocFiles(dir = dirname(source_file("DESCRIPTION")))
+  expect_equal(as.character(names(wrong)), character())
+})
+
 test_that("every help page and every article is in the index of the site, and no entry of it is empty", {
   pages <- lapply(list.files(source_file("man"), "\\.Rd$", full.names = TRUE), function(file) {
     sub("^\\\\alias\\{(.*)\\}$", "\\1", grep("^\\\\alias\\{", read_text(file), value = TRUE))
