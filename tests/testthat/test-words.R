@@ -26,7 +26,7 @@ help_text <- function() {
   stats::setNames(lapply(files, page_text), basename(files))
 }
 
-# The text of an article or of the README by paragraphs and items, without code, formulas, tables and titles
+# The text of an article, the README or the paper by paragraphs and items, without code, formulas, tables and titles
 article_text <- function(file) {
   lines <- readLines(file, encoding = "UTF-8", warn = FALSE)
   if (lines[1] == "---") lines <- lines[-seq_len(which(lines == "---")[2])]
@@ -41,7 +41,8 @@ article_text <- function(file) {
 
 articles_text <- function() {
   root <- file.path("..", "..")
-  files <- c(list.files(file.path(root, "vignettes"), "\\.Rmd$", full.names = TRUE), file.path(root, c("README.md", "NEWS.md")))
+  files <- c(list.files(file.path(root, "vignettes"), "\\.Rmd$", full.names = TRUE),
+             file.path(root, c("README.md", "NEWS.md", "inst/paper/dpts.Rmd")))
   skip_if_not(length(files) > 10 && all(file.exists(files)), "the sources are not here")
   stats::setNames(lapply(files, article_text), basename(files))
 }
@@ -58,7 +59,7 @@ never <- c("(^|[.:;] )Who (?!is|are)", "[Ww]hoever", "\\b[Tt]oss(?!ou)", "\\bane
 # What help pages still have here and there
 never_in_articles <- c(never, "\\bchances?\\b", "\\b[Bb]eside\\b", "\\b(play|plays|played) (?!with)")
 
-test_that("help pages, articles, README and NEWS have the field's words", {
+test_that("help pages, articles, README, NEWS and the paper have the field's words", {
   sentences <- parts_of(help_text())
   expect_gt(length(sentences), 3000)
   for (pattern in never) {
@@ -74,7 +75,7 @@ test_that("help pages, articles, README and NEWS have the field's words", {
     "It is proved to be the best and plays the arm by chance beside it. Who asks."))))
 })
 
-test_that("no sentence of a help page, an article, README or NEWS has more than 45 words between its stops", {
+test_that("no sentence of a help page, an article, README, NEWS or the paper has more than 45 words between its stops", {
   parts <- parts_of(c(help_text(), articles_text()))
   expect_identical(unname(parts[lengths(strsplit(parts, " +")) > 45]), character())
 })
