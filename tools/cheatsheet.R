@@ -16,7 +16,7 @@ cards <- list(
     c("policy_dp_imed(epsilon = 1, index = \"likelihood\")", "pure epsilon-DP"),
     c("policy_ts_gaussian(prepulls = 500, variance_scale = 8)",
       "Thompson sampling, private without added noise"),
-    c("policy_top_two(mu = 1)  policy_randomised(mu = 1)", "to conclude: with few people; by tosses, under any drift"),
+    c("policy_top_two(mu = 1)  policy_randomised(mu = 1)", "for a conclusion: few people; randomised, valid under drift"),
     c("policy_linucb(mu = 1)  policy_logistic_ucb(mu = 1)", "contextual"),
     c("policy_local(policy_imed(), epsilon = 1)", "makes any policy locally private"),
     c("policy_imed()  policy_ucb1()  policy_ts_beta()", "not private; for comparison"),
@@ -26,7 +26,7 @@ cards <- list(
     "arm  one of the options; pulling it yields a reward",
     "policy  the rule that chooses the next arm",
     "regret  reward lost against always pulling the best arm",
-    "horizon  how many rounds are played",
+    "horizon  the number of rounds",
     "neighbours  two streams that differ in one reward",
     "epsilon, delta, mu  how much one reward may show;",
     "   smaller is more private"
@@ -37,8 +37,8 @@ cards <- list(
     c("dpts_simulate(arms, policies, 1e5, delay = 10, batch = 7)", "late rewards, weekly batches"),
     c("tidy(sim)  summary(sim)  autoplot(sim, log = \"x\")", "final regret, curves, picture"),
     c("pulls(sim)  estimates(sim)  dpts_history(sim)", "pulls, estimated means, every round (history = TRUE)"),
-    c("regret_bound(policy, arms, 1e5)", "what the theory promises"),
-    c("dpts_explore()", "a page to play with, in a class or a meeting")
+    c("regret_bound(policy, arms, 1e5)", "bounds from theory"),
+    c("dpts_explore()", "an interactive page for a class or a meeting")
   )),
   list(title = "4  Account for privacy", column = 2, rows = list(
     c("dpts_privacy(policies, horizon = 1e5, delta = 1e-6)", "epsilon at each delta, by each accountant"),
@@ -50,10 +50,10 @@ cards <- list(
   list(title = "5  Choose within a budget", column = 2, rows = list(
     c("budget <- privacy_gdp(1)", "or privacy_pure(1), privacy_approx(1, 1e-6)"),
     c("advice <- dpts_recommend(budget, horizon = 1e5, k = 5)", "ranks all policies that fit; never on private data"),
-    c("policy <- recommended_policy(advice)", "the winner, ready to use"),
+    c("policy <- recommended_policy(advice)", "the recommended policy, ready to use"),
     c("dpts_tune(budget, arms, horizon = 1e5)", "pre-pulls and variance of Thompson sampling"),
-    c("dpts_plan(designs, scenarios, people = 2000)", "what each design costs, and what it can prove"),
-    c("dpts_identify(arms, policies)", "how many people until the best arm is proved")
+    c("dpts_plan(designs, scenarios, people = 2000)", "power, failures and false claims of each design"),
+    c("dpts_identify(arms, policies)", "number of people until an arm is declared best")
   )),
   list(title = "6  Evaluate on logged data", column = 3, rows = list(
     c("log <- open_bandit", "or read_open_bandit(), read_yahoo_r6()"),
@@ -65,7 +65,7 @@ cards <- list(
       "survives crashes; exact noise"),
     c("ticket <- agent_choose(agent)$ticket", "which arm for the next person"),
     c("agent_reward(agent, ticket, 1)", "its outcome: soon, late or never"),
-    c("verdict(agent)  evidence(agent)", "is an arm proved to be the best? look as often as you like"),
+    c("verdict(agent)  effects(agent)", "is an arm declared best? look as often as you like"),
     c("estimates(agent)  dpts_privacy(agent)", "noisy means with intervals; what has been spent"),
     c("agent_serve(agent, port = 8000, token = token)", "the same over HTTP")
   )),
