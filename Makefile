@@ -2,7 +2,7 @@
 # Without LaTeX the PDF manual cannot be made. Where there is no network: _R_CHECK_CRAN_INCOMING_REMOTE_=false make check.
 NO_MANUAL = $(shell command -v pdflatex > /dev/null || echo --no-manual)
 .DEFAULT_GOAL = help
-.PHONY: help setup setup-tests install quick demo test test-extended document build check bench torture storm referee sanitize foreign format format-check readme vignettes articles slides paper site clean
+.PHONY: help setup setup-tests install quick demo test test-extended document build check bench torture fuzz storm referee sanitize foreign format format-check readme vignettes articles slides paper site clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ storm: quick ## Lives of agents with deaths, repeats and clock jumps, against a 
 
 torture: quick ## Kill, fill and confuse live agents: nothing may be lost or released twice
 	@Rscript tools/setup.R callr curl && Rscript tools/torture.R
+
+fuzz: ## HTTP of a service under ASan and UBSan, against a model: damaged, cut, slow, without end; MINUTES=1, SEED=1
+	@MINUTES="$(MINUTES)" SEED="$(SEED)" python3 tools/fuzz.py
 
 referee: quick ## Play outside models of the help pages against the package; MINUTES=30, SEED=1, MODEL=randomised
 	@MINUTES="$(MINUTES)" SEED="$(SEED)" MODEL="$(MODEL)" GAMES="$(GAMES)" Rscript tools/referee.R

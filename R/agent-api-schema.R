@@ -3,6 +3,7 @@
 
 API_MOST_BYTES <- 1e6
 API_MOST_DEPTH <- 20
+API_MOST_CELLS <- 1e6
 
 SCHEMA_TEXT <- list(type = "string")
 SCHEMA_NUMBER <- list(type = "number")
@@ -90,6 +91,10 @@ read_body <- function(req, schema) {
   if (length(setdiff(names(sent), names(fields))) || anyDuplicated(names(sent))) {
     abort_body(sprintf("The body may have the fields %s, each once.", paste(names(fields), collapse = ", ")))
   }
+  said <- unlist(sent)
+  if (is.character(said) && !all(validUTF8(c(said, names(said))))) {
+    abort_body("The body has half a character.")
+  }
   for (name in union(names(sent), schema$required)) check_fits(sent[[name]], fields[[name]], name)
   given <- if (any(vapply(sent, is.list, NA))) jsonlite::parse_json(text, simplifyVector = TRUE) else sent
   with_defaults(Filter(Negate(is.null), as.list(given)), fields)
@@ -147,6 +152,7 @@ json_text <- function(bytes) {
   # end; validate() does.)
   valid <- grepl("^\\s*\\{", text) && !grepl("\\u0000", text, fixed = TRUE) &&
     (length(bytes) <= API_MOST_DEPTH || json_depth(text) <= API_MOST_DEPTH) && jsonlite::validate(text)
+  if (valid && json_cells(text) > API_MOST_CELLS) abort_body("The body has too many different names.")
   if (!valid) abort_body("The body must be a JSON object.")
   text
 }
@@ -158,4 +164,13 @@ json_depth <- function(text) {
   opens <- bytes == as.raw(0x5b) | bytes == as.raw(0x7b)
   closes <- bytes == as.raw(0x5d) | bytes == as.raw(0x7d)
   max(0, cumsum(opens - closes))
+}
+
+# How large the data frame is that jsonlite makes of a list of objects: a row for each, a column for each name
+json_cells <- function(text) {
+  rows <- sum(charToRaw(text) == as.raw(0x7b))
+  if (rows < 2) return(rows)
+  plain <- gsub("\\\"", "\002", gsub("\\\\", "\001", text, fixed = TRUE), fixed = TRUE)
+  names <- regmatches(plain, gregexpr("\"[^\"]*+\"\\s*:", plain, perl = TRUE))[[1]]
+  rows * length(unique(names))
 }

@@ -1,5 +1,8 @@
 # A process that serves agents: which they are, and how it begins and ends.
 
+SERVE_SECONDS <- 20 # for the head of a request, for its body, and for taking an answer
+SERVE_BYTES <- 1.28e8 # of all requests and answers under way together
+
 #' @rdname agent_api
 #' @export
 agent_serve <- function(agent, port, token, host = "127.0.0.1", ..., rate = Inf, log = stderr()) {
@@ -9,7 +12,7 @@ agent_serve <- function(agent, port, token, host = "127.0.0.1", ..., rate = Inf,
   check_string(host)
   service <- new_service(agent, token, rate, log)
   on.exit(service$agents$close(all = FALSE))
-  server <- .Call(C_serve_open, host, port)
+  server <- .Call(C_serve_open, host, port, SERVE_SECONDS, SERVE_BYTES)
   if (is.character(server)) {
     abort_input("port", "`port` %d of %s cannot be used: %s.", port, host, server, class = "dpts_error_port")
   }

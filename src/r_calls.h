@@ -72,7 +72,7 @@ CALL(stderr_ready, 0, void)
 /* r_json.c */
 CALL(json, 1, SEXP value)
 /* r_serve.c */
-CALL(serve_open, 2, SEXP host, SEXP port)
+CALL(serve_open, 4, SEXP host, SEXP port, SEXP seconds, SEXP bytes)
 CALL(serve_close, 1, SEXP pointer)
 CALL(serve_next, 2, SEXP pointer, SEXP milliseconds)
 CALL(serve_let_in, 2, SEXP pointer, SEXP id)

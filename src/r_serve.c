@@ -18,10 +18,11 @@ SEXP ffi_serve_close(SEXP pointer) {
 static void finalize(SEXP pointer) { ffi_serve_close(pointer); }
 
 /* A server, or why there is none, as text */
-SEXP ffi_serve_open(SEXP host, SEXP port) {
+SEXP ffi_serve_open(SEXP host, SEXP port, SEXP seconds, SEXP bytes) {
   SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
   R_RegisterCFinalizerEx(pointer, finalize, TRUE);
-  serve_t *serve = serve_open(Rf_translateChar(STRING_ELT(host, 0)), Rf_asInteger(port));
+  serve_t *serve = serve_open(Rf_translateChar(STRING_ELT(host, 0)), Rf_asInteger(port), Rf_asReal(seconds),
+                              Rf_asReal(bytes));
   R_SetExternalPtrAddr(pointer, serve);
   UNPROTECT(1);
   return serve ? pointer : Rf_mkString(strerror(errno));

@@ -42,6 +42,7 @@ typedef struct {
 
 struct serve {
   int fd[LISTENING], listening, clients, most, next;
+  double seconds, bytes; /* see serve.h */
   client_t *client;
   struct pollfd *polled;
 };
@@ -61,7 +62,7 @@ static int prepare(int fd) {
   return fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 && fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) == 0;
 }
 
-serve_t *serve_open(const char *host, int port) {
+serve_t *serve_open(const char *host, int port, double seconds, double bytes) {
   struct addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM},
                   *found = NULL;
   struct rlimit files;
@@ -69,6 +70,8 @@ serve_t *serve_open(const char *host, int port) {
   snprintf(service, sizeof service, "%d", port);
   serve_t *serve = calloc(1, sizeof *serve);
   if (!serve) return NULL;
+  serve->seconds = seconds;
+  serve->bytes = bytes;
   serve->most = SERVE_CONNECTIONS;
   if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < SERVE_CONNECTIONS + SPARE_FILES)
     serve->most = files.rlim_cur > 2 * SPARE_FILES ? (int)files.rlim_cur - SPARE_FILES : SPARE_FILES;
@@ -184,9 +187,9 @@ static void read_head(client_t *client) {
   client->bare = 0;
   client->claimed = 0;
   client->sound = end && !memchr(client->in, 0, end);
-  char *line = client->in, *stop = client->in + end - 2;
-  for (int first = 1; client->sound && line < stop; first = 0) {
-    char *close = memchr(line, '\r', (size_t)(stop - line) + 1);
+  char *line = client->in;
+  for (int first = 1; client->sound && line < client->in + end - 2; first = 0) {
+    char *close = memchr(line, '\r', (size_t)(client->in + end - 1 - line));
     if (!close || close[1] != '\n' || memchr(line, '\n', (size_t)(close - line))) client->sound = 0;
     else {
       *close = 0;
@@ -207,9 +210,33 @@ static int is_ready(const client_t *client) {
   return client->state == READING && client->head && (!client->shown || (client->let_in && is_whole(client)));
 }
 
+/* Room ---- */
+
+/* Hangs up on whoever has waited longest, but for `except` and those whose turn has come -> was there one? */
+static int make_room(serve_t *serve, const client_t *except) {
+  client_t *oldest = NULL;
+  for (int i = 0; i < serve->clients; i++) {
+    client_t *client = serve->client + i;
+    if (client->state == FREE || client->state == ASKED || is_ready(client) || client == except) continue;
+    if (!oldest || client->since < oldest->since) oldest = client;
+  }
+  if (oldest) hang_up(oldest);
+  return oldest != NULL;
+}
+
+/* A buffer of `client` grew: what all hold is brought below the limit, if others are there to hang up on. */
+static void share_room(serve_t *serve, const client_t *client) {
+  for (;;) {
+    double held = 0;
+    for (int i = 0; i < serve->clients; i++)
+      held += (double)serve->client[i].room + (double)serve->client[i].size;
+    if (held <= serve->bytes || !make_room(serve, client)) return;
+  }
+}
+
 /* Sockets ---- */
 
-static void take(client_t *client) {
+static void take(serve_t *serve, client_t *client) {
   char thrown[CHUNK];
   for (;;) {
     char *to = thrown;
@@ -225,6 +252,7 @@ static void take(client_t *client) {
         }
         client->in = in;
         client->room = room;
+        share_room(serve, client);
       }
       to = client->in + client->used;
       most = CHUNK;
@@ -278,30 +306,19 @@ static void give(client_t *client) {
   read_head(client);
 }
 
-/* Room for one more: if there is none, who has waited longest is hung up on. */
-static void make_room(serve_t *serve) {
-  client_t *oldest = NULL;
-  for (int i = 0; i < serve->clients; i++) {
-    client_t *client = serve->client + i;
-    if (client->state == FREE || client->state == ASKED || is_ready(client)) continue;
-    if (!oldest || client->since < oldest->since) oldest = client;
-  }
-  if (oldest) hang_up(oldest);
-}
-
 static void welcome(serve_t *serve, int listening) {
   for (int n = 0; n < 64; n++) {
     int i = 0;
     while (i < serve->clients && serve->client[i].state != FREE) i++;
     if (i == serve->most) {
-      make_room(serve);
+      make_room(serve, NULL);
       i = 0;
       while (i < serve->clients && serve->client[i].state != FREE) i++;
       if (i == serve->most) return;
     }
     const int fd = accept(listening, NULL, NULL);
     if (fd < 0) {
-      if (errno == EMFILE || errno == ENFILE) make_room(serve);
+      if (errno == EMFILE || errno == ENFILE) make_room(serve, NULL);
       return;
     }
     if (!prepare(fd)) {
@@ -313,9 +330,9 @@ static void welcome(serve_t *serve, int listening) {
   }
 }
 
-static double patience(const client_t *client) {
+static double patience(const serve_t *serve, const client_t *client) {
   if (client->state == DRAINING) return DRAIN_SECONDS;
-  return client->state == READING && !client->used ? SERVE_IDLE : SERVE_SECONDS;
+  return client->state == READING && !client->used ? SERVE_IDLE : serve->seconds;
 }
 
 static int any_ready(const serve_t *serve) {
@@ -325,6 +342,7 @@ static int any_ready(const serve_t *serve) {
 }
 
 int serve_next(serve_t *serve, int milliseconds, serve_request_t *request) {
+  while (serve->clients && serve->client[serve->clients - 1].state == FREE) serve->clients--;
   for (int i = 0; i < serve->listening; i++)
     serve->polled[i] = (struct pollfd){.fd = serve->fd[i], .events = POLLIN};
   for (int i = 0; i < serve->clients; i++) {
@@ -343,10 +361,11 @@ int serve_next(serve_t *serve, int milliseconds, serve_request_t *request) {
       const short seen = serve->polled[LISTENING + i].revents;
       if (client->state == FREE) continue;
       if (seen & POLLOUT) give(client);
-      if (client->state != FREE && (seen & POLLIN)) take(client);
+      if (client->state != FREE && (seen & POLLIN)) take(serve, client);
       else if (client->state != FREE && (seen & (POLLERR | POLLHUP | POLLNVAL))) hang_up(client);
-      else if (client->state != FREE && client->state != ASKED && !is_ready(client) &&
-               now - client->since > patience(client))
+      /* Whoever sends a byte now and then is timed, too. */
+      if (client->state != FREE && client->state != ASKED && !is_ready(client) &&
+          now - client->since > patience(serve, client))
         hang_up(client);
     }
     for (int i = 0; i < serve->listening; i++)
@@ -387,6 +406,7 @@ void serve_let_in(serve_t *serve, int id) {
   if (!client) return;
   client->let_in = 1;
   client->state = READING;
+  client->since = seconds();
   if (!client->expect || !(client->out = malloc(sizeof go_on))) return;
   memcpy(client->out, go_on, sizeof go_on);
   client->size = sizeof go_on - 1;
@@ -418,6 +438,7 @@ int serve_answer(serve_t *serve, int id, const char *head, const char *body, siz
   client->state = WRITING;
   client->since = seconds();
   give(client);
+  if (client->size) share_room(serve, client);
   return 1;
 }
 
@@ -425,8 +446,8 @@ int serve_answer(serve_t *serve, int id, const char *head, const char *body, siz
 
 #include <errno.h>
 
-serve_t *serve_open(const char *host, int port) {
-  (void)host, (void)port;
+serve_t *serve_open(const char *host, int port, double seconds, double bytes) {
+  (void)host, (void)port, (void)seconds, (void)bytes;
   errno = ENOSYS;
   return NULL;
 }

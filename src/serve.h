@@ -3,15 +3,15 @@
 /* HTTP/1.1 for a service that answers one request at a time. Requests of many connections are gathered. Each
    is handed over when its head has come, and again when its body has, if that was let in.
      A connection has one request under way, and what is sent after it waits until it is answered: a request
-   of a client that has hung up is not begun. A client that takes longer than SERVE_SECONDS for a request is
-   hung up on. Where there are too many connections, the one that has waited longest is closed. */
+   of a client that has hung up is not begun. A client that takes longer than `seconds` for a head, a body
+   or an answer is hung up on. Where there are too many connections, or requests and answers under way hold
+   more than `bytes` together, the connection that has waited longest is closed. */
 
 #include <stddef.h>
 
 enum {
   SERVE_HEAD = 16384, /* the most bytes of a head */
-  SERVE_SECONDS = 20, /* from the first byte of a request to its last, and for taking an answer */
-  SERVE_IDLE = 75,    /* between two requests */
+  SERVE_IDLE = 75,    /* seconds between two requests */
   SERVE_CONNECTIONS = 4096
 };
 
@@ -32,7 +32,7 @@ typedef struct {
 } serve_request_t;
 
 /* NULL: errno says why */
-serve_t *serve_open(const char *host, int port);
+serve_t *serve_open(const char *host, int port, double seconds, double bytes);
 void serve_close(serve_t *serve);
 
 /* Waits for so long at most -> is there a request? */

@@ -227,6 +227,22 @@ test_that("broken JSON leaves nothing in memory, and depth has a limit", {
   expect_lt(memory() - before, 12)
 })
 
+test_that("objects whose names all differ make no huge table, and half a character is none", {
+  api <- new_api()
+  objects <- function(n, name) sprintf('{"context": [%s]}', paste(sprintf(name, seq_len(n)), collapse = ", "))
+  # Of 20,000 rows and 20,000 columns a table would have 3 GB.
+  wide <- call_api(api$router, "POST", "/choose", objects(2e4, '{"a%d": 1}'))
+  expect_equal(wide$status, 400)
+  expect_match(wide$json$message, "names")
+  long <- call_api(api$router, "POST", "/choose", objects(2e4, '{"a": %d}')) # a policy without contexts
+  expect_match(long$json$message, "left out")
+  escaped <- '{"context": [{"a\\\\": 1, "\\"b\\" : ": 2}, {"\\"": 0}]}' # four names
+  expect_equal(dpts:::json_cells(escaped), 3 * 4)
+  for (body in c('{"offer": "\\udc00"}', '{"context": {"\\udc00": "a"}}')) {
+    expect_match(call_api(api$router, "POST", "/choose", body)$json$message, "half a character")
+  }
+})
+
 test_that("the service says what R says of bad input, without the cost of a backtrace", {
   api <- new_api()
   said <- call_api(api$router, "POST", "/choose", '{"n": -1}')$json$message

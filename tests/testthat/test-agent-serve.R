@@ -235,6 +235,65 @@ head = connect(); head.sendall(request(method="HEAD", path="/health")); print(he
                       "[400] [400] [400] [400] [413] [400] [400] [400] [400] 0", "b'HTTP/1.1 100 Continue\\r\\n\\r\\n'", "2", "True"))
 })
 
+test_that("who sends a byte now and then, or without end, or takes no answer, is hung up on; all that is held has one limit", {
+  skip_on_os("windows")
+  skip_if(!nzchar(Sys.which("python3")), "no python3")
+  port <- 40000 + Sys.getpid() %% 20000
+  server <- .Call(dpts:::C_serve_open, "127.0.0.1", port, 1, 4e6) # 1 second, 4 MB
+  withr::defer(.Call(dpts:::C_serve_close, server))
+  script <- withr::local_tempfile(fileext = ".py")
+  writeLines(sprintf('
+import socket, time
+def connect(text=b""):
+    c = socket.create_connection(("127.0.0.1", %d)); c.settimeout(10); c.sendall(text); return c
+def there(c):
+    c.settimeout(0)
+    try: return c.recv(1, socket.MSG_PEEK) != b""
+    except BlockingIOError: return True
+    except OSError: return False
+def ask(path=b"/"):
+    c = connect(b"GET " + path + b" HTTP/1.0\\r\\n\\r\\n"); out = b""
+    while True:
+        more = c.recv(65536)
+        if not more: return out
+        out += more
+half = [connect(b"POST / HTTP/1.1\\r\\nContent-Length: 900000\\r\\n\\r\\n" + b"x" * 300000) for i in range(30)]
+print(ask().endswith(b"ok"), there(half[-1]), sum(map(there, half)) <= 13) # 13 of 300 KB are 4 MB
+big = [connect(b"GET /big HTTP/1.1\\r\\n\\r\\n") for i in range(5)]
+print(len(ask(b"/big")) > 1500000)
+drip = connect(b"POST / HTTP/1.1\\r\\n")
+drop = connect(b"POST / HTTP/1.1\\r\\nContent-Length: 900000\\r\\n\\r\\n")
+flood = connect(b"POST / HTTP/1.1\\r\\nContent-Length: 999999999\\r\\n\\r\\n"); flood.setblocking(False)
+lost = {}; began = time.time()
+while time.time() < began + 5 and len(lost) < 3:
+    for name, c, text in (("drip", drip, b"A"), ("drop", drop, b"x"), ("flood", flood, b"x" * 100)):
+        try: name in lost or c.send(text)
+        except BlockingIOError: pass
+        except OSError: lost[name] = time.time() - began
+    time.sleep(0.05)
+print(sorted(lost), all(0.9 < x < 4 for x in lost.values()))
+shut = connect(b"GET / HTTP/1.1\\r\\n\\r\\n" * 2); shut.shutdown(socket.SHUT_WR); time.sleep(0.3); print(shut.recv(1000).count(b"ok"))
+ask(b"/end")
+', port), script)
+  out <- withr::local_tempfile()
+  system2("python3", script, stdout = out, stderr = out, wait = FALSE)
+  big <- strrep("x", 1.5e6)
+  ended <- Sys.time() + 30
+  path <- ""
+  while (path != "/end" && Sys.time() < ended) {
+    got <- .Call(dpts:::C_serve_next, server, 20L)
+    if (is.null(got)) next
+    path <- got$PATH_INFO
+    short <- is.finite(got$HTTP_CONTENT_LENGTH) && got$HTTP_CONTENT_LENGTH < 1e6
+    if (!got$whole && short) .Call(dpts:::C_serve_let_in, server, got$id) else {
+      .Call(dpts:::C_serve_answer, server, got$id, "HTTP/1.1 200 OK\r\n", if (path == "/big") big else "ok")
+    }
+  }
+  .Call(dpts:::C_serve_next, server, 100L)
+  Sys.sleep(0.2)
+  expect_equal(readLines(out), c("True True True", "True", "['drip', 'drop', 'flood'] True", "2"))
+})
+
 # The last test of this file: it ends the service
 test_that("SIGTERM: what has come is answered, the stores are closed, and all is well", {
   s <- service()
