@@ -26,8 +26,10 @@
 #' A request that needs a role has the header `Authorization: Bearer <token>`; the token is checked before the
 #' body is read. `token` is a string, which may do everything, or strings named by what they may do:
 #' `"choose"`, `"report"`, `"read"` (what is published), `"watch"` (`/metrics`), `"admin"` (everything). A
-#' role may have several, and a token several roles. A function is asked for them at each request, so that
-#' tokens change without a restart; where it fails those before it remain. The link to the page with a token
+#' role may have several, and a token several roles. After the role a colon and a name may follow, such as
+#' `"admin:maria"`: the journal then names who asked for a change ([agent_journal()]). A function is asked
+#' for them at each request, so that tokens change without a restart; where it fails those before it remain.
+#' The link to the page with a token
 #' for `"read"` shows, and does nothing else.
 #'
 #' Answers and errors are JSON; an error is `{"error": "...", "message": "..."}` with status 400 (bad input),
@@ -167,6 +169,7 @@ api_refused <- function(service, req) {
   assign("dpts_route", route, req)
   assign("dpts_experiment", where$experiment, req)
   assign("dpts_roles", as.character(roles), req)
+  assign("dpts_who", attr(roles, "who"), req)
   NULL
 }
 
@@ -188,7 +191,7 @@ api_place <- function(service, path) {
 
 # Do what was asked for. Errors become answers.
 api_work <- function(service, req) {
-  old <- options(dpts.service = TRUE, dpts.who = paste0("service: ", req$dpts_roles[1]))
+  old <- options(dpts.service = TRUE, dpts.who = req$dpts_who)
   on.exit(options(old))
   failed <- function(e) api_caught(service, req, e)
   warned <- function(w) {
@@ -286,7 +289,8 @@ log_time <- new.env(parent = emptyenv())
 
 # Tokens ----
 
-# Who may do what: a function from the header of a request to the roles of its token. All bytes of digests
+# Who may do what: a function from the header of a request to the roles of its token, with attributes `id`, of
+# the token, and `who`, for the journal. All bytes of digests
 # are compared: the time it takes tells nothing of the tokens.
 token_keeper <- function(token, log) {
   last <- roles <- digests <- NULL
@@ -310,7 +314,8 @@ token_keeper <- function(token, log) {
     shown <- sub("^[Bb]earer +", "", header, useBytes = TRUE)
     digest <- token_digest(shown)
     hit <- colSums(matrix(bitwXor(rep(digest, ncol(digests)), digests), 32)) == 0
-    found <- structure(unique(roles[hit]), id = paste(digest[1:8], collapse = "-"))
+    found <- structure(unique(sub(":.*", "", roles[hit])), id = paste(digest[1:8], collapse = "-"),
+                       who = paste("service:", roles[hit][1]))
     if (any(hit)) right[[header]] <<- found
     found
   }
@@ -326,9 +331,10 @@ check_tokens <- function(token) {
     abort_arg("token", "one or more strings of at least 16 characters")
   }
   # A list of several for a role: unlist() numbers their names.
-  names(token) <- sub("[0-9]+$", "", names(token))
-  if (!all(names(token) %in% API_ROLES)) {
-    abort_arg("token", paste0("named by roles, some of ", words_list(paste0("\"", API_ROLES, "\""))))
+  names(token) <- sub("^([a-z]+)[0-9]+$", "\\1", names(token))
+  if (!all(sub(":[^[:cntrl:]]+$", "", names(token)) %in% API_ROLES)) {
+    abort_arg("token", sprintf("named by roles, some of %s; a colon and a name may follow",
+                               words_list(paste0("\"", API_ROLES, "\""))))
   }
   token
 }

@@ -598,6 +598,18 @@ test_that("the description is OpenAPI: ids, parameters, required fields, all sta
   expect_setequal(names(schema$properties), union(said[[1]], said[[2]]))
 })
 
+test_that("the journal names who asked, by the name of the token", {
+  token <- list(admin = "0123456789abcdef-admin", "admin:maria o." = "0123456789abcdef-maria")
+  api <- new_api(token = token)
+  for (own in token) expect_equal(call_api(api$router, "POST", "/arms", sprintf('{"add": "%s"}', own), token = own)$status, 200)
+  journal <- agent_journal(api$agent)
+  expect_identical(journal$who[-1], c("service: admin", "service: admin:maria o."))
+  expect_equal(call_api(api$router, "POST", "/arms", '{"add": "z"}', token = "0123456789abcdef-other")$status, 401)
+  for (bad in c("boss:maria", "admin:", "admin:a\nb")) {
+    expect_error(new_api(token = stats::setNames("0123456789abcdef-admin", bad)), "`token`", class = "dpts_error_input")
+  }
+})
+
 test_that("arms are managed, and conclusions read, over HTTP", {
   api <- new_api(token = role_tokens)
   ask <- function(method, path, body = "", token = role_tokens$admin, ...) {
