@@ -11,7 +11,8 @@
 #' Every change of an agent adds rows: a choice, what became of its reward, each release with its sums,
 #' and what operators did: arms that came, paused, resumed and went, the end, a restored copy, a clock
 #' that was set, a move, a person who was erased, the plan. Rows of operators say who did it (a service
-#' and the role and name of the token that asked it, or the user of the R process) and the `reason` that was given.
+#' and the role and name of the token that asked it, or the user of the R process) and the `reason` that was
+#' given.
 #'
 #' Each row has a digest: the SHA-256 of the digest before it and of its own fields. A row that was
 #' edited, taken out or put in, or a journal of another agent, does not fit the digests that follow; rows
