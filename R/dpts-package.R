@@ -30,9 +30,9 @@
 #'
 #' @section Articles:
 #' `browseVignettes("dpts")`. For statisticians: "Planning a private adaptive trial", "A private trial, from
-#' protocol to report", "A micro-randomised trial", "Real outcomes". For product teams: "Stop and ship", "Run a
-#' private bandit". For researchers: "How private is it really?", "Write your own policy". For teachers: "A
-#' class of ninety minutes". "Glossary" explains the words.
+#' protocol to report", "A micro-randomised trial", "Real outcomes". For product teams: "Stop and ship",
+#' "Run a private bandit". For researchers: "How private is it really?", "Write your own policy". For
+#' teachers: "A class of ninety minutes". "Glossary" explains the words.
 #'
 #' @examples
 #' arms <- arms_bernoulli(c(new = 0.6, old = 0.5))

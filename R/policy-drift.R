@@ -18,7 +18,7 @@
 #' latest when the next batch is opened or released.
 #'
 #' A window should have room for several batches of each arm, and be shorter than the time in which means stay
-#' alike. `bench/drift.md` compares both with [policy_restart()] and [policy_detect()].
+#' alike. If means may stay as they are, [policy_detect()] costs less.
 #'
 #' Rounds are skipped, a batch at a time.
 #'

@@ -90,7 +90,7 @@
 #' `ridge` even so are raised to it. All of this is post-processing.
 #'
 #' **Defaults.** These are tuned on simulated problems with d = 5 to 20 numbers, 2 to 20 arms and 1e4 and 1e5
-#' rounds, and shown on others in `bench/contextual.md` of the sources:
+#' rounds, and tested on others:
 #'
 #' * `centre` 0.5; `margin` 0.8, 0.65 with `epsilon`, 2 with public contexts; `ridge` 1, or, with bits,
 #'   2 - (1 - 2 f)^2, f the probability that a bit is turned, and the width is then 0.7 of what `alpha` says;
@@ -106,7 +106,7 @@
 #'
 #' @section Published forms:
 #' With `epsilon`, `mechanism = "tree"` and `"gamma"` release sums by tree-based aggregation, after every
-#' reward unless there is a `batch`. They are there for comparison: `bench/contextual.md` shows that they
+#' reward unless there is a `batch`. They are there for comparison: they
 #' hardly learn. Rewards are not centred, every term of a sum is a product of numbers of \[0, 1\], so one
 #' round moves a sum by at most 1, and `norm` and `margin` are refused.
 #'

@@ -36,7 +36,7 @@
 #' without privacy, and clearly less at `mu` from 1 on. Where means are linear in the context the two are
 #' alike without privacy, and with it this one has up to 15% more. Where rewards are rare, weights are
 #' small, but the noise in A is made for weights of 1/4: the linear policy is then the better choice below
-#' `mu` = 1. `bench/contextual.md` in the sources has the numbers.
+#' `mu` = 1.
 #'
 #' @section Privacy:
 #' Neighbours and guarantees are those of [policy_linucb()] with `mu`: `mu`-GDP for rewards with `contexts =
