@@ -97,7 +97,7 @@ privacy_statement.dpts_agent <- function(x, ..., delta = 1e-6, format = c("text"
   others <- names(terms$outcomes)
   if (length(others) && !promises_nothing(guarantee)) {
     said["Who is protected"] <- sprintf(
-      "%s So are the other outcomes, %s, and when and whether they came: the promise is for all together.",
+      "%s So are the other outcomes, %s, and when and whether they came: the guarantee is for all together.",
       said["Who is protected"], words_list(others))
   }
   said["What is kept"] <- words_kept(terms)
@@ -198,8 +198,7 @@ OFTEN <- c(1, 10, 100)
 
 words_often <- function(guarantee, at, curve) {
   chance <- guess_often(guarantee, at, curve)
-  times <- ifelse(is.na(chance) | chance > 0.99, "nearly always",
-                  sprintf("at most %s times in 100", words_whole(ceiling(100 * chance - 1e-9))))
+  times <- vapply(chance, function(x) times_words(x) %||% "possibly every time", "")
   sprintf(paste("Nothing limits how often a person comes. All outcomes of a person together are guessed",
                 "correctly %s if there is one, %s if there are 10, and %s if there are 100. `max_per_person`",
                 "of dpts_agent() sets a limit."),
@@ -285,8 +284,10 @@ predicts <- function(guarantee) guarantee$neighbours %in% c("predicted", "public
 
 words_assumed <- function(guarantee, policy, terms) {
   most <- most_rewards(guarantee, terms)
+  others <- names(terms$outcomes)
   person <- if (is.null(most)) {
-    "A person has one outcome; k outcomes of a person are protected as a group of k (privacy_group())"
+    sprintf("A person has one %s; who comes k times is protected as a group of k (privacy_group())",
+            if (length(others)) paste("reward and one value of", words_list(others)) else "outcome")
   } else {
     sprintf("At most %s of a person are used, %s", count_noun(most, "outcome", "outcomes"),
             if ("apart" %in% c(guarantee$kind, guarantee$parts[[1]]$kind))
@@ -340,15 +341,21 @@ guess_chance <- function(curve) {
   min(found, bound(pmin(pmax(rough[which.min(found)] + seq(-0.1, 0.1, 0.01), 1e-6), 1)))
 }
 
-# "They guess it correctly at most 60 times in 100": rounded up, and in 1,000 or more where it would be 100
-guess_words <- function(chance) {
-  if (is.na(chance) || chance > 1 - 1e-6) {
-    return("They may guess it correctly nearly always: the guarantee does not rule that out")
-  }
-  of <- 100
+# A probability of a correct guess as "at most 60 times in 100": rounded up, and in 1,000 or more where it
+# would be 100. NULL: it may be 1
+times_words <- function(chance, of = 100) {
+  if (is.na(chance) || chance > 1 - 1e-6) return(NULL)
   while (ceiling(of * chance) == of) of <- 10 * of
-  sprintf("They guess it correctly at most %s times in %s; a random guess is correct %s times in %s",
-          words_whole(ceiling(of * chance - 1e-9)), words_whole(of), words_whole(of / 2), words_whole(of))
+  most <- ceiling(of * chance - 1e-9)
+  structure(sprintf("at most %s times in %s", words_whole(most), words_whole(of)), of = of)
+}
+
+guess_words <- function(chance) {
+  times <- times_words(chance)
+  if (is.null(times)) return("They may guess it correctly every time: the guarantee does not rule that out")
+  of <- attr(times, "of")
+  sprintf("They guess it correctly %s; a random guess is correct %s times in %s", times,
+          words_whole(of / 2), words_whole(of))
 }
 
 agent_curve <- function(agent, unit = "reward") {

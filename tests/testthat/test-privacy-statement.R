@@ -10,7 +10,7 @@ test_that("the bound in words is that of the guarantee", {
     expect_gte(dpts:::guess_chance(curve), pnorm(mu / 2) - 1e-12)
     expect_lt(dpts:::guess_chance(curve), pnorm(mu / 2) + 0.0005)
   }
-  expect_match(guess_words(1 - 1e-9), "nearly always")
+  expect_match(guess_words(1 - 1e-9), "every time")
   expect_match(guess_words(0.9975), "998 times in 1,000; a random guess is correct 500 times in 1,000", fixed = TRUE)
   # Two accountants: the one number does not follow from the other.
   expect_match(text_of(policy_ts_gaussian(), horizon = 1000, arms = 3), "-GDP; by a sharper accountant epsilon")
