@@ -200,6 +200,9 @@ copy_to <- function(agent, place, move = FALSE) {
 #' `agent_open(store, restored = TRUE)`, which counts the return first: an agent without budget left then
 #' releases nothing more.
 #'
+#' A copy does not know what came after it, and so not that the agent was restored meanwhile. Call
+#' `agent_restored()` once more for each return that the copy does not know.
+#'
 #' @param agent An agent that was opened on the restored copy.
 #' @param reason Why, in a sentence for the journal (see [agent_journal()]): a string, or `NULL` for none.
 #' @returns The agent, invisibly.

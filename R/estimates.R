@@ -117,7 +117,7 @@ lower_limit <- function(n, sum, noise, terms, steps, alpha, squares = NULL) {
       parts <- exp(fixed[, open, drop = FALSE] - times * log(odds))
       total <- colSums(parts)
       step <- (log(total) - goal[open]) * total / colSums(parts * times * grow / odds)
-      step[!(step > 0)] <- 0 # below 2 / alpha at 0 already
+      step[is.na(step) | step <= 0] <- 0 # below 2 / alpha at 0 already; NA: so far that it is 0 as a double
       m[open] <- m[open] + step
       open <- open[step >= 1e-9 & m[open] < 1]
     }

@@ -92,7 +92,7 @@
 #' @param against A mean reward that each arm is compared with, in place of the other arms: a number in the
 #'   range of the rewards; `NULL`: none.
 #' @param error The probability of a wrong verdict: a number in (0, 1).
-#' @param outcome Which outcome: `\"reward\"`, or the name of another one of an agent ([agent_outcome()]).
+#' @param outcome Which outcome: `"reward"`, or the name of another one of an agent ([agent_outcome()]).
 #' @returns A tibble of class `dpts_evidence`, one row for each problem (if there are several), policy, run,
 #'   release and ordered pair of arms:
 #'   * `problem`, `policy`, `run`, of a replay also `delay`: as in the result; an agent has none of them;
@@ -192,8 +192,8 @@ rate_inside <- function(record, rate) {
 #'   valid once, and only if what was released did not decide when to analyse; a message says so, and also
 #'   whether it is too early or too late for the number of people of [agent_plan()]. As in the plan, an arm
 #'   is declared better than its control if its `difference` is above 0 and `p` / 2 is below `error` over the
-#'   number of claims. Intervals and `p` are approximations by the normal distribution, or
-#'   its sum with Laplace noise; see [dpts_plan()], Claims.
+#'   number of claims. Intervals and `p` are approximations by the normal distribution, or its sum with
+#'   Laplace noise, for rewards that do not depend on earlier assignments; see [dpts_plan()], Claims.
 #' @param by `"stratum"`, or `"site"`: the effects of each stratum or site by itself, in a first column of
 #'   this name. The error probability 1 - `level` is shared equally among them, so that all intervals hold
 #'   together.
@@ -501,9 +501,10 @@ each_record <- function(x, f, class, kinds = names(EVIDENCE), bounds = FALSE, ou
     bar(i - 1)
     record$kind <- evidence_kind(record, bounds, kinds)
     if (is.null(record$kind)) {
-      why <- paste(lapply(EVIDENCE[sort(kinds, decreasing = TRUE)], function(rule) rule$fits(record)),
-                   collapse = " and ")
-      other <- evidence_kind(record)
+      why <- paste(lapply(EVIDENCE[sort(kinds, decreasing = TRUE)], function(rule) {
+        rule$fits(record) %||% "has no intervals by randomisation, as numbers of people are fixed,"
+      }), collapse = " and ")
+      other <- if (!bounds) evidence_kind(record)
       if (!is.null(other)) {
         abort_input("kind", "`kind` must be \"%s\" for %s, which %s.", other, words_source(record), why,
                     class = "dpts_error_verdict")

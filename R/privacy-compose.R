@@ -1,7 +1,6 @@
 #' Several guarantees on the same people, and people with several rewards
 #'
 #' @description
-#' `privacy_compose()` adds up what several releases about the same people give away together.
 #' `privacy_compose()` adds up what several policies or releases leak about the same
 #' people. `privacy_group()` says what a guarantee for one reward means for a person with up to
 #' `k` of them, which may all be in one release, or with `apart = TRUE` are in `k` different ones. Both give

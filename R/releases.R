@@ -265,7 +265,7 @@ filled_in <- function(data, given) {
 }
 
 typed_column <- function(value, name) {
-  if (name %in% c("problem", "policy", "outcome", PLACES, "arm", "whole", "permuted") && anyNA(value)) {
+  if (name %in% c(KEYS, "outcome", PLACES, "arm", "whole", "permuted") && anyNA(value)) {
     column_error("data", name, "be known in all rows", which(is.na(value)))
   }
   if (name %in% c("noise", "event")) return(as.character(value))
@@ -471,8 +471,9 @@ check_releases <- function(x, arg) {
   need("noise", sprintf("be one of %s", words_list(names(LAWS), "or")), v$noise %in% names(LAWS))
   need("scale", "be positive and finite, and 0 without noise",
        is.finite(v$scale) & v$scale >= 0 & (v$scale > 0) == (v$noise != "none"))
-  need("terms", "be positive where there is noise",
-       is.finite(v$terms) & (v$terms > 0 | v$terms == 0 & (!released | !v$whole | v$noise == "none")))
+  need("terms", "hold whole numbers, positive where there is noise",
+       is.finite(v$terms) & v$terms == trunc(v$terms) &
+         (v$terms > 0 | v$terms == 0 & (!released | !v$whole | v$noise == "none")))
   need("terms", "be 1 where people are randomised", v$terms == 1 | !tossed | !v$whole)
   need("correlation", "be in [0, 1), and 0 but for gaussian noise without randomisation",
        v$correlation == 0 | v$correlation > 0 & v$correlation < 1 & v$noise == "gaussian" & is.na(v$floor))
@@ -593,6 +594,7 @@ one_outcome <- function(table, outcome) {
 #               `most`: of the range
 release_records <- function(x, outcome = "reward") {
   x <- table_of(x, outcome)
+  if (nrow(x) == 0) abort_input("x", "`x` must have at least one row: without any its arms are not known.")
   v <- as.list(x)
   v$event <- v$event %||% rep(NA_character_, nrow(x))
   for (name in c("flip", "grid")) v[[name]] <- v[[name]] %||% rep(0, nrow(x))

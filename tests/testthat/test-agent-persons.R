@@ -108,6 +108,9 @@ test_that("evidence by means is refused with several rewards of a person, and by
     expect_error(f(other), "several rewards of a person", class = "dpts_error_verdict")
   }
   expect_identical(nrow(estimates(other)), 2L)
+  fixed <- dpts_agent(policy_randomised(mu = 1, block = 10, permuted = TRUE), 2, use = "arrival", max_per_person = 3)
+  expect_error(effects(fixed), "which has no intervals by randomisation, .* and has several rewards",
+               class = "dpts_error_verdict")
 })
 
 test_that("a store opened anew remembers who is in which block", {

@@ -247,6 +247,7 @@ test_that("what is no release table is refused, with the column that is wrong", 
   bad("`noise` must be given", noise = NULL)
   bad("`noise`.*one of", noise = "uniform")
   bad("`terms`.*positive", terms = 0)
+  bad("`terms`.*whole", terms = 1.5)
   bad("`correlation`", correlation = 0.5)
   bad("`terms`.*1 where people are randomised", terms = 2, chance = 0.5)
   bad("`t`.*do not fall; row 3", t = c(20, 20, 19, 40))
@@ -264,6 +265,7 @@ test_that("what is no release table is refused, with the column that is wrong", 
   bad("`scale`.*same in all rows", noise = "gaussian", correlation = 0.5, scale = c(1, 1, 2, 2))
   bad("`arm`.*known", arm = c("a", NA, "a", "b"))
   bad("`arm`.*each of its levels, and c has none", arm = factor(good$arm, c("a", "b", "c")))
+  bad("`run`.*known", run = c(1, 1, 1, NA))
   bad("`run`.*together", run = c(1, 2, 1, 2), block = 1)
   bad("`chance`.*\\(0, 1\\]", chance = c(0.5, 0, 0.5, 0.5), floor = 0.1)
   bad("`chance`.*at most 1", chance = 0.6)
@@ -281,12 +283,24 @@ test_that("what is no release table is refused, with the column that is wrong", 
   expect_error(dpts_releases(1), "`x` must be a result", class = "dpts_error_input")
   # A table whose rows were changed
   table <- as_releases(good)
+  for (verb in list(evidence, effects, verdict, estimates)) {
+    expect_error(verb(table[table$t < 20, ]), "at least one row", class = "dpts_error_input")
+  }
   table$sum[2] <- Inf
   expect_error(evidence(table), "`sum` of `x`.*row 2", class = "dpts_error_input")
   expect_error(estimates(as_releases(good)[-2]), "`block` of `x` must be there", class = "dpts_error_input")
   sim <- dpts_simulate(arms3, policy_ucb1(), 500, runs = 1, seed = 1, history = TRUE)
   expect_error(dpts_releases(sim), "releases no sums of batches", class = "dpts_error_input")
   expect_error(estimates(sim[sim$t < 100, ]), "up to round [0-9]+ alone", class = "dpts_error_history")
+})
+
+test_that("sums that no rewards can have give intervals at an end of the range", {
+  for (noise in c("gaussian", "laplace", "geometric")) {
+    data <- data.frame(arm = c("a", "b"), n = 100, sum = c(-1e9, 1e9))
+    out <- estimates(as_releases(data, noise, scale = 1))
+    expect_lt(out$upper[1], 1e-5)
+    expect_gt(out$lower[2], 1 - 1e-5)
+  }
 })
 
 test_that("each row has the law of its own noise", {
