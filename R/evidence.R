@@ -504,7 +504,7 @@ each_record <- function(x, f, class, kinds = names(EVIDENCE), bounds = FALSE, ou
       why <- paste(lapply(EVIDENCE[sort(kinds, decreasing = TRUE)], function(rule) {
         rule$fits(record) %||% "has no intervals by randomisation, as numbers of people are fixed,"
       }), collapse = " and ")
-      other <- if (!bounds) evidence_kind(record)
+      other <- if (class == "dpts_evidence") evidence_kind(record) # no other verb has a `kind`
       if (!is.null(other)) {
         abort_input("kind", "`kind` must be \"%s\" for %s, which %s.", other, words_source(record), why,
                     class = "dpts_error_verdict")

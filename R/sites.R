@@ -62,7 +62,7 @@ check_alike <- function(tables) {
   strata <- lapply(tables, function(table) sort(unique(as.character(table$stratum))))
   said <- c(list("the same arms" = arms, "the same range of rewards" = Map(c, one("low"), one("high")),
                  "noise of the same distribution and scale" = lapply(tables, law),
-                 "the same floor of chances, or no tosses at all" = one("floor"),
+                 "the same floor of probabilities, or no randomisation at all" = one("floor"),
                  "the same strata" = strata, "as many rewards of a person" = one("per_person"),
                  "predictions in the same range" = Map(c, one("predicted_low"), one("predicted_high")),
                  "tosses of the same kind" = one("permuted"), "rewards of the same kind" = one("flip"),
