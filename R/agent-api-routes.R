@@ -25,7 +25,11 @@ choice_routes <- function() list(
                                reward = schema_several(list(oneOf = list(SCHEMA_NUMBER, SCHEMA_FLAG)), 1000),
                                outcome = SCHEMA_OUTCOME, required = c("ticket", "reward")),
             answer = schema_rows(ticket = SCHEMA_TEXT, status = schema_enum(
-              c("used", "waiting", "known", "late", "refused", "unknown"))))
+              c("used", "waiting", "known", "late", "refused", "unknown")))),
+  api_route("POST", "/return", "report", "return", "Give back tickets that nobody used", api_return,
+            like = "agent_return()", errors = c("410", "503"),
+            body = schema_body(ticket = schema_several(SCHEMA_TEXT, 1000), required = "ticket"),
+            answer = schema_rows(ticket = SCHEMA_TEXT, status = schema_enum("returned")))
 )
 
 choose_body <- function() schema_body(
@@ -46,6 +50,11 @@ choose_body <- function() schema_body(
 api_choose <- function(agent, given) do.call(agent_choose, c(list(agent), given))
 
 api_reward <- function(agent, given) do.call(agent_reward, c(list(agent), given))
+
+api_return <- function(agent, given) {
+  agent_return(agent, given$ticket)
+  data.frame(ticket = given$ticket, status = "returned")
+}
 
 # What was published ----
 

@@ -15,7 +15,8 @@
 #' With `n` above 1 tickets are drawn in advance, for people who come later, with the probabilities of now.
 #' Use them in their order, so that which of them remain does not depend on their arms. A ticket that nobody
 #' uses stays in its block: at its deadline it counts as `missing`, which pulls the mean of its arm there.
-#' Without a deadline its block is never released. So draw no more than will be used before the deadline.
+#' Without a deadline its block is never released. So draw no more than will be used before the deadline, with
+#' a `key`, and give back what is left by [agent_return()].
 #'
 #' While the agent keeps the first report for a ticket, the same value again changes nothing and another value
 #' is refused. Once the report is inside a released sum it is forgotten, and no further report for its ticket
@@ -89,6 +90,9 @@ asked_before <- function(agent, n, key) {
   if (agent$terms$sticky) return(NULL)
   rows <- agent$store$asked(key)
   if (!length(rows$ticket)) return(NULL)
+  if (TICKET[["returned"]] %in% rows$status) {
+    abort_input("key", "`key` came with a call of which tickets were returned.", class = "dpts_error_key")
+  }
   if (length(rows$ticket) == n) return(rows)
   abort_input("key", "`key` came with another call, of %s.", counted(length(rows$ticket), "choice"),
               class = "dpts_error_key")
@@ -281,7 +285,7 @@ take_rewards <- function(agent, tx, ticket, reward) {
   }
   status[first] <- if (agent$silent) "waiting" else if (agent$over) "late" else "used"
   # Where it is protected whether an answer came, nobody is told after the deadline.
-  late <- state %in% c("missing", "beyond", "done", if (agent$silent) "used")
+  late <- state %in% c("missing", "beyond", "done", "returned", if (agent$silent) "used")
   status[late] <- "late"
   tx$late <- tx$late + sum(late)
   if (!agent$silent) note_events(tx, rep("late", sum(late)), some_tickets(rows, at[late]))

@@ -51,8 +51,9 @@
 #'   are not resolved: without a reward, or, with `use = "deadline"`, before their deadline).
 #'
 #'   `dpts_history()`: a tibble, one row per choice: `ticket`, `t`, `arm`, `time`, `status` (`"open"`,
-#'   `"used"` or `"missing"`, with `use = "deadline"` `"open"` or `"resolved"`; `"beyond"`: no round, see
-#'   [agent_choose()]) and `probability` (of this arm in this round, where the policy can say it; NA if not).
+#'   `"used"` or `"missing"`, with `use = "deadline"` `"open"` or `"resolved"`; `"returned"`: by
+#'   [agent_return()]; `"beyond"`: no round, see [agent_choose()]) and `probability` (of this arm in this
+#'   round, where the policy can say it; NA if not).
 #'
 #'   `estimates()`: a tibble, one row per arm: `arm`, `rewards` and `releases` (how many are in the released
 #'   sum), `mean` (of those rewards, from the sum, cut to the range), `lower`, `upper`; NA before the first
@@ -101,8 +102,8 @@ dpts_history.dpts_agent <- function(x, ..., n = Inf) {
 
 # Where a missing answer is protected, whether one came is not to be seen.
 shown_status <- function(agent, status) {
-  shown <- if (agent$silent) c("open", "open", "resolved", "resolved", "beyond", "resolved")
-    else c("open", "open", "used", "missing", "beyond", "missing")
+  shown <- if (agent$silent) c("open", "open", "resolved", "resolved", "beyond", "resolved", "returned")
+    else c("open", "open", "used", "missing", "beyond", "missing", "returned")
   shown[match(status, TICKET)]
 }
 

@@ -44,7 +44,8 @@ new_identity <- function(sum) paste0(.Call(C_hex, system_bytes(16)), "-", sum)
 
 # What becomes of a ticket, as it is stored. `done`: resolved and forgotten, with or without a
 # reward, where that difference is protected. `beyond`: of a choice that was no round of the policy.
-TICKET <- c(open = 0L, waiting = 1L, used = 2L, missing = 3L, beyond = 4L, done = 5L)
+# `returned`: drawn in advance, and used by nobody.
+TICKET <- c(open = 0L, waiting = 1L, used = 2L, missing = 3L, beyond = 4L, done = 5L, returned = 6L)
 
 # The columns of the agent's head that change
 HEAD <- c("seq", "clock", "next_due", "late", "restored", "pages", "journal", "state_sum")
@@ -230,8 +231,8 @@ store_looks <- function(sql, query) {
   ticket <- paste0(sql$at, "dpts_ticket")
   number <- function(x) sprintf("CAST(%s AS %s)", x, sql$number)
   ticket_rows <- function(where, ..., values = NULL) {
-    rows <- as.list(look(paste("SELECT ticket, t, arm, batch, time, status, reward, context, probability",
-                               "FROM", ticket, where), ..., values = values))
+    rows <- as.list(look(paste("SELECT ticket, t, arm, batch, time, status, reward, context, probability,",
+                               "asked FROM", ticket, where), ..., values = values))
     rows$reward <- on_grid(as.numeric(rows$reward)) # a column of NULLs has no type
     rows$t <- as.numeric(rows$t)
     rows$probability <- as.numeric(rows$probability)

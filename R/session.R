@@ -84,6 +84,15 @@ session_close <- function(session, arms = seq_len(session$k * session$strata)) {
   }
 }
 
+# Pulls whose rewards never come are taken out of their batches -> were they all there? What is complete then
+# is released.
+session_unpull <- function(session, arm, batch) {
+  at <- arms_in(session, arm, stratum_of(session, batch))
+  there <- vapply(seq_along(at), function(i) .Call(C_session_unpull, session$handle, at[i], batch[i]), NA)
+  while (.Call(C_session_release_next, session$handle)) note_sums(session)
+  all(there)
+}
+
 # The reward of round t, once -> what was released by it
 session_feed <- function(session, t, arm, batch, reward, context) {
   context <- context_for_c(session, context)

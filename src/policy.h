@@ -79,6 +79,11 @@ struct policy_t {
   /* The batch of `arm`, or the block of all arms, takes no more pulls, and is released if its rewards are in.
      Returns its number if it was a batch that is released now, else 0. NULL: nothing can be closed. */
   int64_t (*close)(void *state, int arm, draws_t *draws);
+  /* A pull of `arm` in `batch`, whose reward never comes, is as if it had not been: the batch has one less,
+     and the state is the one without it, but for a batch that it filled, which has ended. What is complete by
+     it is not released here. Returns whether the batch was there. NULL: a choice that followed may rest on
+     the pull. */
+  int (*unpull)(void *state, int arm, int64_t batch);
   /* A reward. NULL: nothing to learn. */
   void (*update)(void *state, const feedback_t *feedback, draws_t *draws);
   /* commit() and update() in one, for a reward that comes at once: the state is the same after it.

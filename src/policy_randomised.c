@@ -416,6 +416,23 @@ static int pass(void *state, const round_t *round, int arm, int64_t held) {
   return block && ++block->missed > block->size ? 2 : 1;
 }
 
+/* The others of the block keep the probabilities with which they were tossed. */
+static int unpull(void *state, int arm, int64_t batch) {
+  state_t *s = state;
+  for (int64_t i = 0; i < ROOM && batch > 0; i++) {
+    block_t *block = &s->blocks[i];
+    cell_t *cell = cells(s, i) + arm;
+    if (block->number != batch) continue;
+    if (!(cell->n > cell->come)) return 0;
+    cell->n -= 1;
+    cell->left += s->par[PERMUTED] > 0;
+    s->people -= 1;
+    if (--block->n == 0 && s->open != i) block->number = 0;
+    return 1;
+  }
+  return 0;
+}
+
 static int64_t close(void *state, int arm, draws_t *draws) {
   (void)arm;
   state_t *s = state;
@@ -481,6 +498,6 @@ static int sound(const void *state, const void *fresh) {
 }
 
 POLICY(randomised, .state_version = 6, .tosses = 1, .releases = 1, .each_once = 1, .by_tosses = 1,
-       .commit = commit, .pass = pass, .close = close, .update = update, .report = report,
+       .commit = commit, .pass = pass, .close = close, .unpull = unpull, .update = update, .report = report,
        .probability = probability, .release_next = release_oldest, .finish = finish, .grow = grow,
        .sound = sound);

@@ -100,6 +100,13 @@ static int64_t close(void *state, int arm, draws_t *draws) {
   return batch > 0 ? (batch - 1) * s->strata + at + 1 : 0;
 }
 
+static int unpull(void *state, int arm, int64_t batch) {
+  const state_t *s = state;
+  const policy_t *policy = s->inner->policy;
+  return policy->unpull &&
+         policy->unpull(inner(s, arm / s->k).state, arm % (int)s->k, (batch - 1) / s->strata + 1);
+}
+
 static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   state_t *s = state;
   const int64_t at = feedback->arm / s->k;
@@ -137,5 +144,5 @@ static int sound(const void *state, const void *fresh) {
 }
 
 POLICY(strata, .state_version = 1, .tosses = 1, .releases = 1, .each_once = 1, .commit = commit, .pass = pass,
-       .close = close, .update = update, .report = report, .probability = probability,
+       .close = close, .unpull = unpull, .update = update, .report = report, .probability = probability,
        .release_next = release_next, .finish = finish, .sound = sound);

@@ -22,6 +22,7 @@
   _(grows, policy->grow != NULL)                \
   _(keeps_apart, policy->pass != NULL)          \
   _(closes, policy->close != NULL)              \
+  _(unpulls, policy->unpull != NULL)            \
   _(gives_verdict, policy->verdict != NULL)
 
 #define NAME(name, value)  #name,

@@ -198,6 +198,15 @@ SEXP ffi_session_close(SEXP handle, SEXP arm, SEXP forced) {
   return out;
 }
 
+/* A pull whose reward never comes is taken out of its batch -> was it there? */
+SEXP ffi_session_unpull(SEXP handle, SEXP arm, SEXP batch) {
+  live_t *live = handle_of(handle);
+  const policy_t *policy = live->spec.policy;
+  live->touched.n = -1;
+  return Rf_ScalarLogical(policy->unpull && policy->unpull(live->session.state, Rf_asInteger(arm) - 1,
+                                                           (int64_t)Rf_asReal(batch)));
+}
+
 /* Before the end -> was there a sum that waited for its turn, and is released now? */
 SEXP ffi_session_release_next(SEXP handle) {
   live_t *live = handle_of(handle);

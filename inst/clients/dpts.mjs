@@ -33,6 +33,11 @@ export class Agent {
     }
   }
 
+  // The last tickets of a call of choose({ n, key }), which nobody used: ?agent_return.
+  async giveBack(ticket) {
+    return this.#ask("/return", { ticket });
+  }
+
   // One ticket and its reward, or lists. To send a report twice does no harm. Choices without ticket are left out.
   // options: outcome, which of the experiment's other outcomes is reported
   async reward(ticket, reward, options = {}) {

@@ -44,6 +44,10 @@ class Agent:
                 raise
             return [{"ticket": None, "t": None, "arm": e.arm or default, "probability": None}] * n
 
+    def give_back(self, ticket):
+        """The last tickets of a call of choose(n, key=...), which nobody used: ?agent_return."""
+        return self._ask("/return", {"ticket": ticket})
+
     def reward(self, ticket, reward, **options):
         """One ticket and its reward, or lists. To send a report twice does no harm. Choices without ticket are left out.
 

@@ -202,6 +202,16 @@ test_that("no answer waits for a client that puts off its acknowledgement: each 
   }
 })
 
+test_that("tickets are returned, by who may report", {
+  agent <- dpts_agent(policy_randomised(mu = 1, block = 9), 2, use = "arrival")
+  api <- new_api(agent)
+  three <- call_api(api$router, "POST", "/choose", '{"n": 3, "key": "a"}')$json
+  body <- sprintf('{"ticket": ["%s", "%s"]}', three$ticket[2], three$ticket[3])
+  expect_equal(call_api(api$router, "POST", "/return", body)$json, data.frame(ticket = three$ticket[2:3], status = "returned"))
+  expect_equal(sum(pulls(agent)$outstanding), 1)
+  expect_equal(call_api(api$router, "POST", "/return", '{"ticket": "x"}')$status, 400)
+})
+
 test_that("broken JSON leaves nothing in memory, and depth has a limit", {
   api <- new_api()
   send <- function(n) {

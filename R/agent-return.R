@@ -1,0 +1,98 @@
+# Tickets drawn in advance that nobody used.
+
+#' Give back tickets that nobody used
+#'
+#' Take back the last tickets of a call of [agent_choose()], when fewer people came than were expected. Nobody
+#' is in a released sum for them, and none of them counts as `missing`.
+#'
+#' @details
+#' Tickets that are drawn in advance and not given back stay in their blocks. At the deadline each counts as
+#' an answer that is `missing`, usually a 0, and pulls the mean of its arm to 0. Without a deadline the block
+#' is never released.
+#'
+#' Give out the tickets of a call in their order, and return all that remain in one call. Then the number of
+#' people alone decides how many remain, and the arms of those who stay are as random as ever. To look at the
+#' next arm and then return its ticket is to choose by hand, and biases estimates. So only the last tickets of
+#' a call are taken, each without a report. Why they are returned must not depend on rewards.
+#'
+#' A block of n people of whom r are returned is a block of n - r people. It is released once their rewards
+#' are in; a block of which nobody stays is dropped. All others keep the probabilities with which they were
+#' assigned, so that evidence and effects stay valid. The rounds of returned tickets stay counted, and use up
+#' the horizon.
+#'
+#' @section For which agents:
+#' For [policy_randomised()], with or without strata: people of a block are assigned independently of each
+#' other, or as a permuted block was planned, so that the state without the last of them is exact. Under
+#' other policies, arms that were chosen later may rest on a choice that is to be returned. With
+#' `max_per_person` or `sticky` a ticket is a person's, and with other `outcomes` its block is theirs, too.
+#' Those agents refuse.
+#'
+#' @section Privacy:
+#' A returned ticket has no reward. The sums and their noise are those of the people who stay: each has one
+#' reward in one sum, with noise of the same scale. The guarantee is unchanged. That tickets were returned,
+#' and when, is public, as who is offered what is; so it must not depend on rewards.
+#'
+#' @param agent An agent.
+#' @param ticket Tickets: strings, the last ones of a call of [agent_choose()] that had a `key`. Those that
+#'   were returned before may be among them.
+#' @returns `agent`, invisibly.
+#' @seealso [agent_choose()] draws tickets in advance.
+#' @concept agent
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite", "openssl"))
+#' agent <- dpts_agent(policy_randomised(mu = 1, block = 50), c("a", "b"), use = "arrival")
+#' morning <- agent_choose(agent, n = 30, key = "monday")
+#' # 22 people came.
+#' agent_reward(agent, morning$ticket[1:22], rep(c(0, 1), 11))
+#' agent_return(agent, morning$ticket[23:30])
+#' pulls(agent)
+#' @export
+agent_return <- function(agent, ticket) {
+  check_all_given()
+  check_agent(agent)
+  if (!is.character(ticket) || !length(ticket) || anyNA(ticket)) {
+    abort_arg("ticket", "one or more tickets: strings", ticket)
+  }
+  why <- if (!is.null(agent$terms$max_per_person)) "a ticket is of a person" else
+    if (!is.null(agent$terms$outcomes)) "a block has other outcomes, too" else
+    if (!returns_tickets(agent$terms$policy)) "later choices of its policy may rest on them"
+  if (length(why)) {
+    abort_input("agent", "`agent` cannot take tickets back: %s.", why)
+  }
+  agent_transact(agent, function(tx) return_tickets(agent, tx, unique(ticket)))
+  invisible(agent)
+}
+
+returns_tickets <- function(policy) is_true_of(policy, "unpulls") && life_of(policy) == Inf
+
+return_tickets <- function(agent, tx, ids) {
+  if (agent$life$then == "end") abort_ended()
+  agent$open <- new.env()
+  rows <- as_of_now(agent$store$tickets(ids), tx)
+  if (length(rows$ticket) < length(ids)) abort_input("ticket", "`ticket` must be tickets of this agent.")
+  open <- rows$status == TICKET[["open"]]
+  bad <- which(!open & rows$status != TICKET[["returned"]])
+  if (length(bad)) {
+    abort_input("ticket", "`ticket` must have no report, and no deadline that is past: \"%s\" has.",
+                rows$ticket[bad[1]])
+  }
+  if (!any(open)) return(invisible())
+  rows <- some_tickets(rows, which(open))
+  key <- unique(rows$asked)
+  if (length(key) != 1 || is.na(key)) {
+    abort_input("ticket", "`ticket` must be of one call of `agent_choose()` that had a `key`.")
+  }
+  call <- as_of_now(agent$store$asked(key), tx)
+  back <- call$ticket %in% rows$ticket
+  stay <- which(!back & call$status != TICKET[["returned"]])
+  if (any(stay > which(back)[1])) {
+    abort_input("ticket", "`ticket` must be the last tickets of their call: one after them is not there.")
+  }
+  of_block <- which(rows$batch > 0)
+  if (!session_unpull(agent$session, rows$arm[of_block], rows$batch[of_block])) {
+    abort_store("a ticket is in no block")
+  }
+  agent$outstanding <- agent$outstanding - tabulate(rows$arm, length(agent$outstanding))
+  note_events(tx, rep("return", length(rows$ticket)), rows)
+  note_resolved(tx, rows$ticket, rep(TICKET[["returned"]], length(rows$ticket)),
+                rep(NA_real_, length(rows$ticket)))
+}
