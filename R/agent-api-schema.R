@@ -38,7 +38,7 @@ schema_body <- function(..., required = NULL) {
   fields[free] <- lapply(fields[free], function(field) {
     if (is.null(field$type) && is.null(field$oneOf)) field else or_null(field)
   })
-  c(list(type = "object", additionalProperties = FALSE), if (length(required)) list(required = required),
+  c(list(type = "object", additionalProperties = FALSE), if (length(required)) list(required = I(required)),
     list(properties = fields))
 }
 

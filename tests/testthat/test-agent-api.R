@@ -204,7 +204,7 @@ test_that("no answer waits for a client that puts off its acknowledgement: each 
 
 test_that("tickets are returned, by who may report", {
   agent <- dpts_agent(policy_randomised(mu = 1, block = 9), 2, use = "arrival")
-  api <- new_api(agent)
+  api <- list(router = agent_api(agent, TOKEN, log = NULL))
   three <- call_api(api$router, "POST", "/choose", '{"n": 3, "key": "a"}')$json
   body <- sprintf('{"ticket": ["%s", "%s"]}', three$ticket[2], three$ticket[3])
   expect_equal(call_api(api$router, "POST", "/return", body)$json, data.frame(ticket = three$ticket[2:3], status = "returned"))
@@ -354,7 +354,7 @@ test_that("one service has many agents: a list, a folder, a database", {
 
 test_that("whoever changes an experiment is its admin, and nothing of one is shown without a token", {
   for (route in api_routes()) {
-    own <- c("/choose" = "choose", "/reward" = "report", "/openapi.json" = "")[route$path]
+    own <- c("/choose" = "choose", "/reward" = "report", "/return" = "report", "/openapi.json" = "")[route$path]
     if (!is.na(own)) expect_identical(route$role, own[[1]], label = route$path)
     else if (route$method == "POST") expect_identical(route$role, "admin", label = route$path)
     else if (route$agent) expect_identical(route$role, "read", label = route$path)
