@@ -7,9 +7,9 @@ settle_outcomes <- function(agent, tx) {
   tx$guarded <- NROW(agent$fresh)
   for (h in unique(agent$fresh[seq_len(tx$guarded) > seen, 1])) {
     if (is.null(agent$terms$outcomes[[h]]$guard) || agent$life$then != "go") next
-    active <- which(agent$life$status == ARM[["active"]])
-    worse <- intersect(proved_worse(agent, h), active)
-    if (!length(worse) || length(active) == length(worse)) next
+    worse <- to_pause(release_records(agent_table(agent, h))$records[[1]], agent$terms$outcomes[[h]],
+                      agent$terms$policy$params$control, which(agent$life$status == ARM[["active"]]))
+    if (!length(worse)) next
     tx$alarm <- sprintf("Outcome \"%s\" proves that %s %s worse than the guard of %s allows, and paused.",
                         names(agent$terms$outcomes)[h], words_list(agent$terms$arms[worse]),
                         if (length(worse) == 1) "is" else "are", number_text(agent$terms$outcomes[[h]]$guard))
@@ -18,11 +18,10 @@ settle_outcomes <- function(agent, tx) {
   }
 }
 
-# The arms that are proved to be worse than the control, by the releases of an outcome so far
-proved_worse <- function(agent, h) {
-  outcome <- agent$terms$outcomes[[h]]
-  record <- release_records(agent_table(agent, h))$records[[1]]
-  control <- match(agent$terms$policy$params$control, record$arms)
+# The arms that a guard pauses now: those of the active ones that are proved to be worse than the control by
+# the releases of an outcome so far, unless these are all. `record`: of the outcome; `control`: its number
+to_pause <- function(record, outcome, control, active) {
+  control <- match(control, record$arms)
   if (is.na(control)) return(integer()) # it was retired
   found <- record_evidence(record, "tosses", margin = -outcome$guard / record$width)
   n <- nrow(found$pair)
@@ -31,5 +30,7 @@ proved_worse <- function(agent, h) {
   sides <- if (outcome$worse == "more") pairs[c("arm", "rival")] else pairs[c("rival", "arm")]
   at <- which(sides[[2]] == control)
   arm <- sides[[1]][at]
-  record$arms[arm[found$pair[n, pairs$column[at]] >= -log(outcome$error * record$share[arm])]]
+  proved <- found$pair[n, pairs$column[at]] >= -log(outcome$error * record$share[arm])
+  worse <- intersect(record$arms[arm[proved]], active)
+  if (length(worse) < length(active)) worse else integer()
 }

@@ -62,12 +62,8 @@ forecast.dpts_releases <- function(object, people, ..., error = 0.05, margin = 0
       abort_arg("people", sprintf("at least %s, the people so far", number_text(now)), people)
     }
     law <- future_law(record, max(people))
-    at <- vapply(seq_len(runs), function(i) {
-      future <- record
-      future$releases <- rbind(record$releases, with_stream(seed, i, 0, 0, draw_future(law)))
-      said <- record_verdict(future, error, margin)
-      if (is.na(said$arm)) Inf else said$t
-    }, 0)
+    one <- function(i) with_stream(seed, i, 0, 0, draw_verdict(record, law, error, margin))
+    at <- vapply(seq_len(runs), one, 0)
     needed[[length(needed) + 1]] <<- stats::quantile(at, c(0.1, 0.5, 0.9), type = 1, names = FALSE)
     list(people = people, verdict = vapply(people, function(n) mean(at <= n), 0))
   }, "dpts_forecast", kinds = "tosses")
@@ -98,6 +94,26 @@ tbl_sum.dpts_forecast <- function(x, ...) {
   c("Needed" = sprintf("%s people in half of the futures, %s to %s in eight of ten", said[2], said[1],
                        said[3]),
     NextMethod())
+}
+
+# After how many people a future of a record has a verdict, Inf: not in it
+draw_verdict <- function(record, law, error, margin) {
+  record$releases <- rbind(record$releases, draw_future(law))
+  said <- record_verdict(record, error, margin)
+  if (is.na(said$arm)) Inf else said$t
+}
+
+# Is the forecast of a verdict by so many people below `least`? Nothing is said before all arms had a release.
+is_futile <- function(record, people, least, error, runs) {
+  rows <- record$releases
+  if (!any(tabulate(match(rows[, "block"], unique(rows[, "block"]))) == record$k)) return(FALSE)
+  law <- future_law(record, people)
+  hits <- 0
+  for (i in seq_len(runs)) {
+    hits <- hits + is.finite(draw_verdict(record, law, error, 0))
+    if (hits >= least * runs) return(FALSE)
+  }
+  TRUE
 }
 
 # What futures of a record up to a number of people are drawn from: for each arm the estimate of its mean, the

@@ -67,6 +67,27 @@
 #' The plan prints the guarantee for a person and for a reward. What a cap costs is seen in `counted` and in
 #' the power: compare plans with other caps, and for each cap the mu that gives a person the same guarantee.
 #'
+#' @section Other outcomes:
+#' With `outcomes = list(harm = agent_outcome(mu = 0.2, guard = 0.02, missing = 1))` and
+#' `rates = list(harm = c(0.05, 0.1))` each person has a harm, too, of 0 or 1 (or the ends of its range), and
+#' each block releases its sums with noise of their own. After each release the guard looks, with the code of
+#' an agent: an arm that is proved to be worse than the policy's `control` by more than the guard is paused,
+#' nobody gets it from then on, and the other columns are of the experiment with such pauses. The designs
+#' must be [policy_randomised()]. A `deadline` is not simulated: an outcome is released with the reward.
+#'
+#' @section People who never answer:
+#' With `dropout = c(0, 0.1)` a tenth of the second arm's people never answer. Their reward counts as
+#' `missing`, and each other outcome as its own `missing`. The truth that claims and intervals are held to is
+#' that of all people, with the answers that they would have given: so the plan shows what it costs to count
+#' them so.
+#'
+#' @section Futility:
+#' With `futility = 0.05` a design that randomises looks after each release at the forecast of a [verdict()]
+#' at this `error` by the planned number of people, from 100 futures. The first time that it is below 5% the
+#' experiment would stop, and nothing is claimed then. Runs are played to their end all the same: `power`,
+#' `failures` and all columns but the last three are those of the experiment that does not stop, so that
+#' power lost and people saved are seen in the same runs. A forecast takes about a hundredth of a second.
+#'
 #' @section The number of people:
 #' Without `people`, each design gets for each scenario with a difference to
 #' detect the least number, to about 2%, at which its `power` is reached in these runs. A scenario without a
@@ -84,6 +105,16 @@
 #' @param visits How often each person comes: a whole number, or two of them, how often and how many visits
 #'   apart; see People who come again.
 #' @param max_per_person Maximum number of visits of a person that count: a whole number, or `NULL` for all.
+#' @param outcomes Other outcomes of the same people: a named list of [agent_outcome()]; see Other outcomes.
+#' @param rates The true means of these outcomes: a list with their names. Each is a number for each arm, or a
+#'   matrix of these with a row for each scenario, by its name.
+#' @param correlation The correlation of the reward and an outcome within an arm, for rewards of 0 and 1: a
+#'   number in \[-1, 1].
+#' @param dropout The share of people who never answer: a number in \[0, 1] for each arm, or one for all.
+#' @param missing The reward that a person without an answer counts as: a number in the range of the rewards.
+#'   `NULL`: the lowest.
+#' @param futility The experiment would stop when the [forecast()] of a verdict by the planned number of
+#'   people is below this: a number in (0, 1). `NULL`: it does not stop.
 #' @inheritParams dpts_simulate
 #' @param power Power to reach where `people` is `NULL`: a number in (0, 1).
 #' @param limit Maximum number of people that is tried where `people` is `NULL`.
@@ -100,7 +131,11 @@
 #'   * `false_claims`: share of runs in which an arm is claimed that is not better;
 #'   * `coverage`, `width`: of intervals for the differences to the control (or between all arms) that hold
 #'     jointly with probability 1 - `error`: how often they all do, and their mean width, in units of reward;
-#'   * `longest_run`: the longest run of people in a row who get the same arm.
+#'   * `longest_run`: the longest run of people in a row who get the same arm;
+#'   * `paused`, `false_alarms` (with a guard): share of runs in which an arm is paused that is worse than the
+#'     control by more than the guard (`NA`: there is none), and in which another one is;
+#'   * `stopped`, `mean_people`, `power_stopped` (with `futility`): share of runs that would stop for
+#'     futility, the mean number of people if they do, and the power that remains.
 #'
 #'   [summary()][summary.dpts_plan] has shares of arms and the claims by evidence;
 #'   [autoplot()][autoplot.dpts_plan] draws power and failures; [privacy_statement()] puts the guarantees of
@@ -128,11 +163,22 @@
 #' # 100 people who come three times: what does a person's guarantee cost?
 #' dpts_plan(policy_randomised(mu = 0.5), arms_bernoulli(c(0.4, 0.6)), 100, visits = 3,
 #'           max_per_person = 2, runs = 50, seed = 1)
+#'
+#' # A guard against harm, and people who never answer
+#' watched <- dpts_plan(
+#'   policy_randomised(mu = 1, control = "a"), arms_bernoulli(c(a = 0.4, b = 0.6)),
+#'   people = 1500, control = "a",
+#'   outcomes = list(harm = agent_outcome(mu = 1, guard = 0.05, missing = 1)),
+#'   rates = list(harm = c(0.1, 0.4)), correlation = -0.2, dropout = 0.05, runs = 50, seed = 1
+#' )
+#' watched
+#' summary(watched)
 #' @export
 dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, error = 0.05, runs = 500,
                       seed = NULL, threads = getOption("dpts.threads", 1L), progress = interactive(),
                       checkpoint = NULL, delay = 0, batch = 1, power = 0.9, limit = 1e5, visits = 1,
-                      max_per_person = NULL) {
+                      max_per_person = NULL, outcomes = NULL, rates = NULL, correlation = 0, dropout = 0,
+                      missing = NULL, futility = NULL) {
   check_all_given()
   check_dots_empty(...)
   designs <- check_policies(designs)
@@ -161,11 +207,16 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, er
   batch <- check_count(batch)
   begin_stages(progress)
   k <- n_arms(problems[[1]])
+  for (design in designs) outcomes <- check_outcomes(outcomes, design, 0)
+  answers <- list(outcomes = outcomes, rates = check_rates(rates, outcomes, names(problems), k),
+                  correlation = check_number(correlation, -1, 1), dropout = check_dropout(dropout, k),
+                  missing = missing, futility = check_futility(futility, visits))
+  problems_answer(answers, problems) # an error before any work
   ask <- list(error = error, margin = 0, control = control %||% 0, signs = 2, claims = k - !is.null(control),
               intervals = length(pairs_of(k, control)$arm))
   begun <- FALSE
   play <- function(designs, at) {
-    job <- plan_job(problems, designs, at, ask, runs, seed, threads, delay, batch, visits)
+    job <- plan_job(problems, designs, at, ask, runs, seed, threads, delay, batch, visits, answers)
     job$grows <- begun
     begun <<- TRUE
     plan_cells(job, checkpoint, progress)
@@ -177,7 +228,8 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, er
   }
   new_plan(cells, designs, problems, list(control = control, error = error, delay = delay, batch = batch,
                                           runs = length(runs), power = if (is.null(people)) power,
-                                          visits = if (comes_again(visits)) visits), seed)
+                                          visits = if (comes_again(visits)) visits, outcomes = outcomes,
+                                          futility = futility), seed)
 }
 
 # How often people come, how far apart (Inf: when all have come), and how many visits count at most (Inf: all)
@@ -194,6 +246,25 @@ check_again <- function(visits, problem) {
   if (comes_again(visits) && !is.null(problem$contexts)) {
     abort_arg("visits", "1 for arms with contexts")
   }
+}
+
+check_futility <- function(futility, visits) {
+  if (is.null(futility)) return(NULL)
+  futility <- check_number(futility, 0, 1, open = TRUE)
+  if (comes_again(visits)) abort_arg("futility", "NULL where people come again")
+  futility
+}
+
+# What src/play_answers.c is told of each scenario
+problems_answer <- function(answers, problems) {
+  lapply(stats::setNames(nm = names(problems)), function(scenario) {
+    arms <- problems[[scenario]]
+    if (is.null(answers)) return(NULL)
+    missing <- in_units(check_number(answers$missing %||% arms$range[1], arms$range[1], arms$range[2],
+                                     arg = "missing"), arms$range)
+    answers_of(arms, answers$rates[[scenario]], answers$outcomes, answers$correlation, answers$dropout,
+               missing, answers$futility)
+  })
 }
 
 # The visits of so many people, as src/play_visits.h has them
@@ -225,19 +296,24 @@ check_scenarios <- function(scenarios) {
 # One job for all scenarios and numbers of people, each a problem of its own
 # `at`: A data frame: scenario, people.
 plan_job <- function(problems, designs, at, ask, runs, seed, threads, delay, batch,
-                     visits = check_visits(1, NULL)) {
+                     visits = check_visits(1, NULL), answers = NULL) {
+  told <- problems_answer(answers, problems)
   made <- Map(function(scenario, people) {
     n <- people * visits$number
     problem <- new_problem(problems[[scenario]], horizon = n, delay = delay, batch = min(batch, n),
                            record = n, finish = 2)
     problem$visits <- visits_of(visits, people) # none where it is NULL
+    problem$answers <- told[[scenario]]
+    if (!is.null(problem$answers)) problem[c("outcomes", "futility")] <- answers[c("outcomes", "futility")]
     problem
   }, at$scenario, at$people)
   names(made) <- paste(at$scenario, at$people)
   observers <- c("trial", observers_of_draws(problems))
+  looks <- any(vapply(told, function(x) isTRUE(x$looks), NA))
   # The observer looks at every round: to take stretches apart for it costs more than to play them one by one.
   list(problems = made, at = at, policies = designs, runs = as.double(runs), seed = seed, threads = threads,
-       engine = "plain", observers = observers, keeps = observed(observers), ask = ask, name = "Planning")
+       engine = "plain", observers = observers, keeps = c(observed(observers), if (looks) "looks"), ask = ask,
+       look = if (looks) looks_of, name = "Planning")
 }
 
 # What each design comes to in each scenario: a list of cells, design by design
@@ -249,14 +325,16 @@ plan_cells <- function(job, checkpoint, progress) {
     lapply(seq_along(job$problems), function(j) {
       at <- job$at[j, ]
       c(list(design = names(job$policies)[i], scenario = at$scenario, people = at$people),
-        plan_cell(joined[[(j - 1) * n + i]]$trial, job$policies[[i]], job$problems[[j]], job))
+        plan_cell(joined[[(j - 1) * n + i]], job$policies[[i]], job$problems[[j]], job))
     })
   }), recursive = FALSE)
 }
 
 # One cell: means over runs of what the observer "trial" has seen
-# `seen`: A matrix with a column for each run: see src/play_observer_trial.c.
-plan_cell <- function(seen, policy, problem, job) {
+# `joined`: matrices with a column for each run: `trial`, see src/play_observer_trial.c, and `looks` of
+# looks_of()
+plan_cell <- function(joined, policy, problem, job) {
+  seen <- joined$trial
   k <- n_arms(problem$arms)
   control <- if (job$ask$control > 0) job$ask$control
   by_arm <- function(i) seen[4 + (i - 1) * k + seq_len(k), , drop = FALSE]
@@ -294,7 +372,12 @@ plan_cell <- function(seen, policy, problem, job) {
   provable <- better[cbind(best, runs)]
   can <- function(x) if (tossed || concludes) x else NA_real_ * x
   earned <- if (is_changing(problem$arms)) seen[1, ] else colSums(by_arm(1) * truth)
-  list(
+  looked <- if (!is.null(joined$looks)) {
+    harmful <- harmful_arms(matrix(problem$answers$rate, k, dimnames = list(NULL, names(problem$outcomes))),
+                            problem$outcomes, policy$params$control)
+    looks_cell(joined$looks, problem$horizon, harmful, claimed[cbind(best, runs)])
+  }
+  c(looked, list(
     failures = problem$horizon - mean(earned),
     best = mean(truth[cbind(named, runs)] >= truth[cbind(best, runs)] - 1e-12),
     power = if (any(provable)) can(mean(claimed[cbind(best, runs)][provable])) else NA_real_,
@@ -305,7 +388,7 @@ plan_cell <- function(seen, policy, problem, job) {
     share = rowMeans(by_arm(1)) / problem$horizon, sd = apply(by_arm(1) / problem$horizon, 1, stats::sd),
     claimed = can(rowMeans(claimed)), proved = if (concludes) rowMeans(proved) else rep(NA_real_, k),
     proved_at = apply(by_arm(3), 1, stats::median, na.rm = TRUE) + if (concludes) 0 else NA
-  )
+  ))
 }
 
 # The mean of each arm over all people, scaled to [0, 1]: a column for each run
@@ -388,7 +471,7 @@ least_people <- function(at, least, power, limit) {
 }
 
 without_people <- function(cell) {
-  cell[PLAN_NUMBERS] <- NA_real_
-  for (name in PLAN_BY_ARM) cell[[name]][] <- NA_real_
+  cell[intersect(c(PLAN_NUMBERS, unlist(PLAN_LOOKS)), names(cell))] <- NA_real_
+  for (name in intersect(c(PLAN_BY_ARM, "paused_share", "paused_at"), names(cell))) cell[[name]][] <- NA_real_
   cell
 }

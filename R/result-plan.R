@@ -3,17 +3,22 @@
 PLAN_NUMBERS <- c("people", "counted", "failures", "best", "power", "false_claims", "coverage", "width",
                   "longest_run")
 PLAN_BY_ARM <- c("share", "sd", "claimed", "proved", "proved_at") # what summary() shows
+PLAN_LOOKS <- list(guards = c("paused", "false_alarms"),
+                   futility = c("stopped", "mean_people", "power_stopped"))
 
 # `cells`: Of plan_cell(), design by design.
 new_plan <- function(cells, designs, problems, shared, seed) {
   now <- plays_r(designs) || holds_functions(problems)
   column <- function(name) vapply(cells, `[[`, cells[[1]][[name]][1], name)
-  numbers <- setdiff(PLAN_NUMBERS, if (is.null(shared$visits)) "counted")
+  guards <- any(has_guard(shared$outcomes))
+  numbers <- c(setdiff(PLAN_NUMBERS, if (is.null(shared$visits)) "counted"),
+               if (guards) PLAN_LOOKS$guards, if (!is.null(shared$futility)) PLAN_LOOKS$futility)
+  by_arm <- c(PLAN_BY_ARM, if (guards) c("paused_share", "paused_at"))
   design <- column("design")
   kept <- vctrs::new_data_frame(c(
     list(scenario = column("scenario"), people = column("people") + 0, seed = rep(seed, length(cells)),
          test = column("test")),
-    lapply(stats::setNames(nm = PLAN_BY_ARM), function(name) lapply(cells, `[[`, name))
+    lapply(stats::setNames(nm = by_arm), function(name) lapply(cells, `[[`, name))
   ))
   by_design <- lapply(names(designs), function(name) vctrs::vec_slice(kept, design == name))
   shared$arms <- arm_labels(problems[[1]])
@@ -40,32 +45,41 @@ tbl_sum.dpts_plan <- function(x, ...) {
                        if (is.null(control)) "the best arm" else
                          paste("arms better than", shared(x, "arms")[control]),
                        number_text(shared(x, "error"))),
-    words_visits(x), words_late(shared(x, "delay"), shared(x, "batch")), "Seed" = words_seed(x), NextMethod())
+    words_visits(shared(x, "visits")), words_person(x), words_late(shared(x, "delay"), shared(x, "batch")),
+    "Seed" = words_seed(x), NextMethod())
 }
 
-# How often people come, and what is guaranteed for a person and for a reward
-words_visits <- function(x) {
-  visits <- shared(x, "visits")
+# How often people come
+words_visits <- function(visits) {
   if (is.null(visits)) return(NULL)
+  capped <- visits$most < Inf
+  c("Visits" = paste0(label_count(visits$number), " of each person",
+                      if (visits$apart < Inf) sprintf(", %s visits apart", label_count(visits$apart)),
+                      if (capped) sprintf(", at most %s count", label_count(visits$most)) else ", all count"))
+}
+
+# What is guaranteed for a person, where that is another thing than for a reward
+words_person <- function(x) {
+  visits <- shared(x, "visits")
+  outcomes <- shared(x, "outcomes")
+  if (is.null(visits) && is.null(outcomes)) return(NULL)
   designs <- policies(x)
   designs <- designs[names(designs) %in% x$design]
   each <- vapply(names(designs), function(name) {
     own <- designs[[name]]$guarantee
-    said <- if (promises_nothing(own)) "none" else
-      sprintf("%s (a reward: %s)", format(guarantee_in_plan(designs[[name]], visits)), format(own))
+    person <- guarantee_in_plan(designs[[name]], visits, outcomes)
+    said <- if (promises_nothing(person)) "none" else format(person)
+    if (!promises_nothing(own)) said <- sprintf("%s (a reward: %s)", said, format(own))
     if (length(designs) > 1) paste0(name, ": ", said) else said
   }, "")
-  capped <- visits$most < Inf
-  c("Visits" = paste0(label_count(visits$number), " of each person",
-                      if (visits$apart < Inf) sprintf(", %s visits apart", label_count(visits$apart)),
-                      if (capped) sprintf(", at most %s count", label_count(visits$most)) else ", all count"),
-    "A person" = paste(each, collapse = "; "))
+  c("A person" = paste(each, collapse = "; "))
 }
 
 # Of a design, the guarantee for a person of the plan
-guarantee_in_plan <- function(policy, visits) {
-  m <- if (visits$most < Inf) visits$most else visits$number
-  for_person(policy$guarantee, policy, m, if (visits$most < Inf) visits$most)
+guarantee_in_plan <- function(policy, visits, outcomes) {
+  most <- if (isTRUE(visits$most < Inf)) visits$most
+  m <- most %||% visits$number %||% 1
+  with_outcomes(for_person(policy$guarantee %||% guarantee_none(), policy, m, most), outcomes, m)
 }
 
 #' @export
@@ -126,7 +140,8 @@ print.dpts_plan <- function(x, ...) print_lines(x, ...)
 #'   * `claimed`: how often it is claimed, to be better than the control or the best;
 #'   * `proved`: share of runs in which the evidence ([evidence()]) shows this at any look, at the level of
 #'     the claims; `proved_at`: the median number of people then; `NA` where the policy releases no sums for
-#'     evidence.
+#'     evidence;
+#'   * `paused`, `paused_at` (with guards): how often the arm is paused, and the median number of people then.
 #'
 #'   `autoplot()`: a ggplot of power (for a scenario without a difference, false claims) and failures against
 #'   people, with a panel for each scenario; points side by side where there is one number of people.
@@ -146,12 +161,17 @@ summary.dpts_plan <- function(object, ...) {
   arms <- shared(object, "arms")
   each <- function(x) rep(x, each = length(arms))
   long <- function(name) unlist(kept[[name]][at])
-  tibble::tibble(
+  out <- tibble::tibble(
     design = each(plain_factor(object$design)), scenario = each(plain_factor(object$scenario)),
     people = each(object$people), arm = factor(rep(arms, nrow(object)), arms), test = each(kept$test[at]),
     share = long("share"), sd = long("sd"),
     claimed = long("claimed"), proved = long("proved"), proved_at = long("proved_at")
   )
+  if (!is.null(kept$paused_at)) {
+    out$paused <- long("paused_share")
+    out$paused_at <- long("paused_at")
+  }
+  out
 }
 
 #' @export
@@ -178,7 +198,9 @@ privacy_statement.dpts_plan <- function(x, ..., delta = 1e-6, format = c("text",
   people <- max(x$people, na.rm = TRUE)
   designs <- policies(x)
   visits <- shared(x, "visits")
-  stated <- if (is.null(visits)) designs else lapply(designs, guarantee_in_plan, visits = visits)
+  outcomes <- shared(x, "outcomes")
+  stated <- if (is.null(visits) && is.null(outcomes)) designs else
+    lapply(designs, guarantee_in_plan, visits = visits, outcomes = outcomes)
   if (any(vapply(lapply(stated, as_guarantee), needs_end, NA))) people <- people * (visits$number %||% 1)
   said <- privacy_statement(stated, if (is.finite(people)) people, arms = length(shared(x, "arms")),
                             delta = delta, format = format)

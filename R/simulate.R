@@ -335,8 +335,10 @@ simulate_chunk <- function(job, chunk, tick = function(share) TRUE) {
   }
   cap <- job$visits[4] # Inf: none
   if (!is.null(cap)) job$visits <- c(pmin(job$visits, 2^53), keeps_apart(policy, if (cap < Inf) cap))
+  look <- if (!is.null(job$look)) job$look(job, policy)
+  if (!is.null(look)) job$answers$looks <- look$asks
   out <- simulate_begin(job, kernel, chunk$run, job$threads)
-  needs <- needs_supply(job)
+  needs <- needs_supply(job) || isTRUE(look$asks)
   if (needs) {
     job$arms$world$past <- new.env() # of an adversary
     put_back <- occupy_generator()
@@ -345,7 +347,7 @@ simulate_chunk <- function(job, chunk, tick = function(share) TRUE) {
   shown <- if (needs) seconds_now()
   repeat {
     share <- with_host(kernel, .Call(C_simulate_advance, out$handle, 0.05))
-    if (needs) supply(out$handle, job, quote(dpts_simulate()))
+    if (needs) supply(out$handle, job, look, quote(dpts_simulate()))
     # While R supplies rewards, slices are short.
     if (!needs || share >= 1 || seconds_now() > shown + 0.05) {
       go_on <- tick(share)
@@ -354,7 +356,7 @@ simulate_chunk <- function(job, chunk, tick = function(share) TRUE) {
     }
     if (share >= 1) break
   }
-  unscale(out$seen, job$observers, job$arms, job$record)
+  c(unscale(out$seen, job$observers, job$arms, job$record), if (!is.null(look)) look$seen(chunk$run))
 }
 
 # A policy's runs before their first round
@@ -363,7 +365,7 @@ simulate_begin <- function(job, kernel, runs, threads = 1) {
   .Call(C_simulate_begin, world_kernel(job$arms), kernel, list(
     horizon = job$horizon, record = job$record, runs = runs, seed = job$seed, threads = threads,
     engine = job$engine, delay = if (asked) 0L else job$delay, ask_delays = asked,
-    group = job$batch, visits = job$visits, observers = job$observers, ask = job$ask,
+    group = job$batch, visits = job$visits, answers = job$answers, observers = job$observers, ask = job$ask,
     finish = as.double(job$finish %||% 0)
   ))
 }

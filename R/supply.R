@@ -1,7 +1,7 @@
 # Rewards and delays that R draws while the engine plays. src/play_supply.h says how the engine waits.
 
 # Give the engine all that it waits for; what R does not supply is an error
-supply <- function(handle, job, call) {
+supply <- function(handle, job, look, call) {
   arms <- job$arms
   put <- function(want, delays = NULL, drawn = NULL) {
     bad <- .Call(C_simulate_supply, handle, want$slot, delays, drawn$rewards, drawn$means, arms$range)
@@ -10,6 +10,7 @@ supply <- function(handle, job, call) {
   while (!is.null(want <- .Call(C_simulate_wants, handle))) {
     switch(want$what,
       dry = abort_dry(arms, want, call),
+      look = .Call(C_simulate_pause, handle, want$slot, look$see(want$run, want$t - 1, want$blocks)),
       delays = put(want, supply_delays(job, want$run, call)),
       rewards = put(want, drawn = world_supply(arms$world, arms, job$seed, want$run, want$blocks))
     )

@@ -170,7 +170,7 @@ void environment_begin(environment_t *env, uint64_t seed, uint64_t run) {
   env->exhausted = 0;
   env->arms = env->world->arms;
   env->reward_sum = env->regret_sum = env->expected = env->spread = 0;
-  env->ended = env->passed = 0;
+  env->ended = env->passed = env->asks = 0;
   env->next = INT64_MAX;
   for (int i = 0; i < env->arms->k; i++) env->player.pulls[i] = 0;
   if (env->kind->begin) env->kind->begin(env, seed, run);

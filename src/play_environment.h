@@ -3,6 +3,7 @@
 /* An environment is a policy's counterpart: the arms on offer, the reward of a pull, and the mean reward of
    the best arm. A session (play_session.h) connects it with a policy. Observers (play_observer.h) measure. */
 
+#include "play_answers.h"
 #include "play_arms.h"
 #include "play_observer.h"
 #include "play_visits.h"
@@ -90,6 +91,9 @@ struct environment_t {
   int watched;            /* does one look at every release? */
   const visits_t *visits; /* NULL: everybody comes once */
   int passed;             /* does this visit not count? 2: then the batch is to be closed */
+  answers_t *answers;     /* NULL: everybody answers, and R does not look */
+  double told;            /* what the last reward counts as, with `answers` */
+  int asks;               /* does it wait until R has looked? */
   int64_t releases;       /* number of releases that observers have seen */
 };
 
@@ -110,6 +114,7 @@ static inline void environment_step(environment_t *env, int arm, double reward) 
   player->t++;
   player->pulls[arm]++;
   env->reward_sum += reward;
+  if (env->answers) reward = env->told = answers_draw(env->answers, arm, reward);
   if (player->t == env->next) observers_see(env, arm, reward);
   if (player->t == player->horizon) env->over = 1;
 }

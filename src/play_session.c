@@ -235,6 +235,34 @@ int session_new_release(const session_t *session, int arm, release_mark_t *known
 
 /* ---- the loop ---------------------------------------------------------------------- */
 
+/* Something may have been released. Blocks are released one at a time, in their order, but for the end, at
+   which R does not look. */
+static void hear(session_t *session, environment_t *env) {
+  answers_t *answers = env->answers;
+  release_row_t row;
+  int heard = 0;
+  observers_released(env, session);
+  if (!answers || !answers->looks || session->finished) return;
+  for (int i = 0; i < session->spec->k; i++) {
+    if (!session_new_release(session, i, &answers->known[i], &row)) continue;
+    answers->released += !heard;
+    heard = 1;
+    answers_release(answers, i, session->t, &row);
+  }
+  if (heard) env->over = env->asks = 1;
+}
+
+void session_pause(session_t *session, environment_t *env, const int *arms, int n) {
+  env->answers->n_rows = 0;
+  env->over = env->asks = 0;
+  if (n == 0) return;
+  answers_pause(env->answers, arms, n);
+  /* The open block is of other offers than those to come. */
+  if (session->spec->policy->close)
+    session->spec->policy->close(session->state, arms[0] - 1, &session->draws);
+  hear(session, env);
+}
+
 /* The end of round t. */
 static ALWAYS_INLINE session_status_t deliver(session_t *session, const policy_t *policy, environment_t *env,
                                               late_t *late, int64_t t, int viewed, int watched) {
@@ -243,7 +271,7 @@ static ALWAYS_INLINE session_status_t deliver(session_t *session, const policy_t
   while (status == SESSION_OK && late_next(late, t, &feedback)) {
     status = update(session, policy, &feedback, viewed);
     late_drop(late, t);
-    if (watched) observers_released(env, session);
+    if (watched) hear(session, env);
   }
   return status;
 }
@@ -289,6 +317,10 @@ static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *en
     for (int64_t n = stretch; n > 0; n--) {
       if (!plain) round = session_round(session);
       if (!plain && kind->offer) kind->offer(env, &round);
+      if (!plain && env->answers && env->answers->n_offer < k) {
+        round.offer = env->answers->offer;
+        round.n_offer = env->answers->n_offer;
+      }
       arm = !plain && kind->force ? kind->force(env, &round) : -1;
       visitor_t *who = !plain && env->visits ? visits_next(env->visits, env->player.t) : NULL;
       if (who) status = choose_again(session, &policy, env, &round, who, &arm, viewed);
@@ -303,6 +335,7 @@ static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *en
       } else if (!environment_pull(env, &round, arm, &reward)) {
         continue;
       }
+      if (!plain && env->answers) reward = env->told;
       if (!plain && env->followed) {
         status = (session_status_t)observers_chosen(env, session, &round, arm);
         if (status != SESSION_OK) break;
@@ -319,10 +352,11 @@ static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *en
         feedback.batch = commit(session, &policy, &round, arm, viewed);
         if (late) due = late_add(late, moment, &round, arm, feedback.batch, reward);
         if (due == 0) status = SESSION_FULL;
+        if (!plain && env->answers) answers_add(env->answers, feedback.batch, arm);
         if (who) *who = (visitor_t){who->counted + 1, feedback.batch, due, arm};
       } else if (env->passed == 2) {
         policy.close(session->state, who->arm, &session->draws);
-        if (env->watched) observers_released(env, session);
+        if (env->watched) hear(session, env);
       }
       if (late && status == SESSION_OK) {
         status = deliver(session, &policy, env, late, moment, viewed, !plain && env->watched);
@@ -332,7 +366,7 @@ static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *en
         feedback.reward = reward;
         if (!plain) feedback.context = round_context(&round, arm);
         status = update(session, &policy, &feedback, viewed);
-        if (!plain && env->watched) observers_released(env, session);
+        if (!plain && env->watched) hear(session, env);
       }
       if (status != SESSION_OK) break;
       if (plain) round.t++; /* nothing else changes */
@@ -364,7 +398,7 @@ static NOINLINE session_status_t play_drawn(session_t *session, environment_t *e
 session_status_t session_play(session_t *session, environment_t *env, late_t *late, int64_t steps) {
   const environment_kind_t *kind = env->kind;
   const int plain = !(kind->offer || kind->force || kind->pull || env->followed || env->watched ||
-                      env->visits || session->chances || session_is_viewed(session));
+                      env->visits || env->answers || session->chances || session_is_viewed(session));
   return whole(session, !plain                 ? play_any(session, env, late, steps)
                         : late                 ? play_late(session, env, late, steps)
                         : env->arms->bernoulli ? play_coins(session, env, steps)
@@ -381,9 +415,9 @@ session_status_t session_follow(session_t *session, environment_t *env, late_t *
 }
 
 session_status_t session_end(session_t *session, environment_t *env) {
-  while (session_release_next(session)) observers_released(env, session);
+  while (session_release_next(session)) hear(session, env);
   const session_status_t status = session_finish(session);
-  if (status == SESSION_OK) observers_released(env, session);
+  if (status == SESSION_OK) hear(session, env);
   return status;
 }
 

@@ -113,7 +113,7 @@ report_t session_report(const session_t *session, int arm);
 reports_t session_reports(const session_t *session);
 
 /* A row of the release table (R/releases.R): what was released of an arm since the last look. */
-typedef struct {
+typedef struct release_row_t {
   double size, sum; /* number of rewards, and their noisy sum */
   double chance;    /* with which each person of the block was randomised to the arm; 0: not randomised */
   double terms;     /* number of noise variables in the sum, one per batch; 0: bits */
@@ -121,7 +121,7 @@ typedef struct {
   int whole;        /* 0: rewards were outstanding at the end, so it is no evidence */
 } release_row_t;
 /* What had been released of an arm at the last look. Zeros: nothing */
-typedef struct {
+typedef struct release_mark_t {
   double rewards, sum, terms, looks, squares;
 } release_mark_t;
 /* Was something released of the arm since the last look? Updates `known` and sets `row`. */
@@ -135,6 +135,10 @@ session_status_t session_play(session_t *session, environment_t *env, late_t *la
 
 /* The end of a run: sums that wait are released one by one, then open batches, while observers look. */
 session_status_t session_end(session_t *session, environment_t *env);
+
+/* The environment asked R to look at what was released (play_answers.h): it goes on, without these arms, from
+   1. */
+void session_pause(session_t *session, environment_t *env, const int *arms, int n);
 
 /* After the last round: the outstanding rewards, as they come. */
 session_status_t session_follow(session_t *session, environment_t *env, late_t *late);

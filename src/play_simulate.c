@@ -42,6 +42,8 @@ static void begin_environment(const simulation_t *sim, const slot_t *slot, int i
   env->player.offer = slot->session.arms;
   env->player.pulls = slot->pulls + (size_t)i * (size_t)arms->k;
   env->visits = sim->visits.people > 0 ? &slot->visits : NULL;
+  env->answers = sim->answers.k > 0 ? &slot->answers : NULL;
+  if (env->answers) answers_begin(env->answers, sim->seed, (uint64_t)sim->runs[run]);
   environment_begin(env, sim->seed, (uint64_t)sim->runs[run]);
   observation_begin(&sim->observation, env, slot->watch + (size_t)i * observation_size(&sim->observation),
                     run);

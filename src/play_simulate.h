@@ -23,6 +23,7 @@ typedef struct {
   char *watch;    /* observers, observation_size() bytes per run */
   session_t session;
   visits_t visits;
+  answers_t answers;
   late_t late;
   void *lanes; /* the block of lanes */
 } slot_t;
@@ -45,7 +46,8 @@ typedef struct {
   const world_t *world;
   const spec_t *spec;
   delays_t delays;
-  visits_t visits; /* has no memory of its own; of 0 people: everybody comes once */
+  visits_t visits;   /* has no memory of its own; of 0 people: everybody comes once */
+  answers_t answers; /* likewise; of 0 arms: none */
   uint64_t seed;
   engine_t engine; /* PLAIN, SKIP or LANES */
   int scans;       /* was SCAN asked for? */

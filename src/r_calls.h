@@ -6,6 +6,7 @@
 CALL(simulate_begin, 3, SEXP world, SEXP policy, SEXP how)
 CALL(simulate_advance, 2, SEXP handle, SEXP seconds)
 CALL(simulate_wants, 1, SEXP handle)
+CALL(simulate_pause, 3, SEXP handle, SEXP slot, SEXP arms)
 CALL(simulate_supply, 6, SEXP handle, SEXP slot, SEXP delays, SEXP rewards, SEXP means, SEXP range)
 CALL(stream_seed, 4, SEXP seed, SEXP run, SEXP purpose, SEXP number)
 /* r_arms.c */

@@ -7,8 +7,7 @@
 
 enum { SUM, SQUARES, COLUMNS };
 
-/* how: c(mu, epsilon, are outcomes continuous?) */
-static report_t outcome_report(SEXP how) {
+report_t read_outcome(SEXP how) {
   const double *x = REAL(how);
   const mechanism_t own = with_squares(mechanism_for(x[0], x[1]), x[2] != 0 ? CONTINUOUS : BINARY);
   return report_of(&own);
@@ -16,7 +15,7 @@ static report_t outcome_report(SEXP how) {
 
 /* The kind and scale of its noise, as in noise_report.h */
 SEXP ffi_outcome_report(SEXP how) {
-  const report_t report = outcome_report(how);
+  const report_t report = read_outcome(how);
   SEXP out = Rf_allocVector(REALSXP, N_REPORT);
   report_write(&report, REAL(out));
   return out;
@@ -39,7 +38,7 @@ SEXP ffi_outcome_release(SEXP how, SEXP k, SEXP arm, SEXP value, SEXP forced) {
     squares[at] += reward_square(&draws, x);
   }
   for (int i = 0; i < n_arms; i++) {
-    report_t report = outcome_report(how);
+    report_t report = read_outcome(how);
     sum[i] = report_release(&report, 0, sum[i], squares[i], &draws);
     squares[i] = report.weight > 0 ? report.squares : NA_REAL;
   }

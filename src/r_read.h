@@ -13,6 +13,9 @@ void read_arms(SEXP value, SEXP kept, int at, arms_t *arms);
 void read_world(SEXP value, SEXP kept, int at, world_t *world);
 void read_policy(SEXP value, int k, int dim, double horizon, spec_t *spec);
 
+/* c(mu, epsilon, is it continuous?) of another outcome -> its report before the first release */
+report_t read_outcome(SEXP how);
+
 /* A session in memory of R's that lasts as long as the call, before its first round. */
 session_t new_session(const spec_t *spec, draws_t draws);
 

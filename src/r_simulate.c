@@ -28,6 +28,8 @@ enum {
   DELAYS,
   LATE,  /* of each slot: the memory of a late_t */
   ASKED, /* of each slot: the delays of its run */
+  ANSWERS,
+  LAWS,
   N_KEPT
 };
 
@@ -68,6 +70,16 @@ static size_t lay_out(const simulation_t *sim, slot_t *slot, char *block) {
   void *space = cut(&cutter, kind->size ? kind->size(sim->world) : 0);
   laid.visits = sim->visits;
   laid.visits.group = cut(&cutter, sizeof(visitor_t) * (size_t)sim->visits.apart);
+  laid.answers = sim->answers;
+  const size_t n = (size_t)sim->answers.n, cells = ANSWER_BLOCKS * n * k;
+  const size_t most = sim->answers.looks ? ANSWER_BLOCKS * (n + 1) * k : 0;
+  laid.answers.known = cut(&cutter, sizeof(release_mark_t) * k);
+  laid.answers.value = cut(&cutter, sizeof(double) * n);
+  laid.answers.sums = cut(&cutter, sizeof(double) * cells);
+  laid.answers.squares = cut(&cutter, sizeof(double) * cells);
+  laid.answers.offer = cut(&cutter, sizeof(int) * k);
+  laid.answers.rows = cut(&cutter, sizeof(double) * ANSWER_COLUMNS * most);
+  laid.answers.most_rows = (int64_t)most;
   laid.watch = cut(&cutter, runs * observation_size(&sim->observation));
   if (block) {
     *slot = laid;
@@ -111,6 +123,27 @@ static void read_visits(SEXP x, visits_t *visits) {
   *visits = (visits_t){(int64_t)v[0], (int64_t)v[1], (int64_t)v[2], (int64_t)v[3], v[4] != 0, NULL};
 }
 
+/* list(looks, silent, missing, rate, slope, mean, none, how), or NULL; how: c(mu, epsilon, continuous?) of
+   each outcome */
+static void read_answers(SEXP x, SEXP kept, int k, answers_t *answers) {
+  if (x == R_NilValue) return;
+  SET_VECTOR_ELT(kept, ANSWERS, x);
+  SEXP how = list_get(x, "how");
+  const int n = (int)Rf_xlength(how);
+  report_t *laws = keep_block(kept, LAWS, sizeof(report_t) * (size_t)n);
+  for (int h = 0; h < n; h++) laws[h] = read_outcome(VECTOR_ELT(how, h));
+  *answers = (answers_t){.k = k,
+                         .n = n,
+                         .looks = list_number(x, "looks") != 0,
+                         .silent = REAL(list_get(x, "silent")),
+                         .missing = list_number(x, "missing"),
+                         .rate = REAL(list_get(x, "rate")),
+                         .slope = REAL(list_get(x, "slope")),
+                         .mean = REAL(list_get(x, "mean")),
+                         .none = REAL(list_get(x, "none")),
+                         .how = laws};
+}
+
 /* What is to be simulated: how many runs of which policy in which world, by which engine */
 static void read_problem(SEXP world, SEXP policy, SEXP how, SEXP kept, handle_t *handle) {
   simulation_t *sim = &handle->sim;
@@ -124,6 +157,7 @@ static void read_problem(SEXP world, SEXP policy, SEXP how, SEXP kept, handle_t 
   read_policy(policy, arms->k, arms->dim, horizon, &handle->spec);
   read_delays(how, kept, &sim->delays);
   read_visits(list_get(how, "visits"), &sim->visits);
+  read_answers(list_get(how, "answers"), kept, arms->k, &sim->answers);
   sim->world = &handle->world;
   sim->spec = &handle->spec;
   sim->horizon = (int64_t)horizon;
@@ -185,8 +219,8 @@ static void make_slots(SEXP how, SEXP kept, simulation_t *sim) {
   }
 }
 
-/* how: list(horizon, record, runs, seed, threads, engine, delay, ask_delays, group, visits, observers,
-   ask, finish)
+/* how: list(horizon, record, runs, seed, threads, engine, delay, ask_delays, group, visits, answers,
+   observers, ask, finish)
    -> list(seen, handle); seen: what the observers keep, matrices that fill up as the handle
    advances */
 SEXP ffi_simulate_begin(SEXP world, SEXP policy, SEXP how) {
@@ -248,7 +282,8 @@ static SEXP wanted_blocks(const environment_t *env) {
 }
 
 /* The first slot that waits -> NULL: none does; or list(slot, run, t, what, blocks), `what` being
-   "delays", "dry" (`blocks` is then the arm that has no recorded rewards left) or "rewards" */
+   "delays", "look" (`blocks` is then a matrix with a column for each row that was released: play_answers.h),
+   "dry" (the arm that has no recorded rewards left) or "rewards" */
 SEXP ffi_simulate_wants(SEXP handle) {
   const simulation_t *sim = &((handle_t *)handle_of(handle))->sim;
   for (int i = 0; i < sim->n_slots; i++) {
@@ -259,9 +294,15 @@ SEXP ffi_simulate_wants(SEXP handle) {
     SET_VECTOR_ELT(out, 0, Rf_ScalarInteger(i));
     SET_VECTOR_ELT(out, 1, Rf_ScalarReal(sim->runs[slot->run]));
     SET_VECTOR_ELT(out, 2, Rf_ScalarReal((double)env->player.t + 1));
-    const char *what = slot->waits ? "delays" : env->exhausted ? "dry" : "rewards";
+    const answers_t *answers = env->asks ? env->answers : NULL;
+    const char *what = slot->waits ? "delays" : answers ? "look" : env->exhausted ? "dry" : "rewards";
     SET_VECTOR_ELT(out, 3, Rf_mkString(what));
-    if (!slot->waits) {
+    if (answers) {
+      SEXP rows = Rf_allocMatrix(REALSXP, ANSWER_COLUMNS, (int)answers->n_rows);
+      SET_VECTOR_ELT(out, 4, rows);
+      const size_t bytes = sizeof(double) * ANSWER_COLUMNS * (size_t)answers->n_rows;
+      if (bytes > 0) memcpy(REAL(rows), answers->rows, bytes);
+    } else if (!slot->waits) {
       SET_VECTOR_ELT(out, 4, env->exhausted ? Rf_ScalarInteger(env->exhausted) : wanted_blocks(env));
     }
     UNPROTECT(1);
@@ -335,6 +376,15 @@ SEXP ffi_simulate_supply(SEXP handle, SEXP slot_, SEXP delays, SEXP rewards, SEX
   }
   supply_resume(env);
   return Rf_ScalarInteger(0);
+}
+
+/* R has looked at what was released: these arms, from 1, are paused from now on. */
+SEXP ffi_simulate_pause(SEXP handle, SEXP slot_, SEXP arms) {
+  simulation_t *sim = &((handle_t *)handle_of(handle))->sim;
+  slot_t *slot = &sim->slots[Rf_asInteger(slot_)];
+  if (slot->envs->answers->draws.failed) Rf_error("an outcome could not be released");
+  session_pause(&slot->session, slot->envs, INTEGER(arms), Rf_length(arms));
+  return R_NilValue;
 }
 
 /* The state in which R's generator draws for (seed, run), a purpose and a number: the Mersenne

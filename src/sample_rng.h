@@ -21,6 +21,7 @@ enum rng_purpose {
   RNG_DELAY,        /* how late rewards come */
   RNG_SUPPLY,       /* R's generator, when R draws rewards or delays */
   RNG_ADVERSARY,    /* transcripts of an accountant's adversary */
+  RNG_ANSWERS,      /* who never answers, and other outcomes than the reward */
   RNG_PURPOSES = 64 /* room for more */
 };
 

@@ -194,3 +194,33 @@ call_api <- function(router, method, path, body = "", token = TOKEN, query = "")
                 assign.env = said) # where it is asked for
   said
 }
+
+# The evidence of an outcome's guard, in R: the mean over kappa of the bets on an arm against another one by the rows
+# of a release table, each over the most that it can be with a difference of the guard
+guard_evidence <- function(arm, control, rows, guard) {
+  kappa <- 0.02 * 2.2^(4 - 4:0)
+  log_bets <- numeric(length(kappa))
+  n <- 0
+  guess <- list(n = c(0, 0), sum = c(0, 0))
+  for (b in unique(rows$block)) {
+    one <- rows[rows$block == b & rows$arm == arm, ]
+    two <- rows[rows$block == b & rows$arm == control, ]
+    if (!nrow(one)) next
+    p <- one$chance / (one$chance + two$chance)
+    q <- 1 - p
+    mean <- pmin(pmax((guess$sum + 5) / (guess$n + 10), 0), 1)
+    centre <- q * mean[1] + p * mean[2]
+    for (i in seq_along(kappa)) {
+      k <- kappa[i]
+      x <- min(max(min(max(centre, 1 - 0.95 * q / k), 0.95 * p / k), 0), 1)
+      a0 <- log1p(-k * x / p); l <- log1p(k * (1 - x) / p) - a0
+      b0 <- log1p(k * x / q); m <- b0 - log1p(-k * (1 - x) / q)
+      noise <- (l^2 + m^2) * one$scale^2 / 2
+      log_bets[i] <- log_bets[i] + one$n * a0 + two$n * b0 + l * one$sum - m * two$sum - noise
+    }
+    guess$n <- guess$n + c(one$n, two$n)
+    guess$sum <- guess$sum + c(one$sum, two$sum)
+    n <- n + one$n + two$n
+  }
+  log(mean(exp(log_bets - n * log1p(kappa * guard))))
+}

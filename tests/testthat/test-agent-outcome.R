@@ -247,36 +247,9 @@ test_that("a guard is the formula of its page, and pauses", {
   }
   expect_match(told, "\"harm\" proves that c is worse than the guard of 0.1", fixed = TRUE)
   expect_identical(agent_arms(agent)$status, c("active", "active", "paused"))
-  # In R: the mean over kappa of the bets, each over the most that it can be with a difference of the guard
   rows <- dpts_releases(agent)
   rows <- rows[rows$outcome == "harm", ]
-  kappa <- 0.02 * 2.2^(4 - 4:0)
-  pair <- function(arm, rows) {
-    log_bets <- numeric(length(kappa))
-    n <- 0
-    guess <- list(n = c(0, 0), sum = c(0, 0))
-    for (b in unique(rows$block)) {
-      one <- rows[rows$block == b & rows$arm == arm, ]
-      two <- rows[rows$block == b & rows$arm == "a", ]
-      if (!nrow(one)) next
-      p <- one$chance / (one$chance + two$chance)
-      q <- 1 - p
-      mean <- pmin(pmax((guess$sum + 5) / (guess$n + 10), 0), 1)
-      centre <- q * mean[1] + p * mean[2]
-      for (i in seq_along(kappa)) {
-        k <- kappa[i]
-        x <- min(max(min(max(centre, 1 - 0.95 * q / k), 0.95 * p / k), 0), 1)
-        a0 <- log1p(-k * x / p); l <- log1p(k * (1 - x) / p) - a0
-        b0 <- log1p(k * x / q); m <- b0 - log1p(-k * (1 - x) / q)
-        noise <- (l^2 + m^2) * one$scale^2 / 2
-        log_bets[i] <- log_bets[i] + one$n * a0 + two$n * b0 + l * one$sum - m * two$sum - noise
-      }
-      guess$n <- guess$n + c(one$n, two$n)
-      guess$sum <- guess$sum + c(one$sum, two$sum)
-      n <- n + one$n + two$n
-    }
-    log(mean(exp(log_bets - n * log1p(kappa * 0.1))))
-  }
+  pair <- function(arm, rows) guard_evidence(arm, "a", rows, 0.1)
   # At each look so far, a block more
   looks <- function(arm) vapply(unique(rows$block), function(b) pair(arm, rows[rows$block <= b, ]), 0)
   earlier <- unique(rows$block) %in% known

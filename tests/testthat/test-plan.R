@@ -375,3 +375,152 @@ test_that("bad visits are named", {
   bad("visits", two(0.4, 0.6), visits = c(1, 2, 3))
   bad("max_per_person", two(0.4, 0.6), visits = 3, max_per_person = 0)
 })
+
+# What is shown to R in the runs of a plan: the rows of src/play_answers.h, run by run, and what came of them
+looked_at <- function(policy, arms, people, runs, ...) {
+  told <- list(outcomes = NULL, rates = NULL, correlation = 0, dropout = rep(0, n_arms(arms)), missing = NULL, futility = NULL)
+  told <- utils::modifyList(told, list(...))
+  if (!is.null(told$rates)) told$rates <- list(s = told$rates)
+  ask <- list(error = 0.05, margin = 0, control = 1, signs = 2, claims = 1, intervals = 1)
+  job <- plan_job(list(s = arms), list(p = policy), data.frame(scenario = "s", people = people), ask, seq_len(runs), 3, 1, 0L, 1,
+                  answers = told)
+  shown <- list()
+  job$look <- function(job, policy) {
+    look <- looks_of(job, policy)
+    list(asks = TRUE, seen = look$seen, see = function(run, t, rows) {
+      new <- look$see(run, t, rows)
+      at <- list(run = rep(run, ncol(rows)), outcome = rows[1, ], block = rows[2, ], arm = c("a", "b", "c")[rows[3, ]], n = rows[5, ],
+                 sum = rows[6, ], chance = rows[7, ], scale = rep(1 / told$outcomes$harm$mu %||% Inf, ncol(rows)))
+      shown[[length(shown) + 1]] <<- cbind(as.data.frame(at), t = t)
+      new
+    })
+  }
+  seen <- simulate_chunk(job, list(problem = paste("s", people), policy = "p", run = seq_len(runs) + 0))
+  list(rows = do.call(rbind, shown), looks = seen$looks)
+}
+
+test_that("a guard pauses an arm in a plan when its formula says so", {
+  harm <- agent_outcome(mu = 3, missing = 1, guard = 0.1)
+  arms <- arms_bernoulli(c(a = 0.5, b = 0.5, c = 0.6))
+  seen <- looked_at(policy_randomised(mu = 1, block = 60, control = 1), arms, 900, 12, outcomes = list(harm = harm),
+                    rates = cbind(harm = c(0.1, 0.15, 0.6)))
+  expect_true(all(is.nan(seen$looks[1:2, ])))
+  expect_gt(sum(!is.nan(seen$looks[3, ])), 8)
+  for (run in 1:12) {
+    rows <- seen$rows[seen$rows$run == run & seen$rows$outcome == 1, ]
+    first <- NaN
+    for (b in unique(rows$block)) {
+      if (guard_evidence("c", "a", rows[rows$block <= b, ], 0.1) < log(2 / 0.05)) next
+      first <- max(rows$t[rows$block == b])
+      break
+    }
+    expect_identical(seen$looks[3, run], first)
+    # Nobody gets the arm from then on.
+    expect_false("c" %in% rows$arm[rows$t > first])
+  }
+  # The columns of the plan are of these runs, with the truth of its rates.
+  policy <- policy_randomised(mu = 1, block = 60, control = 1)
+  plan <- dpts_plan(policy, list(bad = arms, safe = arms), 900, control = 1, runs = 12, seed = 3, outcomes = list(harm = harm),
+                    rates = list(harm = rbind(safe = c(0.1, 0.1, 0.05), bad = c(0.1, 0.15, 0.6))))
+  expect_equal(plan$paused, c(mean(!is.nan(seen$looks[3, ])), NA))
+  expect_equal(plan$false_alarms, c(0, 0))
+  by_arm <- summary(plan)
+  expect_equal(by_arm$paused_at[3], stats::median(seen$looks[3, ], na.rm = TRUE))
+  expect_lt(by_arm$share[3], 0.5 * by_arm$share[6])
+  expect_match(capture.output(print(plan)), "A person: +3.1623-GDP", all = FALSE) # the root of 1 + 9
+})
+
+test_that("false alarms of a guard stay below its error in a plan", {
+  harm <- agent_outcome(mu = 1, missing = 1, guard = 0.05, error = 0.2)
+  plan <- dpts_plan(policy_randomised(block = 50, control = 1), two(0.5, 0.6), 1000, control = 1, runs = 150, seed = 2,
+                    outcomes = list(harm = harm), rates = list(harm = c(0.3, 0.35)))
+  expect_lt(plan$false_alarms, 0.2 + 3 * sqrt(0.2 * 0.8 / 150))
+  expect_true(is.na(plan$paused))
+})
+
+test_that("reward and outcome have the means and the correlation that were asked for", {
+  harm <- agent_outcome(missing = 1, guard = 0.9)
+  seen <- looked_at(policy_randomised(block = 50, control = 1), two(0.4, 0.7), 10000, 2, outcomes = list(harm = harm),
+                    rates = cbind(harm = c(0.2, 0.5)), correlation = 0.4)$rows
+  rows <- merge(seen[seen$outcome == 0, ], seen[seen$outcome == 1, c("run", "block", "arm", "sum")], by = c("run", "block", "arm"))
+  for (i in 1:2) {
+    own <- rows[rows$arm == c("a", "b")[i], ]
+    m <- c(0.4, 0.7)[i]
+    q <- c(0.2, 0.5)[i]
+    n <- sum(own$n)
+    expect_lt(abs(sum(own$sum.x) / n - m), 4 * sqrt(m * (1 - m) / n))
+    expect_lt(abs(sum(own$sum.y) / n - q), 4 * sqrt(q * (1 - q) / n))
+    # Sums of a block have the covariance of a person, times their number.
+    z <- (own$sum.x - own$n * m) * (own$sum.y - own$n * q) / own$n / sqrt(m * (1 - m) * q * (1 - q))
+    expect_lt(abs(mean(z) - 0.4), 4 * stats::sd(z) / sqrt(length(z)))
+  }
+})
+
+test_that("people who never answer count as `missing` says", {
+  ask <- function(arms, ...) dpts_plan(policy_uniform(), arms, 800, runs = 1500, seed = 1, ...)
+  half <- ask(two(0.5, 0.6), dropout = 0.25)
+  expect_lt(abs(half$power - stats::power.prop.test(400, 0.375, 0.45)$power), 0.04)
+  expect_equal(half$failures, 800 * 0.45, tolerance = 0.01) # what people had, answered or not
+  best <- ask(two(0.5, 0.6), dropout = 0.25, missing = 1)
+  expect_lt(abs(best$power - stats::power.prop.test(400, 0.625, 0.7)$power), 0.04)
+  # More dropouts in one arm look like a difference.
+  false <- ask(two(0.5, 0.5), dropout = c(0, 0.2))$false_claims
+  expect_lt(abs(false - stats::power.prop.test(400, 0.5, 0.4)$power), 0.04)
+  # Of other outcomes, too
+  harm <- agent_outcome(missing = 1, guard = 0.9)
+  seen <- looked_at(policy_randomised(block = 50, control = 1), two(0.4, 0.7), 10000, 1, outcomes = list(harm = harm),
+                    rates = cbind(harm = c(0.2, 0.2)), dropout = c(0, 0.5))$rows
+  rows <- seen[seen$outcome == 1 & seen$arm == "b", ]
+  expect_lt(abs(sum(rows$sum) / sum(rows$n) - 0.6), 4 * sqrt(0.24 / sum(rows$n)))
+})
+
+test_that("an experiment stops for futility when its forecast says so", {
+  policy <- policy_randomised(mu = 1, block = 100)
+  arms <- two(0.5, 0.53)
+  people <- 800
+  seen <- looked_at(policy, arms, people, 3, futility = 0.2)
+  stops <- seen$looks[3, ]
+  expect_true(any(!is.nan(stops)))
+  sim <- dpts_simulate(arms, policy, people, runs = 3, seed = 3, history = TRUE)
+  table <- dpts_releases(sim)
+  for (run in 1:3) {
+    own <- table[table$run == run & table$n > 0, ]
+    at <- setdiff(unique(own$t), people)
+    said <- vapply(at, function(t) forecast(own[own$t <= t, ], people, runs = 60, seed = 1)$verdict, 0)
+    se <- 3 * sqrt(0.2 * 0.8 * (1 / 100 + 1 / 60))
+    expect_true(all(said[at < min(stops[run], Inf, na.rm = TRUE)] > 0.2 - se), info = run)
+    if (!is.nan(stops[run])) expect_lt(said[at == stops[run]], 0.2 + se)
+  }
+  plan <- dpts_plan(policy, list(s = arms), people, control = 1, runs = 3, seed = 3, futility = 0.2)
+  expect_equal(plan$stopped, mean(!is.nan(stops)))
+  expect_equal(plan$mean_people, mean(ifelse(is.nan(stops), people, stops)))
+  free <- dpts_plan(policy, list(s = arms), people, control = 1, runs = 3, seed = 3)
+  expect_equal(as.data.frame(plan)[names(free)], as.data.frame(free), ignore_attr = TRUE)
+  expect_lte(plan$power_stopped, plan$power)
+  # Designs that do not toss people do not look.
+  other <- dpts_plan(policy_uniform(), arms, 100, runs = 3, seed = 1, futility = 0.2)
+  expect_true(is.na(other$stopped) && is.na(other$mean_people))
+})
+
+test_that("what people answer is checked", {
+  harm <- list(harm = agent_outcome(mu = 1, guard = 0.1, missing = 1))
+  bad <- function(arg, ..., design = policy_randomised(control = 1), arms = two(0.4, 0.6)) {
+    expect_error(dpts_plan(design, arms, people = 50, ...), sprintf("`%s`", arg), class = "dpts_error_input")
+  }
+  bad("outcomes", outcomes = 1)
+  bad("outcomes", outcomes = harm, rates = list(harm = 0.1), design = policy_uniform())
+  expect_error(dpts_plan(policy_randomised(), two(0.4, 0.6), 50, outcomes = harm, rates = list(harm = c(0.1, 0.2))),
+               "no `control`", class = "dpts_error_input")
+  bad("rates", outcomes = harm)
+  bad("rates", rates = list(harm = c(0.1, 0.2)))
+  bad("rates", outcomes = harm, rates = list(harm = 0.1))
+  bad("rates", outcomes = harm, rates = list(harm = c(0.1, 1.2)))
+  bad("rates", outcomes = harm, rates = list(harm = rbind(no = c(0.1, 0.2))))
+  bad("correlation", outcomes = harm, rates = list(harm = c(0.1, 0.2)), correlation = 0.99)
+  bad("correlation", outcomes = harm, rates = list(harm = c(0.1, 0.2)), correlation = 0.1, arms = arms_truncexp(c(0.4, 0.6)))
+  bad("dropout", dropout = c(0.1, 0.1, 0.1))
+  bad("dropout", dropout = 1.5)
+  bad("missing", missing = 2)
+  bad("futility", futility = 1)
+  bad("futility", futility = 0.1, visits = 2)
+})
