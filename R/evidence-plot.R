@@ -51,8 +51,8 @@ autoplot.dpts_evidence <- function(object, ...) {
     ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = 4) +
     panels_by(data, panels) +
     plot_words(x = "People", y = what, colour = "Arm", linetype = "Arm",
-                  caption = paste0("What reaches the dashed line is shown. Natural logarithms; below 0 ",
-                                   "drawn at 0.", if (length(runs) > 1) " Each line is one run."),
+                  caption = paste0("Dashed: the threshold, from which on it is declared. Natural ",
+                                   "logarithms; below 0 drawn at 0.", if (length(runs) > 1) " Each line is one run."),
                   alt = sprintf("%s, against people; at the end %s; the line is at %s.", what,
                                 paste(utils::head(paste(last$arm, shorts(signif(last$evidence, 3))), 12),
                                       collapse = ", "),

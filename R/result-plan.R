@@ -247,8 +247,8 @@ autoplot.dpts_plan <- function(object, ...) {
   base + room_between() + legend_below() + plot_words(
     colour = "Design", linetype = "Design",
     caption = paste(words_mean(runs, 0.95, "line"),
-                           sprintf("Claims are family-wise error rate at most %s.",
-                                   number_text(shared(object, "error")))),
+                    sprintf("The probability of any false claim is to be at most %s.",
+                            number_text(shared(object, "error")))),
     alt = sprintf("Power, false claims and failures in %s; power, design by design: %s.",
                   count_noun(nlevels(droplevels(data$scenario)), "scenario", "scenarios"),
                   paste(data$design, data$scenario,
@@ -265,9 +265,7 @@ plan_panels <- function(data, runs) {
     value <- if (name == "failures") data$failures / data$people else data[[name]]
     part <- data.frame(data[c("design", "scenario", "people")], what = factor(what[[name]], what),
                        value = value)
-    half <- if (name == "failures") 0 else stats::qnorm(0.975) * sqrt(value * (1 - value) / runs)
-    part$lower <- pmax(value - half, 0)
-    part$upper <- pmin(value + half, if (name == "failures") Inf else 1)
+    part[c("lower", "upper")] <- if (name == "failures") list(value, value) else wilson(value, runs, 0.95)
     part[!is.na(value), ]
   })
   do.call(rbind, parts)
