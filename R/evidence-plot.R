@@ -51,8 +51,8 @@ autoplot.dpts_evidence <- function(object, ...) {
     ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = 4) +
     panels_by(data, panels) +
     plot_words(x = "People", y = what, colour = "Arm", linetype = "Arm",
-                  caption = paste0("Dashed: the threshold, from which on it is declared. Natural ",
-                                   "logarithms; below 0 drawn at 0.", if (length(runs) > 1) " Each line is one run."),
+                  caption = paste0("Dashed: the threshold. Natural logarithms; below 0 drawn at ",
+                                   "0.", if (length(runs) > 1) " Each line is one run."),
                   alt = sprintf("%s, against people; at the end %s; the line is at %s.", what,
                                 paste(utils::head(paste(last$arm, shorts(signif(last$evidence, 3))), 12),
                                       collapse = ", "),
@@ -71,9 +71,17 @@ autoplot.dpts_effects <- function(object, ...) {
   data[c("at", "from", "to")] <- data[c("difference", "lower", "upper")]
   first <- utils::head(data, 12)
   draw_ranges(data, "Difference of mean rewards", line = 0,
-              caption = "Line: an interval; all of a run hold together, at all looks.",
+              caption = words_intervals(attr(object, "intervals")),
               alt = sprintf("Differences of mean rewards with intervals: %s.",
                             paste0(first$y, " ", shorts(signif(first$difference, 2)), " [",
                                    shorts(signif(first$lower, 2)), ", ",
                                    shorts(signif(first$upper, 2)), "]", collapse = "; ")))
+}
+
+# What the intervals of effects() promise; NULL: it is not known
+words_intervals <- function(intervals) {
+  if (is.null(intervals)) return("Line: an interval.")
+  sprintf("Line: an interval; with %s probability all of a run hold together, %s.",
+          paste0(number_text(100 * intervals$level), "%"),
+          if (intervals$at == "end") "at this one analysis" else "at all looks")
 }

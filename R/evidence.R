@@ -238,7 +238,7 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ..., a
   at <- check_choice(at, c("any", "end"))
   margin <- check_number(margin, 0, 1, open = c(FALSE, TRUE))
   if (!is.null(by)) return(effects_by(object, control, level, at, check_choice(by, PLACES), margin, outcome))
-  each_record(object, function(record) {
+  out <- each_record(object, function(record) {
     pairs <- ordered_pairs(record$k)
     against <- control_arm(control, record$labels)
     pairs <- pairs_at(pairs, if (is.null(against)) pairs$arm > pairs$rival else pairs$rival == against)
@@ -264,6 +264,7 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ..., a
          upper = scaled$upper, p = pmin(1, p))
   }, "dpts_effects", kinds = if (at == "end") "tosses" else names(EVIDENCE), bounds = at == "any",
     outcome = outcome)
+  structure(out, intervals = list(level = level, at = at))
 }
 
 # Effects by the one test at the planned end, as dpts_plan() has it (src/policy_final_test.h): a p-value is
@@ -327,7 +328,8 @@ effects_by <- function(object, control, level, at, by, margin, outcome) {
   columns <- lapply(stats::setNames(nm = names(each[[1]])), function(name) {
     vctrs::vec_c(!!!lapply(each, `[[`, name))
   })
-  tibble::new_tibble(c(stats::setNames(list(of), by), columns), nrow = length(of), class = "dpts_effects")
+  tibble::new_tibble(c(stats::setNames(list(of), by), columns), nrow = length(of), class = "dpts_effects",
+                     intervals = list(level = level, at = at))
 }
 
 #' @rdname effects
