@@ -76,8 +76,7 @@ test_that("it says that it is valid once, and for people who were tossed", {
 
 test_that("a picture of effects says what its intervals promise", {
   sim <- dpts_simulate(arms_bernoulli(c(0.5, 0.6)), policy_randomised(mu = 1), 1000, runs = 1, seed = 1, history = TRUE)
-  caption <- function(...) autoplot(suppressMessages(effects(sim, ...)))$labels$caption
+  caption <- function(...) gsub("\\s+", " ", autoplot(suppressMessages(effects(sim, ...)))$labels$caption)
   expect_match(caption(), "95% probability all of a run hold together, at all looks")
   expect_match(caption(at = "end", level = 0.9), "90% probability all of a run hold together, at this one analysis")
-  expect_match(caption(at = "end", level = 0.9), "90%")
 })
