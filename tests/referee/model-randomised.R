@@ -227,7 +227,7 @@ referee_model("randomised", randomised_setting, function(s) {
   e <- evidence(sim, "tosses")
   out <- c(out, differs("rewards in released sums", est$rewards, ifelse(want$n > 0, want$n, NA)),
            differs("released means", est$mean, ifelse(want$n > 0, mean, NA)),
-           unlike("releases known to evidence", e$t[e$arm == 1 & e$rival == 2], unique(want$times)))
+           unlike("looks of evidence, one for each block", e$t[e$arm == 1 & e$rival == 2], want$times))
   if (all(learned <= s$horizon)) {
     end <- dpts_simulate(referee_arms(s), randomised_policy(s), s$horizon, runs = I(1), seed = s$seed, history = TRUE,
                          delay = function(n) delays, batch = s$batch, finish = TRUE)

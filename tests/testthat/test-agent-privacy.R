@@ -321,7 +321,7 @@ test_that("what is not on the list of what is published is not shown by any verb
   exported <- grep("^agent_|^dpts_agent", getNamespaceExports("dpts"), value = TRUE)
   handled <- c("dpts_agent", "agent_open", "agent_close", "agent_choose", "agent_reward",
                "agent_restored", "agent_finish", "agent_arms", "agent_backup", "agent_clock", "agent_copy",
-               "agent_person", "agent_erase", "agent_api", "agent_serve", "agent_outcome", "agent_journal", "agent_plan")
+               "agent_person", "agent_erase", "agent_return", "agent_api", "agent_serve", "agent_outcome", "agent_journal", "agent_plan")
   expect_setequal(exported, handled)
   methods <- attr(utils::methods(class = "dpts_agent"), "info")$generic
   expect_setequal(methods, c("pulls", "dpts_history", "estimates", "dpts_privacy", "summary", "format", "print",
