@@ -18,9 +18,16 @@ settle_outcomes <- function(agent, tx) {
   }
 }
 
-# The arms that a guard pauses now: those of the active ones that are proved to be worse than the control by
-# the releases of an outcome so far, unless these are all. `record`: of the outcome; `control`: its number
+# The arms that a guard pauses now: those of the active ones that are proved to be worse than the control,
+# unless these are all
 to_pause <- function(record, outcome, control, active) {
+  worse <- intersect(proved_worse(record, outcome, control), active)
+  if (length(worse) < length(active)) worse else integer()
+}
+
+# The arms that are proved to be worse than the control by the releases of an outcome so far. `record`: of the
+# outcome; `control`: its number
+proved_worse <- function(record, outcome, control) {
   control <- match(control, record$arms)
   if (is.na(control)) return(integer()) # it was retired
   found <- record_evidence(record, "tosses", margin = -outcome$guard / record$width)
@@ -30,7 +37,5 @@ to_pause <- function(record, outcome, control, active) {
   sides <- if (outcome$worse == "more") pairs[c("arm", "rival")] else pairs[c("rival", "arm")]
   at <- which(sides[[2]] == control)
   arm <- sides[[1]][at]
-  proved <- found$pair[n, pairs$column[at]] >= -log(outcome$error * record$share[arm])
-  worse <- intersect(record$arms[arm[proved]], active)
-  if (length(worse) < length(active)) worse else integer()
+  record$arms[arm[found$pair[n, pairs$column[at]] >= -log(outcome$error * record$share[arm])]]
 }

@@ -39,9 +39,13 @@ outcomes_shown <- function(agent) {
   outcomes <- agent$terms$outcomes
   agent_look(agent, function(tx) lapply(seq_along(outcomes), function(h) {
     guard <- outcomes[[h]]$guard
+    worse <- if (!is.null(guard)) {
+      proved_worse(release_records(agent_table(agent, h))$records[[1]], outcomes[[h]],
+                   agent$terms$policy$params$control)
+    }
     list(outcome = names(outcomes)[h], about = format(outcomes[[h]]),
          waiting = sum(agent$blocks[, 3 + h] == 0), guard = guard %||% NA,
-         worse = I(if (is.null(guard)) character() else agent$terms$arms[proved_worse(agent, h)]))
+         worse = I(agent$terms$arms[worse]))
   }))
 }
 

@@ -166,7 +166,7 @@
 #'
 #' # A guard against harm, and people who never answer
 #' watched <- dpts_plan(
-#'   policy_randomised(mu = 1, control = "a"), arms_bernoulli(c(a = 0.4, b = 0.6)),
+#'   policy_randomised(mu = 1, control = 1), arms_bernoulli(c(a = 0.4, b = 0.6)),
 #'   people = 1500, control = "a",
 #'   outcomes = list(harm = agent_outcome(mu = 1, guard = 0.05, missing = 1)),
 #'   rates = list(harm = c(0.1, 0.4)), correlation = -0.2, dropout = 0.05, runs = 50, seed = 1

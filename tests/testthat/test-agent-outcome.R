@@ -272,6 +272,7 @@ test_that("a guard is the formula of its page, and pauses", {
   expect_warning(pulls(agent), class = "dpts_warning_guard")
   expect_identical(agent_arms(agent)$status[3], "paused")
   expect_match(paste(format(agent), collapse = " "), "guard: at most 0.1 more than the control", fixed = TRUE)
+  expect_identical(as.character(api_status(agent)$outcomes[[1]]$worse), "c")
 })
 
 test_that("a pause ends the open block, whose people stay in it", {

@@ -42,6 +42,15 @@ test_that("no two files of R/ call each other in a circle", {
   expect_identical(names(rings(uses(globals, suspect))), character())
 })
 
+test_that("every function that is called exists", {
+  skip_if_not_installed("codetools")
+  house <- asNamespace("dpts")
+  made <- Filter(is.function, mget(ls(house, all.names = TRUE), house))
+  called <- unique(unlist(lapply(made, function(f) codetools::findGlobals(f, merge = FALSE)$functions)))
+  expect_gt(length(called), 1000)
+  expect_identical(Filter(function(name) !exists(name, house, mode = "function"), called), character())
+})
+
 # What they call is in test-recipes.R, which builds them.
 test_that("a file of src/ includes none of a higher floor, and no two include each other in a circle", {
   files <- sources("src", "\\.[ch]$")
