@@ -7,8 +7,8 @@ settle_outcomes <- function(agent, tx) {
   tx$guarded <- NROW(agent$fresh)
   for (h in unique(agent$fresh[seq_len(tx$guarded) > seen, 1])) {
     if (is.null(agent$terms$outcomes[[h]]$guard) || agent$life$then != "go") next
-    worse <- to_pause(release_records(agent_table(agent, h))$records[[1]], agent$terms$outcomes[[h]],
-                      agent$terms$policy$params$control, which(agent$life$status == ARM[["active"]]))
+    worse <- to_pause(agent_record(agent, h), agent$terms$outcomes[[h]], agent$terms$policy$params$control,
+                      which(agent$life$status == ARM[["active"]]))
     if (!length(worse)) next
     tx$alarm <- sprintf("Outcome \"%s\" proves that %s %s worse than the guard of %s allows, and paused.",
                         names(agent$terms$outcomes)[h], words_list(agent$terms$arms[worse]),

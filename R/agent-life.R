@@ -131,7 +131,7 @@ arm_factor <- function(agent, at = seq_along(agent$terms$arms)) {
 }
 
 # The release table of an outcome so far (0: of the reward); within a change
-agent_table <- function(agent, outcome = 0L) {
+agent_table <- function(agent, outcome = 0L, planned = NA_real_) {
   kept <- agent$store$releases(outcome)
   fresh <- if (outcome == 0) session_sums(agent$session) else
     agent$fresh[agent$fresh[, 1] == outcome, -1, drop = FALSE]
@@ -161,11 +161,14 @@ agent_table <- function(agent, outcome = 0L) {
   law <- list(correlation = design$correlation, floor = if (design$tosses) design$floor else NA,
               low = range[1], high = range[2], flip = flip_of(policy), permuted = design$permuted,
               predicted_low = design$predicted_low, predicted_high = design$predicted_high,
-              per_person = agent$terms$max_per_person %||% 1, planned = planned_people(agent))
+              per_person = agent$terms$max_per_person %||% 1, planned = planned)
   noise <- live_noise(if (is.null(own)) seen$report else outcome_noise(own))
   release_table(list(), function(run, arm) arm_factor(agent, arm), list(rows), born, c(noise, law), more,
                 strata = agent$terms$strata)
 }
+
+# What this table says, as evidence reads it
+agent_record <- function(agent, outcome = 0L) release_records(agent_table(agent, outcome))$records[[1]]
 
 part_of <- function(text, pattern) ifelse(grepl(pattern, text), sub(pattern, "\\1", text), NA_character_)
 
@@ -187,7 +190,7 @@ winner <- function(agent) {
   among <- contenders(agent)
   policy <- agent$terms$policy
   if (is.na(session_verdict(agent$session)) && tosses_people(policy) && is.null(no_evidence(policy))) {
-    record <- release_records(agent_table(agent))$records[[1]]
+    record <- agent_record(agent)
     proved <- if (nrow(record$releases) * record$k < 1e7) record$arms[record_verdict(record)$arm]
     if (isTRUE(proved %in% among)) return(proved)
   }

@@ -40,8 +40,7 @@ outcomes_shown <- function(agent) {
   agent_look(agent, function(tx) lapply(seq_along(outcomes), function(h) {
     guard <- outcomes[[h]]$guard
     worse <- if (!is.null(guard)) {
-      proved_worse(release_records(agent_table(agent, h))$records[[1]], outcomes[[h]],
-                   agent$terms$policy$params$control)
+      proved_worse(agent_record(agent, h), outcomes[[h]], agent$terms$policy$params$control)
     }
     list(outcome = names(outcomes)[h], about = format(outcomes[[h]]),
          waiting = sum(agent$blocks[, 3 + h] == 0), guard = guard %||% NA,

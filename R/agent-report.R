@@ -163,9 +163,10 @@ dpts_releases.dpts_agent <- function(x, ...) {
 # The release tables of all outcomes, one below the other
 all_tables <- function(agent) {
   outcomes <- c("reward", names(agent$terms$outcomes))
-  if (length(outcomes) == 1) return(agent_table(agent))
+  planned <- planned_people(agent)
+  if (length(outcomes) == 1) return(agent_table(agent, planned = planned))
   tables <- lapply(seq_along(outcomes), function(i) {
-    v <- as.list(agent_table(agent, i - 1L))
+    v <- as.list(agent_table(agent, i - 1L, planned))
     c(list(outcome = factor(rep(outcomes[i], length(v$n)), outcomes)), v)
   })
   names <- unique(unlist(lapply(tables, names)))

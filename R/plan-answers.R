@@ -140,19 +140,20 @@ empty_record <- function(policy, arms) {
   c(list(strata = 1, labels = arm_labels(arms), k = k, arms = seq_len(k), ever = k,
          share = error_shares(seq_len(k), k, 0), grid = 0, releases = NULL, low = arms$range[1],
          high = arms$range[2], flip = 0, width = diff(arms$range) / gap_of_sums(policy),
-         most = diff(arms$range), per_person = 1,
-         law = list(noise = report$kind * (report$scale > 0), scale = report$scale, weight = report$weight)),
+         most = diff(arms$range), per_person = 1, law = law_of_rows(report)),
     design[c("residuals", "centre", "tosses", "permuted", "floor", "correlation")])
 }
 
 # The same of another outcome
 outcome_record <- function(outcome, policy, arms) {
-  report <- outcome_noise(outcome)
   utils::modifyList(empty_record(policy, arms), list(
     low = outcome$range[1], high = outcome$range[2], width = diff(outcome$range), most = diff(outcome$range),
-    residuals = FALSE, centre = right_residual(NA, NA),
-    law = list(noise = report$kind * (report$scale > 0), scale = report$scale, weight = report$weight)
+    residuals = FALSE, centre = right_residual(NA, NA), law = law_of_rows(outcome_noise(outcome))
   ))
+}
+
+law_of_rows <- function(report) {
+  list(noise = report$kind * (report$scale > 0), scale = report$scale, weight = report$weight)
 }
 
 record_rows <- function(record, rows) {
