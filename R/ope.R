@@ -14,9 +14,9 @@
 #' * `"dr"`, doubly robust (Dudik, Langford and Li 2011): the direct method plus
 #'   mean(w (r - q(x, shown arm))).
 #'
-#' The model is a ridge regression of the reward on the context for each arm (with an
-#' intercept that is not penalised when there are no contexts): without contexts, each
-#' arm's mean reward. It is fitted on the same log.
+#' The model is a ridge regression of the reward on the context for each arm, fitted on the same log. It has
+#' an intercept, which is not penalised, unless `context` is a formula without one (`~ 0 + x`). Without
+#' contexts it is each arm's mean reward.
 #'
 #' A policy object as target learns: it is replayed (see [dpts_replay()] with `method = "auto"`). In each
 #' event its probabilities are those of its current state, and it learns from the events that it keeps. The
@@ -95,7 +95,9 @@ dpts_ope <- function(log, target, ..., estimator = c("ipw", "snipw", "dm", "dr")
   warn_unseen_target(data, target)
 
   ratio <- function(block, before) target$shown(block, before) / block_propensity(data, block)
-  model <- if (any(c("dm", "dr") %in% estimator)) ope_model(data, target, ridge)
+  model <- if (any(c("dm", "dr") %in% estimator)) {
+    ope_model(data, target, ridge, intercept = !inherits(context, "formula")) # a formula says if it has one
+  }
   sums <- ope_sums(data, target, ratio, model, clip)
   effective <- sums$effective
   warn_overlap(data, effective)
@@ -299,11 +301,13 @@ mean_about <- function(sum, squares, n) c(sum / n, max(squares - sum^2 / n, 0) /
 
 # A ridge regression for each arm, from sums over its events. `predict()` gives the predicted value of the
 # target and of the logged arm, `gain()` the derivative of the target's mean value by the residual of an
-# event; `centre` is the target's mean value.
-ope_model <- function(data, target, ridge) {
-  bare <- is.null(data$context)
-  contexts <- function(block) if (bare) matrix(1, 1, length(block$arm)) else block$context
-  d <- if (bare) 1 else length(data$context$names)
+# event; `centre` is the target's mean value. `intercept`: Is one added to the contexts?
+ope_model <- function(data, target, ridge, intercept) {
+  contexts <- function(block) {
+    if (intercept) rbind(rep(1, length(block$arm)), block$context, deparse.level = 0) else block$context
+  }
+  names <- c(if (intercept) "(Intercept)", data$context$names)
+  d <- length(names)
   state <- NULL
   each_block(data, function(block, before) {
     state <<- .Call(C_log_products, state, block$arm, data$k, contexts(block), block$reward)
@@ -325,7 +329,9 @@ ope_model <- function(data, target, ridge) {
     gram <- matrix(0, d, d)
     gram[upper.tri(gram, TRUE)] <- products[seq_len(half), a]
     gram <- gram + t(gram) - diag(diag(gram), d)
-    inverse <- solve(gram + diag(if (bare) 0 else ridge + 1e-10, d))
+    # Columns that add up to another one have an inverse, too, whatever their scale and `ridge`.
+    penalty <- ifelse(names == "(Intercept)", 0, ridge + 1e-10 * max(1, diag(gram)))
+    inverse <- solve(gram + diag(penalty, d))
     beta[, a] <- inverse %*% products[half + seq_len(d), a]
     gain[, a] <- inverse %*% means[, match(a, seen)]
   }

@@ -22,19 +22,22 @@ ope_by_help <- function(estimate, se, n, level = 0.95) {
   p <- pmin(pmax(estimate, 0), 1)
   half <- z * sqrt(p * (1 - p) / n + z^2 / (4 * n^2))
   wilson <- function(sign) (p + z^2 / (2 * n) + sign * half) / (1 + z^2 / n)
-  list(lower = pmax(0, pmin(estimate - z * se, wilson(-1))), upper = pmin(1, pmax(estimate + z * se, wilson(1))))
+  list(lower = pmax(0, pmin(estimate - z * se, wilson(-1))),
+       upper = pmin(1, pmax(estimate + z * se, wilson(1))))
 }
 
 test_that("intervals are those of the help page, and never of width 0", {
   for (level in c(0.8, 0.95, 0.99)) for (target in list("uniform", 1, 7)) {
     log <- if (identical(target, "uniform")) bts else random
     ope <- dpts_ope(log, target, level = level)
-    expect_equal(as.list(ope)[c("lower", "upper")], ope_by_help(ope$estimate, ope$se, glance(ope)$effective, level))
+    expect_equal(as.list(ope)[c("lower", "upper")],
+                 ope_by_help(ope$estimate, ope$se, glance(ope)$effective, level))
     expect_true(all(ope$lower < ope$upper))
   }
   tidied <- tidy(ope, conf.level = 0.9)
   expect_equal(as.list(tidied)[c("conf.low", "conf.high")],
-               stats::setNames(ope_by_help(ope$estimate, ope$se, glance(ope)$effective, 0.9), c("conf.low", "conf.high")))
+               stats::setNames(ope_by_help(ope$estimate, ope$se, glance(ope)$effective, 0.9),
+                               c("conf.low", "conf.high")))
   # Arm 1 was shown 302 times and had no reward: Clopper and Pearson's upper limit is 0.0121.
   none <- dpts_ope(random, 1)
   expect_equal(none$estimate, rep(0, 4))
@@ -42,11 +45,12 @@ test_that("intervals are those of the help page, and never of width 0", {
   # All logged rewards 1, and no match at all
   sure <- data.frame(arm = rep(1:2, 10), reward = 1, propensity = 0.5)
   expect_lt(max(dpts_ope(sure, 1)$lower), 0.8)
-  unseen <- suppressWarnings(dpts_ope(data.frame(arm = factor(rep(1, 20), 1:2), reward = 0, propensity = 0.9), 2))
+  unseen <- suppressWarnings(dpts_ope(data.frame(arm = factor(rep(1, 20), 1:2), reward = 0, propensity = 0.9),
+                                      2))
   expect_equal(c(unseen$lower[1], unseen$upper[1]), c(0, 1))
   expect_identical(c(unseen$lower[2], unseen$upper[2]), c(NA_real_, NA_real_))
-  # Rewards inside [0, 1]: Wilson's interval would be 5 times too wide. That of rewards that are all alike has a
-  # width of about 3 / n.
+  # Rewards inside [0, 1]: Wilson's interval would be 5 times too wide. That of rewards that are all alike has
+  # a width of about 3 / n.
   set.seed(8)
   steady <- data.frame(arm = rep(1:2, 100), reward = runif(200, 0.45, 0.55), propensity = 0.5)
   wide <- dpts_ope(steady, 1, estimator = "snipw")
@@ -68,7 +72,8 @@ test_that("95% intervals hold the value where rewards are rare, by enumeration",
     own <- ope_interval(p, se, each$N, 1, 0.95)
     sum(each$chance[own$lower <= rate & rate <= own$upper])
   }
-  # the tables of arms that are rarely rewarded, or nearly always; the normal intervals hold 64, 77, 77, 64 and 90%
+  # the tables of arms that are rarely rewarded, or nearly always; the normal intervals hold 64, 77, 77, 64
+  # and 90%
   for (estimator in c("ipw", "snipw")) {
     expect_gt(covers(1000, 10, 0.01, estimator), 0.92)
     expect_gt(covers(3000, 10, 0.005, estimator), 0.92)
@@ -81,20 +86,23 @@ test_that("95% intervals hold the value where rewards are rare, by enumeration",
   ope <- dpts_ope(log, 3, estimator = c("ipw", "snipw"))
   own <- log$arm == 3
   p <- c(10 * sum(own & log$reward == 1) / 200, mean(log$reward[own]))
-  se <- c(sqrt((100 * sum(own & log$reward == 1) - 200 * p[1]^2) / 199 / 200), sqrt(p[2] * (1 - p[2]) / sum(own)))
+  se <- c(sqrt((100 * sum(own & log$reward == 1) - 200 * p[1]^2) / 199 / 200),
+          sqrt(p[2] * (1 - p[2]) / sum(own)))
   expect_equal(ope$se, se)
   expect_equal(as.list(ope)[c("lower", "upper")], ope_by_help(p, se, sum(own)))
 })
 
 test_that("propensities that cannot be the logger's are said, with the number", {
   # 0.9 for two arms of three, 0.05 for the third: weights of mean 2.58, where it must be 1
-  log <- withr::with_seed(1, data.frame(arm = sample(c("a", "b", "c"), 1000, TRUE), reward = rbinom(1000, 1, 0.5)))
+  log <- withr::with_seed(1, data.frame(arm = sample(c("a", "b", "c"), 1000, TRUE),
+                                        reward = rbinom(1000, 1, 0.5)))
   log$propensity <- ifelse(log$arm == "a", 0.05, 0.9)
   w <- 1 / 3 / log$propensity
   number <- sprintf("mean %.2f \\(se %.3f\\)", mean(w), sd(w) / sqrt(1000))
   expect_warning(ope <- dpts_ope(log, "uniform"), number, class = "dpts_warning_propensities")
   expect_equal(glance(ope)$mean_weight, mean(w))
-  expect_match(capture.output(print(ope)), sprintf("Mean weight: %.2f .se %.3f.; 1 with", mean(w), sd(w) / sqrt(1000)),
+  expect_match(capture.output(print(ope)), sprintf("Mean weight: %.2f .se %.3f.; 1 with", mean(w),
+                                                   sd(w) / sqrt(1000)),
                all = FALSE)
   expect_lt(ope$lower[1], 1)
   expect_warning(replay <- dpts_replay(log, policy_uniform(), runs = 1, seed = 1), number,
@@ -102,8 +110,10 @@ test_that("propensities that cannot be the logger's are said, with the number", 
   expect_match(paste(capture.output(print(replay)), collapse = " "), "mean #? +weight 2.58")
   # too small: others than the log's, or an arm that is missing
   log$propensity <- 0.6
-  expect_warning(dpts_ope(log, "uniform"), "mean 0.556 .*or the log lacks", class = "dpts_warning_propensities")
-  expect_warning(dpts_replay(log, policy_uniform(), runs = 1, seed = 1), "mean 0.556", class = "dpts_warning_propensities")
+  expect_warning(dpts_ope(log, "uniform"), "mean 0.556 .*or the log lacks",
+                 class = "dpts_warning_propensities")
+  expect_warning(dpts_replay(log, policy_uniform(), runs = 1, seed = 1), "mean 0.556",
+                 class = "dpts_warning_propensities")
   # Clipping makes the mean smaller, and is no mistake of the log's.
   set.seed(2)
   right <- simulated_log(2000, c(0.5, 0.5), c(0.9, 0.1))
@@ -163,13 +173,53 @@ test_that("contexts make the direct method and the doubly robust one better", {
   ratio <- weighted.mean(log$reward, w)
   expect_equal(exact$estimate, c(mean(terms[[1]]), ratio, mean(value), mean(terms[[2]])), tolerance = 1e-6)
   x1 <- cbind(1, x)[arm == 1, ]
-  shrunk <- cbind(1, x) %*% solve(crossprod(x1) + diag(50, 2), crossprod(x1, log$reward[arm == 1]))
+  shrunk <- cbind(1, x) %*% solve(crossprod(x1) + diag(c(0, 50)), crossprod(x1, log$reward[arm == 1]))
   expect_equal(dpts_ope(log, 1, context = ~ x, ridge = 50, estimator = "dm")$estimate, mean(shrunk))
   # Standard errors: of means, of a ratio, and of a regression at the mean context, which is a mean, too
   gain <- model.matrix(fit) %*% solve(crossprod(model.matrix(fit)), c(1, mean(x)))
   expect_equal(exact$se, c(sd(terms[[1]]) / sqrt(n), sqrt(sum((w * (log$reward - ratio))^2)) / sum(w),
                            sqrt(sum((gain * resid(fit))^2) + var(value) / n), sd(terms[[2]]) / sqrt(n)),
                tolerance = 1e-6)
+})
+
+test_that("contexts by name have an intercept, as in lm(), and a formula has what it says", {
+  set.seed(21)
+  n <- 500
+  log <- data.frame(arm = sample(3, n, TRUE), x = runif(n), z = rnorm(n), high = rbinom(n, 1, 0.4))
+  log$reward <- 0.5 + 0.2 * log$x - 0.1 * log$high + 0.05 * log$arm + runif(n, -0.1, 0.1)
+  target <- c(0.2, 0.3, 0.5)
+  by_lm <- function(formula) {
+    mean(drop(sapply(1:3, function(a) predict(lm(formula, log[log$arm == a, ]), log)) %*% target))
+  }
+  value <- function(context, ridge = 0, rows = log) {
+    dpts_ope(rows, t(target), context = context, ridge = ridge, estimator = c("dm", "dr"))
+  }
+  named <- value(c("x", "z", "high"))
+  expect_equal(named$estimate[1], by_lm(reward ~ x + z + high), tolerance = 1e-8)
+  expect_equal(summary(named), summary(value(~ x + z + high)))
+  expect_equal(value(~ 0 + x + z)$estimate[1], by_lm(reward ~ 0 + x + z), tolerance = 1e-8)
+  # Ones and a pair of columns that add up to one change nothing. A huge penalty leaves each arm's mean.
+  log$low <- 1 - log$high
+  log$one <- 1
+  expect_equal(value(c("x", "z", "high", "low", "one"))$estimate, named$estimate, tolerance = 1e-6)
+  expect_equal(value(c("x", "z"), 1e12)$estimate, value(NULL)$estimate, tolerance = 1e-6)
+  expect_equal(value(c("x", "z", "high"), 3, log[c(1:n, 1:n), ])$estimate[1],
+               value(c("x", "z", "high"), 1.5)$estimate[1],
+               tolerance = 1e-8)
+})
+
+test_that("intervals with contexts by name hold the value of a linear model's target", {
+  set.seed(22)
+  n <- 400
+  held <- replicate(300, {
+    x <- runif(n)
+    arm <- sample(2, n, TRUE)
+    reward <- rbinom(n, 1, ifelse(arm == 1, 0.9 - 0.3 * x, 0.5))
+    ope <- dpts_ope(data.frame(arm, reward, x), 1, context = "x", estimator = c("dm", "dr"))
+    ope$lower < 0.75 & 0.75 < ope$upper
+  })
+  # A share of 300 at 0.95 has a standard error of 1.3%.
+  expect_gt(min(rowMeans(held)), 0.95 - 4 * 0.013)
 })
 
 test_that("the direct method's error counts the spread of contexts", {
@@ -190,9 +240,11 @@ test_that("the direct method's error counts the spread of contexts", {
 
 test_that("propensities next to 0 do not break the arithmetic", {
   log <- data.frame(arm = rep(1:2, 50), reward = rep(0:1, 50), propensity = 1e-300)
-  expect_warning(ope <- dpts_ope(log, 2, estimator = "snipw"), "mean 5e.299", class = "dpts_warning_propensities")
+  expect_warning(ope <- dpts_ope(log, 2, estimator = "snipw"), "mean 5e.299",
+                 class = "dpts_warning_propensities")
   expect_equal(ope$estimate, 1)
-  expect_warning(replay <- dpts_replay(log, policy_fixed(2), runs = 1, seed = 1), class = "dpts_warning_propensities")
+  expect_warning(replay <- dpts_replay(log, policy_fixed(2), runs = 1, seed = 1),
+                 class = "dpts_warning_propensities")
   expect_equal(c(replay$rate, replay$relative), c(1, 2))
   expect_false(anyNA(summary(replay)[c("se", "lower", "upper")]))
 })
@@ -244,8 +296,10 @@ test_that("clipping cuts weights", {
 
 test_that("thin overlap is said aloud", {
   # 5 equal weights of 100, and 12
-  thin <- function(n) data.frame(arm = c(rep(1, 100 - n), rep(2, n)), reward = 0:1, propensity = rep(c(1 - n / 100, n / 100), c(100 - n, n)))
-  expect_warning(five <- dpts_ope(thin(5), 2), "effective sample size is 5 of 100", class = "dpts_warning_overlap")
+  thin <- function(n) data.frame(arm = c(rep(1, 100 - n), rep(2, n)), reward = 0:1,
+                                 propensity = rep(c(1 - n / 100, n / 100), c(100 - n, n)))
+  expect_warning(five <- dpts_ope(thin(5), 2), "effective sample size is 5 of 100",
+                 class = "dpts_warning_overlap")
   expect_no_warning(twelve <- dpts_ope(thin(12), 2))
   # Matches are events, whatever they weigh.
   expect_equal(c(glance(five)$matched, glance(twelve)$matched), c(5, 12))
@@ -266,13 +320,16 @@ test_that("thin overlap is said aloud", {
 
 test_that("where the log had no choice and the target has, a warning says so", {
   # The last of a permuted block gets the arm that is left: over 200 runs IPW of 0.45 came to 0.40.
-  sim <- dpts_simulate(arms_bernoulli(c(a = 0.3, b = 0.6)), policy_randomised(block = 10, permuted = TRUE), 200, runs = I(1),
+  sim <- dpts_simulate(arms_bernoulli(c(a = 0.3, b = 0.6)), policy_randomised(block = 10, permuted = TRUE),
+                       200, runs = I(1),
                        seed = 1, history = TRUE)
   log <- as_log(sim)
   certain <- sum(log$propensity == 1)
   expect_gte(certain, 20)
-  expect_warning(dpts_ope(log, "uniform"), sprintf("In %d of 200 events .* target", certain), class = "dpts_warning_overlap")
-  expect_warning(dpts_replay(log, policy_ts_beta(), runs = 1, seed = 1), sprintf("In %d of 200 events", certain),
+  expect_warning(dpts_ope(log, "uniform"), sprintf("In %d of 200 events .* target", certain),
+                 class = "dpts_warning_overlap")
+  expect_warning(dpts_replay(log, policy_ts_beta(), runs = 1, seed = 1),
+                 sprintf("In %d of 200 events", certain),
                  class = "dpts_warning_overlap")
   # Not where the target has none either, and not where one arm alone was on offer
   log$propensity[log$propensity == 1] <- 0.999
@@ -309,14 +366,17 @@ test_that("the plot shows estimates and intervals", {
 test_that("columns may have other names", {
   log <- random_log()
   renamed <- stats::setNames(as.data.frame(log), sub("reward", "clicked", sub("^arm$", "item", names(log))))
-  expect_equal(dpts_ope(renamed, "uniform", arm = "item", reward = "clicked")$estimate, dpts_ope(log, "uniform")$estimate)
-  expect_error(dpts_ope(renamed, "uniform", arm = "thing"), "`arm` must be the name of a column", class = "dpts_error_input")
+  expect_equal(dpts_ope(renamed, "uniform", arm = "item", reward = "clicked")$estimate,
+               dpts_ope(log, "uniform")$estimate)
+  expect_error(dpts_ope(renamed, "uniform", arm = "thing"), "`arm` must be the name of a column",
+               class = "dpts_error_input")
   expect_error(dpts_ope(renamed, "uniform", arm = 1), "`arm`", class = "dpts_error_input")
 })
 
 test_that("a policy that learns is a target: its chances in each event, as a replay gives them", {
   n <- 400
-  log <- withr::with_seed(3, data.frame(arm = sample(3, n, TRUE, c(0.5, 0.3, 0.2)), reward = stats::rbinom(n, 1, 0.4)))
+  log <- withr::with_seed(3, data.frame(arm = sample(3, n, TRUE, c(0.5, 0.3, 0.2)),
+                                        reward = stats::rbinom(n, 1, 0.4)))
   log$propensity <- c(0.5, 0.3, 0.2)[log$arm]
   found <- dpts_ope(log, policy_exp3(), seed = 4)
   # EXP3 in R. It learns from every event whose arm it chose: none is left out to make the log uniform.
@@ -330,7 +390,8 @@ test_that("a policy that learns is a target: its chances in each event, as a rep
     },
     update = function(state, feedback) {
       note(learned = 1)
-      state$loss[feedback$arm] <- state$loss[feedback$arm] + (1 - feedback$reward) / chances(state)[feedback$arm]
+      a <- feedback$arm
+      state$loss[a] <- state$loss[a] + (1 - feedback$reward) / chances(state)[a]
       list(loss = state$loss, t = state$t + 1)
     },
     probability = function(state, round) {
@@ -348,20 +409,25 @@ test_that("a policy that learns is a target: its chances in each event, as a rep
   expect_equal(nrow(seen), n)
   expect_equal(length(noted$learned), sum(unlist(noted$chosen) == log$arm))
   expect_equal(own$estimate, mean(seen[cbind(1:n, log$arm)] / log$propensity * log$reward))
-  expect_equal(dpts_ope(log, seen, estimator = "dr")$estimate, dpts_ope(log, spy, estimator = "dr", seed = 1)$estimate)
+  expect_equal(dpts_ope(log, seen, estimator = "dr")$estimate,
+               dpts_ope(log, spy, estimator = "dr", seed = 1)$estimate)
   # Chances that nothing changes are those of the uniform target.
-  expect_equal(dpts_ope(log, policy_randomised(rule = "equal"), seed = 1)$estimate, dpts_ope(log, "uniform")$estimate)
+  expect_equal(dpts_ope(log, policy_randomised(rule = "equal"), seed = 1)$estimate,
+               dpts_ope(log, "uniform")$estimate)
   expect_identical(found, dpts_ope(log, policy_exp3(), seed = 4))
   expect_false(identical(found$estimate, dpts_ope(log, policy_exp3(), seed = 5)$estimate))
-  expect_error(dpts_ope(log, policy_ucb1()), "`target` must be a policy that says its probabilities.*\"ucb1\" does not",
+  expect_error(dpts_ope(log, policy_ucb1()),
+               "`target` must be a policy that says its probabilities.*\"ucb1\" does not",
                class = "dpts_error_input")
   expect_error(dpts_ope(log, policy_ts_gaussian()), "\"ts_gaussian\" does not", class = "dpts_error_input")
   # The model's contexts change nothing for a policy that reads none.
-  seen <- data.frame(arm = rep(1:2, 50), reward = rep(0:1, each = 50), propensity = c(0.4, 0.6), context1 = 1:100 / 100)
+  seen <- data.frame(arm = rep(1:2, 50), reward = rep(0:1, each = 50), propensity = c(0.4, 0.6),
+                     context1 = 1:100 / 100)
   ask <- function(...) dpts_ope(seen, policy_exp3(), seed = 1, estimator = c("ipw", "dr"), ...)$estimate
   expect_equal(ask(context = "context1")[1], ask()[1])
   # Pools, and a last chunk of one event
   seen$pool <- rep(list(1:2), 100)
   chunks <- log_chunks(function(i) if (i < 3) seen[list(1:99, 100)[[i]], ])
-  expect_equal(dpts_ope(chunks, policy_exp3(), seed = 1)$estimate, dpts_ope(seen, policy_exp3(), seed = 1)$estimate)
+  expect_equal(dpts_ope(chunks, policy_exp3(), seed = 1)$estimate,
+               dpts_ope(seen, policy_exp3(), seed = 1)$estimate)
 })
