@@ -1,9 +1,11 @@
 # What the squares of real outcomes buy: people to a proof, people to the best arm, and regret, with and without
-# them, beside a test without privacy at one look. `Rscript bench/outcomes.R > bench/outcomes.md`; a smaller
-# number of runs as its argument.
+# them, beside a test without privacy at one look. `Rscript bench/outcomes.R 2000 20261126 > bench/outcomes.md`:
+# the number of runs, and a seed with which nothing here was tuned.
 
 library(dpts)
-runs <- as.integer(c(commandArgs(TRUE), 300)[1])
+given <- as.numeric(commandArgs(TRUE))
+runs <- c(given, 300)[1]
+seed <- c(given[-1], 1)[1]
 count <- function(x) format(round(x), big.mark = ",", trim = TRUE)
 people <- function(s) sprintf("%s (%s)", count(s$mean), count(s$se))
 row <- function(...) cat("|", paste(c(...), collapse = " | "), "|\n")
@@ -14,9 +16,9 @@ head_of <- function(...) {
 scores <- function(means, sd, r2 = 0) arms_predicted(means, sd, r2)
 best <- c(0.55, 0.5, 0.45, 0.4, 0.35)
 
-cat("# Real outcomes: what the squares buy\n\n`Rscript bench/outcomes.R`: means over", runs,
-    "runs (standard errors). \"Coins\" is `outcome = \"binary\"`, which takes\nany reward for a coin. Scores are normal and clipped",
-    "to [0, 1].\n\n")
+cat(sprintf("# Real outcomes: what the squares buy\n\n`%s`: means over %s runs (standard errors). \"Coins\" is
+`outcome = \"binary\"`, which takes any reward for a coin. Scores are normal and clipped to [0, 1].\n\n",
+            paste(c("Rscript bench/outcomes.R", given), collapse = " "), count(runs)))
 
 # ---- effects ---------------------------------------------------------------------------------------
 cat("## Proof of an effect: `policy_randomised()`, two arms, error 0.05\n\nOne look: people of a t-test (of ANCOVA, where the",
@@ -24,7 +26,7 @@ cat("## Proof of an effect: `policy_randomised()`, two arms, error 0.05\n\nOne l
     "Best: the best of fixed blocks of 200, 300, 500, 1,000 and 1,500\npeople. Predictions are clipped to [0.3, 0.7].\n\n")
 one_look <- function(sd, effect, r2) 2 * stats::power.t.test(delta = effect, sd = sd * sqrt(1 - r2), power = 0.9, alternative = "one.sided")$n
 identify <- function(arms, policies, error = 0.05) {
-  summary(dpts_identify(arms, policies, error = error, runs = runs, seed = 1, limit = 3e5))
+  summary(dpts_identify(arms, policies, error = error, runs = runs, seed = seed, limit = 3e5))
 }
 # The mean of the default blocks, and the least of the fixed ones
 effect_of <- function(arms, ...) {
@@ -70,7 +72,7 @@ for (name in c("sd 0.1", "sd 0.3", "0 or 1")) {
     both <- lapply(c(binary = "binary", continuous = "continuous"), function(outcome) {
       policy_gaussian_imed(c(budgets[[budget]], Inf)[1], outcome = outcome)
     })
-    sim <- dpts_simulate(problems[[name]], both, 1e5, runs = runs, seed = 1, record = I(1e5))
+    sim <- dpts_simulate(problems[[name]], both, 1e5, runs = runs, seed = seed, record = I(1e5))
     regret <- split(sim$regret, sim$policy)
     row(name, budget, vapply(regret, function(x) sprintf("%.1f (%.1f)", mean(x), stats::sd(x) / sqrt(runs)), ""))
   }
