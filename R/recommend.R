@@ -89,8 +89,8 @@
 #'   (`"mean"`), or fewer bad runs for somewhat more regret (`"safe"`).
 #' @param k Number of arms of the panel: a whole number, at least 2.
 #' @param level Confidence level of intervals and of `standing`: a number in (0, 1).
-#' @param race Whether to stop candidates early that are clearly worse than the best. After 5, 8, 12, 17,
-#'   26, ... runs (5 times powers of 1.5, rounded up) a candidate stops if its regret is significantly above
+#' @param race Whether to stop candidates early that are clearly worse than the best. After 3, 5, 7, 11, 16,
+#'   23, ... runs (3 times powers of 1.5, rounded up) a candidate stops if its regret is significantly above
 #'   1.5 times that of the best so far. The test: the interval of this difference, run by run (see
 #'   [summary.dpts_simulation()]), lies above 0 at a level of 1 - `level`, divided by the number of tests. So
 #'   the best candidate stops early with probability about 1 - `level` at most. The factor 1.5 protects

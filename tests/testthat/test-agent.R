@@ -44,9 +44,11 @@ test_that("each report is answered by itself, and the good ones are kept, in eve
     turn(3601)
     two <- agent_choose(agent, 4)$ticket
     agent_reward(agent, two[1], 1)
-    answers <- agent_reward(agent, c(two[1], two[2], two[1], strrep("a", 32), two[2], old, two[2], "nobody's"),
+    answers <- agent_reward(agent, c(two[1], two[2], two[1], strrep("a", 32), two[2], old, two[2],
+                                     "nobody's"),
                             c(0, 1, 1, 1, 1, 1, 0, 1))
-    expect_equal(answers$status, c("refused", "used", "known", "unknown", "known", "late", "refused", "unknown"))
+    expect_equal(answers$status, c("refused", "used", "known", "unknown", "known", "late", "refused",
+                                   "unknown"))
     expect_equal(sum(pulls(agent)$outstanding), 2)
     # What was refused is not in the store: the first report still is the one that counts.
     expect_equal(agent_reward(agent, two[1:2], 1)$status, c("known", "known"))
@@ -92,7 +94,8 @@ test_that("deadlines: a reward is used then and not before, and a missing one co
 })
 
 test_that("after the deadline nobody is told who had answered, in every store, with and without releases", {
-  for (policy in list(policy_gaussian_imed(1, first = 1), policy_gaussian_imed(1, first = 50), policy_ts_gaussian())) {
+  for (policy in list(policy_gaussian_imed(1, first = 1), policy_gaussian_imed(1, first = 50),
+                      policy_ts_gaussian())) {
     each_store(function(store) {
       if (!is.null(store) && identical(policy$args$first, 50)) return()
       turn <- test_clock()
@@ -109,6 +112,17 @@ test_that("after the deadline nobody is told who had answered, in every store, w
       agent_close(agent)
     })
   }
+})
+
+test_that("a choice that is no round of the policy is said so where answers are protected, too", {
+  turn <- test_clock()
+  agent <- dpts_agent(policy_gaussian_imed(1, first = 50), 2, use = "deadline", deadline = hours(1),
+                      max_per_person = 1)
+  x <- agent_choose(agent, 3, person = c("ann", "ann", "bob"))
+  agent_reward(agent, x$ticket, 1)
+  expect_equal(dpts_history(agent)$status, c("open", "beyond", "open"))
+  turn(3601)
+  expect_equal(dpts_history(agent)$status, c("resolved", "beyond", "resolved"))
 })
 
 test_that("missing rewards enter the sums with their value", {
@@ -168,7 +182,7 @@ test_that("a clock that went back: the agent keeps its own time, and says so onc
   })
 })
 
-test_that("a clock far ahead is refused until it is confirmed, and one that was believed is mended: nothing open is lost", {
+test_that("a clock far ahead is refused until confirmed, and one that was believed is mended: nothing is lost", {
   each_store(function(store) {
     turn <- test_clock()
     agent <- dpts_agent(batch_policy(), 2, store, use = "deadline", deadline = hours(48))
@@ -215,7 +229,7 @@ test_that("a clock far ahead is refused until it is confirmed, and one that was 
   })
 })
 
-test_that("a process that has waited itself believes the clock, and the page counts hours anew after a mended one", {
+test_that("a process that has waited believes the clock, and the page counts hours anew after a mended one", {
   turn <- test_clock()
   agent <- dpts_agent(policy_randomised(1, block = 10), 2, use = "arrival")
   agent_choose(agent, 30)
@@ -306,7 +320,8 @@ test_that("persons are hashed with the agent's own key", {
   # HMAC-SHA256, by hand
   pad <- function(x) xor(c(as.raw(1:32), raw(32)), as.raw(rep(x, 64)))
   inner <- openssl::sha256(c(pad(0x36), charToRaw("ann")))
-  expect_identical(one, paste0(as.character(as.raw(openssl::sha256(c(pad(0x5c), as.raw(inner))))), collapse = ""))
+  expect_identical(one, paste0(as.character(as.raw(openssl::sha256(c(pad(0x5c), as.raw(inner))))),
+                               collapse = ""))
   keys <- replicate(2, dpts_agent(policy_uniform(), 2, use = "arrival")$terms$key)
   expect_false(identical(keys[, 1], keys[, 2]))
 })
@@ -367,12 +382,13 @@ test_that("where each person has one ticket it is the person who counts, and not
     ann <- agent_choose(agent, person = "ann", key = "k")
     bob <- agent_choose(agent, person = "bob", key = "k")
     expect_true(ann$ticket != bob$ticket && bob$t == 2)
-    expect_identical(agent_choose(agent, 2, person = c("bob", "ann"), key = "k")$ticket, c(bob$ticket, ann$ticket))
+    expect_identical(agent_choose(agent, 2, person = c("bob", "ann"), key = "k")$ticket,
+                     c(bob$ticket, ann$ticket))
     agent_close(agent)
   })
 })
 
-test_that("the tickets of a key come in the order of the choices, whatever became of them since, in every store", {
+test_that("tickets of a key come in the order of the choices, whatever became of them since, in every store", {
   each_store(function(store) {
     agent <- dpts_agent(batch_policy(), c("a", "b", "c"), store, use = "arrival", keep_rewards = TRUE)
     x <- agent_choose(agent, 7, key = "k")
@@ -441,10 +457,12 @@ test_that("an agent that was restored beyond its budget learns nothing more and 
       agent_restored(agent)
       expect_output(print(agent), "going back to an old copy")
       expect_output(print(agent), "beyond its budget: nothing more is learned")
-      expect_output(print(agent), format(privacy_compose(policy_gaussian_imed(1), policy_gaussian_imed(1))), fixed = TRUE)
+      expect_output(print(agent), format(privacy_compose(policy_gaussian_imed(1), policy_gaussian_imed(1))),
+                    fixed = TRUE)
       status <- dpts:::api_status(agent)
       expect_false(status$learning)
-      expect_match(status$guarantee, format(privacy_compose(policy_gaussian_imed(1), policy_gaussian_imed(1))), fixed = TRUE)
+      expect_match(status$guarantee, format(privacy_compose(policy_gaussian_imed(1),
+                                                            policy_gaussian_imed(1))), fixed = TRUE)
       releases <- agent$store$count("release")
       y <- agent_choose(agent, 3)
       expect_true(all(is.na(y$t)))
@@ -468,7 +486,8 @@ test_that("an agent that was restored beyond its budget learns nothing more and 
 
 test_that("an agent goes on where it was after a restart, in every store that stays", {
   skip_if_not_installed("RSQLite")
-  for (policy in list(batch_policy(), policy_ucb1(), greedy_policy(), policy_restart(policy_local(greedy_policy(), 1), 33),
+  for (policy in list(batch_policy(), policy_ucb1(), greedy_policy(),
+                      policy_restart(policy_local(greedy_policy(), 1), 33),
                       policy_local(policy_ucb1(), 1), policy_restart(batch_policy(), 20))) {
     file <- withr::local_tempfile(fileext = ".sqlite")
     agent <- dpts_agent(policy, c("a", "b"), file, use = "arrival")
@@ -549,8 +568,10 @@ test_that("a policy in R finds a generator that nobody knows, and a new one in e
                             1
                           })
   agent <- dpts_agent(policy, 2, use = "arrival")
-  declares <- policy_custom("declares", policy$start, policy$choose, policy$update, guarantee = privacy_pure(1))
-  expect_match(format(dpts_agent(declares, 2, use = "arrival"))[2], "1-DP for a reward, as declared; its noise is R's own")
+  declares <- policy_custom("declares", policy$start, policy$choose, policy$update,
+                            guarantee = privacy_pure(1))
+  expect_match(format(dpts_agent(declares, 2, use = "arrival"))[2],
+               "1-DP for a reward, as declared; its noise is R's own")
   withr::with_seed(1, agent_choose(agent, 40))
   seeds <- notes()
   # The Mersenne twister, inversion and rejection; all its words are mixed before the first draw.
@@ -608,7 +629,8 @@ test_that("two handles on one store see each other's changes", {
   each_store(function(store) {
     if (is.null(store)) return()
     a <- dpts_agent(batch_policy(), 3, store, use = "arrival")
-    b <- if (is.character(store)) agent_open(store) else agent_open(postgres_connection(attr(store, "schema")))
+    b <- if (is.character(store)) agent_open(store) else
+      agent_open(postgres_connection(attr(store, "schema")))
     for (i in 1:3) {
       x <- agent_choose(a)
       y <- agent_choose(b)
@@ -634,7 +656,8 @@ test_that("a handle that is behind is no worse: its rewards and reports are thos
   each_store(function(store) {
     if (is.null(store)) return()
     a <- dpts_agent(strict, 2, store, use = "arrival", horizon = 20)
-    b <- if (is.character(store)) agent_open(store) else agent_open(postgres_connection(attr(store, "schema")))
+    b <- if (is.character(store)) agent_open(store) else
+      agent_open(postgres_connection(attr(store, "schema")))
     agent_choose(a)
     x <- agent_choose(b, 5)
     expect_equal(agent_reward(a, x$ticket, 1)$status, rep("used", 5))
@@ -660,7 +683,8 @@ test_that("a policy in R that reports is the same for every process of its store
       state
     },
     report = function(state, arm) {
-      if (state$n[arm] > 0) list(rewards = state$n[arm], sum = state$sum[arm], kind = "Laplace", scale = 1, terms = 1)
+      if (state$n[arm] > 0) list(rewards = state$n[arm], sum = state$sum[arm], kind = "Laplace", scale = 1,
+                                 terms = 1)
     },
     guarantee = privacy_pure(1)
   )
@@ -703,10 +727,12 @@ test_that("a policy in R runs, and its mistakes are told", {
   broken <- greedy_policy()
   broken$choose <- function(state, round) 7
   agent <- dpts_agent(broken, 3, use = "arrival")
-  expect_error(agent_choose(agent), "\"greedy\" failed in round 1.*1, 2 or 3, not 7", class = "dpts_error_callback")
+  expect_error(agent_choose(agent), "\"greedy\" failed in round 1.*1, 2 or 3, not 7",
+               class = "dpts_error_callback")
   broken$choose <- function(state, round) stop("no idea")
   agent <- dpts_agent(broken, 3, use = "arrival")
-  expect_error(agent_choose(agent), "`choose\\(\\)` of policy \"greedy\" failed in round 1.*no idea", class = "dpts_error_callback")
+  expect_error(agent_choose(agent), "`choose\\(\\)` of policy \"greedy\" failed in round 1.*no idea",
+               class = "dpts_error_callback")
   expect_equal(nrow(dpts_history(agent)), 0)
 })
 
@@ -750,13 +776,16 @@ test_that("bad input is named", {
   bad(policy_ucb1(), 2, use = "arrival", max_per_person = 0)
   bad(policy_ucb1(), 2, use = "arrival", keep_rewards = NA)
   bad(policy_ucb1(), 2, 7, use = "arrival")
-  if (rlang::is_installed(c("DBI", "RSQLite"))) bad(policy_ucb1(), 2, "/no/such/folder/x.sqlite", use = "arrival")
+  if (rlang::is_installed(c("DBI", "RSQLite")))
+    bad(policy_ucb1(), 2, "/no/such/folder/x.sqlite", use = "arrival")
   bad(policy_ucb1(), 2, use = "arrival", budget = privacy_gdp(1))
   bad(policy_gaussian_imed(2), 2, use = "arrival", budget = privacy_gdp(1))
-  if (rlang::is_installed("openssl")) bad(policy_gaussian_imed(1), 2, use = "arrival", budget = privacy_gdp(1), max_per_person = 2)
+  if (rlang::is_installed("openssl")) bad(policy_gaussian_imed(1), 2, use = "arrival",
+                                          budget = privacy_gdp(1), max_per_person = 2)
   bad(policy_mt_ucb(1), 2, use = "arrival") # needs a horizon
   bad(policy_ts_gaussian(), 2, use = "arrival")
-  if (rlang::is_installed(c("DBI", "RSQLite"))) expect_error(agent_open("/no/such/file.sqlite"), class = "dpts_error_input")
+  if (rlang::is_installed(c("DBI", "RSQLite")))
+    expect_error(agent_open("/no/such/file.sqlite"), class = "dpts_error_input")
   expect_error(agent_open(NULL), class = "dpts_error_input")
   expect_error(agent_choose("agent"), class = "dpts_error_input")
   agent <- dpts_agent(policy_ts_gaussian(), 2, horizon = 3, use = "arrival",
@@ -795,7 +824,8 @@ test_that("every policy that may run live does, through many releases", {
     if (agent$releases) expect_gt(min(seen$releases), 0)
     known <- which(seen$rewards > 0)
     expect_true(all(seen$lower[known] <= seen$mean[known] & seen$mean[known] <= seen$upper[known]))
-    # Rewards are uniform up to twice these. Arms and noise are live: no interval at 1e-11 may miss, and at 95% few.
+    # Rewards are uniform up to twice these. Arms and noise are live: no interval at 1e-11 may miss, and at
+    # 95% few.
     covers <- function(seen) (seen$lower < c(0.2, 0.5, 0.8) / 2 & seen$upper > c(0.2, 0.5, 0.8) / 2)[known]
     expect_true(all(covers(estimates(agent, level = 1 - 1e-11))))
     covered <- c(covered, covers(seen))

@@ -77,7 +77,8 @@ test_that("a late reward of policy_forget() weighs by the age of its pull", {
     weight <- 0.9^(max((seq_len(n) + delays)[come]) - come)
     counts <- vapply(1:2, function(a) sum(weight[arm[come] == a]), 0)
     sums <- vapply(1:2, function(a) sum((weight * rewards[cbind(come, arm[come])])[arm[come] == a]), 0)
-    expect_identical(arm[t], which.max((sums + sqrt(policy$params$width * log(max(1, sum(counts))) * counts)) / counts))
+    wide <- sqrt(policy$params$width * log(max(1, sum(counts))) * counts)
+    expect_identical(arm[t], which.max((sums + wide) / counts))
   }
 })
 
@@ -104,7 +105,8 @@ test_that("a batch that is skipped is the same as its rounds", {
 test_that("policy_detect() is the policy while nothing changes, and a new one after", {
   n <- 1500
   same <- withr::with_seed(2, matrix(rbinom(2 * n, 1, rep(c(0.8, 0.3), each = n)), n))
-  for (inner in list(policy_dp_imed(2, ratio = 1.2), policy_ucb1(), policy_forget(window = 400, mu = 2, batch = 10))) {
+  for (inner in list(policy_dp_imed(2, ratio = 1.2), policy_ucb1(),
+                     policy_forget(window = 400, mu = 2, batch = 10))) {
     out <- run_script(policy_detect(inner, explore = 0), 2, rep(NA, n), same)
     expect_identical(out$arm, run_script(inner, 2, rep(NA, n), same)$arm)
   }
@@ -165,9 +167,22 @@ test_that("a new life of policy_detect() does not use rewards of pulls before it
   expect_true(any(lives))
 })
 
+test_that("a new life of policy_detect() begins with the next round, at each delay", {
+  n <- 200
+  for (delay in 0:3) for (inner in list(policy_ucb1(), policy_forget(window = 1e5, mu = 1e4, batch = 1))) {
+    out <- run_script(policy_detect(inner, explore = 0), 2, rep(1, n), rep(1:0, each = n / 2),
+                      delays = rep(delay, n), ask = TRUE)
+    # Nothing is known until the first reward of a life has come: its delay and one round.
+    blank <- which(out$said == out$said[1])
+    expect_identical(blank, c(seq_len(delay + 1), max(blank) - delay:0))
+    expect_gt(max(blank), n / 2 + delay)
+  }
+})
+
 test_that("false alarms are as rare as promised", {
   arms <- arms_bernoulli(c(0.5, 0.5))
-  sim <- dpts_simulate(arms, policy_detect(policy_forget(window = 1e5, epsilon = 1, batch = 20), delta = 0.1), 2000, runs = 100,
+  sim <- dpts_simulate(arms, policy_detect(policy_forget(window = 1e5, epsilon = 1, batch = 20), delta = 0.1),
+                       2000, runs = 100,
                        seed = 3, record = I(2000))
   n <- estimates(sim)
   total <- tapply(n$rewards, n$run, sum)
