@@ -18,7 +18,8 @@
 #' @returns A tibble with one row per claim, which prints as text:
 #'   * `claim`: the claim, in our words;
 #'   * `margin`: how far it holds, in units of reward (regret) or of epsilon (privacy
-#'     curves); negative if it fails;
+#'     curves); negative if it fails, `NA` if it compares rounds that were not recorded (see `record` in
+#'     [dpts_reproduce()]);
 #'   * `se`: the margin's standard error over runs (for a replay, that of a finite log too); 0 where nothing
 #'     is simulated, `NA` where all runs but two at most have the same margin, which says nothing about other
 #'     runs;
@@ -72,6 +73,7 @@ claim <- function(text, measure) list(text = text, measure = measure)
 
 # Mean of a margin over runs, and its standard error, which runs that are alike do not show
 over_runs <- function(d) {
+  if (anyNA(d)) return(c(NA_real_, NA_real_))
   alike <- group_stats(d, rep(1, length(d)))$alike
   c(mean(d), if (alike) NA_real_ else stats::sd(d) / sqrt(length(d)))
 }
@@ -87,10 +89,17 @@ least <- function(margins) {
   both[, order(z, both[1, ], na.last = FALSE)[1]]
 }
 
-# Cumulative regret at (or just before) a round, one row per run, one column per policy
+# The last recorded round that is no later than `round`; NA if that is over a fifth earlier, as with few `record`s
+recorded_by <- function(x, round) {
+  t <- max(x$t[x$t <= round], 0)
+  if (t < 0.8 * round) NA_real_ else t
+}
+
+# Cumulative regret at (or just before) a round, one row per run, one column per policy; NA if it was not recorded
 regret_at <- function(x, round = max(x$t)) {
-  t <- max(x$t[x$t <= round])
+  t <- recorded_by(x, round)
   policies <- levels(x$policy)
+  if (is.na(t)) return(matrix(NA_real_, 1, length(policies), dimnames = list(NULL, policies)))
   x <- as.data.frame(x)[x$t == t, ]
   x <- x[order(match(x$policy, policies), x$run), ]
   matrix(x$regret, ncol = length(policies), dimnames = list(NULL, policies))
@@ -148,8 +157,8 @@ claims_ou_over_time <- function() {
   pre <- function(x, settings, at) settings$prepulls[at] * n_arms(shared(x, "experiment")$arms)
   # Regret per round in the pre-pulls and after them, one row per run
   per_round <- function(x, settings, at) {
-    end <- max(c(x$t[x$t <= pre(x, settings, at)], 0))
-    early <- if (end > 0) regret_at(x, end)[, at] else 0
+    end <- recorded_by(x, pre(x, settings, at))
+    early <- if (is.na(end)) NA_real_ else if (end > 0) regret_at(x, end)[, at] else 0
     list(early = early / end, late = (regret_at(x)[, at] - early) / (max(x$t) - end))
   }
   list(
@@ -173,8 +182,8 @@ claims_ou_over_time <- function() {
             at_each_mu(settings, function(at) {
               at <- rev(at)[1]
               mean_until <- function(round) {
-                t <- max(c(x$t[x$t <= round], min(x$t)))
-                regret_at(x, t)[, at] / t
+                t <- recorded_by(x, round)
+                if (is.na(t)) NA_real_ else regret_at(x, t)[, at] / t
               }
               whole <- pre(x, settings, at)
               d <- mean_until(whole) - mean_until(whole / 2)
@@ -192,7 +201,8 @@ claims_ou_over_time <- function() {
                 "per round is over 80% of the uniform policy's."),
           function(x, regret, settings) {
             at <- by_mu(settings)[[1]][1]
-            from <- max(x$t[x$t <= 0.9 * max(x$t)])
+            from <- recorded_by(x, 0.9 * max(x$t))
+            if (is.na(from)) return(c(NA, NA))
             late <- (regret[, at] - regret_at(x, from)[, at]) / (max(x$t) - from)
             means <- shared(x, "experiment")$arms$mean
             over_runs(late - 0.8 * mean(max(means) - means))

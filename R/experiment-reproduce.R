@@ -10,8 +10,10 @@
 #' @param ... Parameters that the paper leaves open, passed to [dpts_experiment()].
 #' @param runs How many runs, or the run numbers themselves; `NULL` for the experiment's own.
 #' @param seed A whole number, or `NULL` to take one from R's generator.
-#' @param record,threads,progress,checkpoint As in [dpts_simulate()]; only the kinds that simulate use
-#'   them, and `"tuning"` records the last round alone.
+#' @param record How many rounds of a `"simulation"` to record, as in [dpts_simulate()]; 1 is the last round
+#'   alone. To a number above 1 the last round of each pre-pulling phase is added, which [claims()] compares.
+#'   `"tuning"` records the last round alone.
+#' @param threads,progress,checkpoint As in [dpts_simulate()]; only the kinds that simulate use them.
 #' @returns A tibble of class `dpts_reproduction`. Its columns depend on the kind of the experiment:
 #'   * `"simulation"`: those of [dpts_simulate()], `policy`, `run`, `t`, `regret` (cumulative
 #'     pseudo-regret, in units of reward), `reward`;
@@ -77,7 +79,6 @@ with_settings <- function(x, settings) {
 }
 
 reproduce_simulation <- function(experiment, runs, seed, record, threads, progress, checkpoint) {
-  # The end of each pre-pulling phase is seen too; `record = 1` is the last round alone.
   record <- if (is_count_argument(record) && check_count(record) > 1) {
     at <- record_rounds(check_count(record, 1), experiment$horizon)
     pre <- vapply(experiment$policies, function(p) p$rounds_per_arm, 0) * n_arms(experiment$arms)

@@ -125,6 +125,25 @@ test_that("a reproduction is the simulation it describes", {
   expect_equal(one$regret, x$regret[x$run == 2])
 })
 
+test_that("`record` keeps what it says, and a claim about rounds that were not recorded has no margin", {
+  whole <- dpts_reproduce("ou-2", mu = 5, prepulls = c(0, 9, 49), horizon = 4000, runs = 4)
+  last <- dpts_reproduce("ou-2", mu = 5, prepulls = c(0, 9, 49), horizon = 4000, runs = 4, record = 1)
+  few <- dpts_reproduce("ou-2", mu = 5, prepulls = c(0, 9, 49), horizon = 4000, runs = 4, record = 2)
+  expect_equal(unique(last$t), 4000)
+  expect_equal(unique(few$t), c(1, 45, 245, 4000)) # 9 and 49 pulls of five arms each
+  expect_equal(last$regret, whole$regret[whole$t == 4000])
+  expect_silent(held <- claims(last))
+  # Only the regret at the end and the parameters are known: of seven claims the first two and the last
+  expect_equal(is.na(held$margin), c(FALSE, FALSE, TRUE, TRUE, TRUE, TRUE, FALSE))
+  expect_equal(held[c(1, 2, 7), ], claims(whole)[c(1, 2, 7), ])
+  # The end of the pre-pulls is there, the middle of them and nine tenths of the horizon are not.
+  few <- claims(few)
+  expect_equal(is.na(few$margin), c(FALSE, FALSE, FALSE, TRUE, FALSE, TRUE, FALSE))
+  expect_equal(few[c(3, 5), ], claims(whole)[c(3, 5), ])
+  expect_silent(held <- claims(dpts_reproduce("mt-1", horizon = 500, runs = 3, record = 1)))
+  expect_true(all(is.na(held$margin[grepl("saturates", held$claim)])))
+})
+
 test_that("curves of Figure 1, 6 and 7 are the theorems", {
   x <- dpts_reproduce("ou-1", prepulls = c(0, 9), variance_scale = c(1, 10), delta = c(1e-3, 1e-6))
   # Theorem 4 at the epsilon returned: delta(epsilon) = Phi(-e / m + m / 2) -
