@@ -89,13 +89,13 @@ least <- function(margins) {
   both[, order(z, both[1, ], na.last = FALSE)[1]]
 }
 
-# The last recorded round that is no later than `round`; NA if that is over a fifth earlier, as with few `record`s
+# The last recorded round up to `round`; NA if that is over a fifth earlier, as where few were recorded
 recorded_by <- function(x, round) {
   t <- max(x$t[x$t <= round], 0)
   if (t < 0.8 * round) NA_real_ else t
 }
 
-# Cumulative regret at (or just before) a round, one row per run, one column per policy; NA if it was not recorded
+# Cumulative regret by a round, one row per run, one column per policy; NA if it was not recorded
 regret_at <- function(x, round = max(x$t)) {
   t <- recorded_by(x, round)
   policies <- levels(x$policy)
