@@ -150,7 +150,8 @@ agent_table <- function(agent, outcome = 0L, planned = NA_real_) {
                                     event = "end")))
   }
   if (flip_of(policy) > 0) {
-    more <- c(more, list(open_bits(1, rows, seen$report$rewards, seen$report$sum, sum(seen$pulls))))
+    bits <- session_report(agent$session)
+    more <- c(more, list(open_bits(1, rows, bits[1, ], bits[2, ], sum(seen$pulls))))
   }
   # As arms are added, the chance of an arm among two does not fall, but for a control's. `floor` remains that
   # of the beginning: a later one would change the bets on past blocks.

@@ -10,9 +10,9 @@
 #' called `"north: control"`; in [dpts_releases()], and in all that is concluded from it, they are the arms of
 #' the strata, and there is a column `stratum`.
 #'
-#' A policy must release each reward in one noisy sum, and be written in C. [dpts_recommend()] ranks such
-#' policies by their regret. [dpts_identify()] and [dpts_plan()] do not take strata: simulate with `history =
-#' TRUE`, and ask [verdict()] for the round in which it was reached.
+#' A policy must release each reward in one noisy sum, and be written in C. For conclusions
+#' ([dpts_identify()], [dpts_plan()], [dpts_recommend()] with a `goal` other than regret) it must also
+#' randomise: by means, which differ between strata, nothing is proved.
 #'
 #' @param ... Arms that do not change, by the names of their strata: the same number of arms, of the same
 #'   names and the same range of rewards.
@@ -25,6 +25,7 @@
 #' sim <- dpts_simulate(arms, policy_randomised(mu = 1), 3000, runs = 2, seed = 1, history = TRUE)
 #' verdict(sim)
 #' effects(sim, by = "stratum")
+#' dpts_plan(policy_randomised(mu = 1), arms, people = 800, runs = 50, seed = 1)
 #' @export
 arms_strata <- function(..., share = NULL) {
   parts <- list(...)
@@ -60,10 +61,33 @@ arms_strata <- function(..., share = NULL) {
 # How many strata there are
 strata_in <- function(arms) if (world_kind(arms) == "strata") arms$world$strata else 1
 
-refuse_strata <- function(arms, arg) {
-  if (strata_in(arms) > 1) {
-    abort_input(arg, "`%s` must have no strata: `dpts_simulate()` runs them.", arg)
+# The names of the arms of one stratum, or of all
+labels_within <- function(arms) {
+  if (strata_in(arms) == 1) return(arm_labels(arms))
+  arms$world$arms %||% as.character(seq_len(n_arms(arms) / strata_in(arms)))
+}
+
+# The mean of each arm over the strata, by their shares
+means_over_strata <- function(arms) {
+  if (strata_in(arms) == 1) return(arms$mean)
+  as.vector(matrix(arms$mean, ncol = strata_in(arms)) %*% arms$world$share)
+}
+
+# What is concluded in strata rests on tosses.
+check_tossed <- function(policies, problem, arg) {
+  if (strata_in(problem) == 1) return(invisible())
+  for (name in names(policies)) {
+    why <- untossed(policies[[name]])
+    if (!is.null(why)) {
+      abort_input(arg, "`%s` must randomise people to arms where there are strata: policy \"%s\" %s.", arg,
+                  name, why, class = "dpts_error_verdict")
+    }
   }
+}
+
+# Why nothing is concluded from a policy in strata; NULL: it tosses people to arms
+untossed <- function(policy) {
+  if (!tosses_people(policy)) "is judged by means, and those of strata differ"
 }
 
 #' @export

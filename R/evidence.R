@@ -272,7 +272,7 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ..., a
 final_effects <- function(record, pairs, level, margin) {
   input <- released_whole(record, by_block = TRUE)
   inform_end(record, record$seen, sum(input$size))
-  found <- .Call(C_final_test, record$ever, input)
+  found <- .Call(C_final_test, record$ever, record$strata, input)
   own <- record$arms
   at <- function(i) found[cbind(own[pairs$arm] + record$ever * (own[pairs$rival] - 1), i)] # a matrix by pairs
   difference <- at(1)

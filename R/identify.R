@@ -18,6 +18,10 @@
 #' Policies that minimise regret starve the rivals of the best arm, so that their verdicts come late or never.
 #' [policy_top_two()] is made for early verdicts.
 #'
+#' Arms of [arms_strata()] need policies that randomise: the evidence of all strata multiplies, as
+#' [verdict()] has it. `correct` is then about the mean over strata, by their shares. Where different arms
+#' are best in different strata, a verdict is about the people so far, who may be of other shares.
+#'
 #' Random numbers are keyed as in [dpts_simulate()].
 #'
 #' @inheritParams dpts_simulate
@@ -60,9 +64,9 @@ dpts_identify <- function(arms, policies, error = 0.05, margin = 0, ..., limit =
   limit <- check_count(limit)
   for (problem in problems) {
     check_horizon(policies, n_arms(problem), limit)
-    refuse_strata(problem, "arms")
-    check_fit(policies, n_arms(problem), problem$contexts, "`arms`")
+    check_fit(policies, n_arms(problem), problem$contexts, "`arms`", strata_in(problem))
     check_steady(problem, "arms")
+    check_tossed(policies, problem, "policies")
   }
   check_concludes(policies, error, margin)
   inform_coins(policies, problems)
@@ -86,7 +90,7 @@ gather_identification <- function(job, chunks, limit, several) {
   found <- lapply(joined, `[[`, "verdict")
   arms <- rep(lapply(job$problems, `[[`, "arms"), each = length(job$policies))
   gap <- unlist(Map(function(arms, found) {
-    mean <- arm_means(arms, 1)[1, ]
+    mean <- if (strata_in(arms) > 1) means_over_strata(arms) else arm_means(arms, 1)[1, ]
     (max(mean) - mean[found[2, ]]) / diff(arms$range)
   }, arms, found), use.names = FALSE)
   columns <- do.call(cbind, found)
@@ -140,7 +144,7 @@ tbl_sum.dpts_identification <- function(x, ...) {
 #'   * `undecided`: the share of runs without a verdict;
 #'   * `bound`: the least mean of people that any policy of this epsilon needs (Jourdan and Azize 2025), for
 #'     arms of 0 and 1. For policies without epsilon it is the bound for all policies, private or not. `NA`
-#'     for other arms, with a margin, or where several arms are best.
+#'     for other arms, in strata, with a margin, or where several arms are best.
 #'
 #'   `autoplot()`: a ggplot with a panel for each problem if there are several.
 #' @references Jourdan, M. and Azize, A. (2025). Optimal Best Arm Identification under Differential Privacy.
@@ -181,7 +185,9 @@ summary.dpts_identification <- function(object, ...) {
 # The lower bound for the policy and the problem of a row
 lower_bound_of <- function(x, row) {
   arms <- problems_of(x)[[if (has_problems(x)) as.character(x$problem[row]) else 1]]$arms
-  if (shared(x, "margin") > 0 || !all(arms$distribution == "bernoulli")) return(NA_real_)
+  if (shared(x, "margin") > 0 || !all(arms$distribution == "bernoulli") || strata_in(arms) > 1) {
+    return(NA_real_)
+  }
   guarantee <- policies(x)[[as.character(x$policy[row])]]$guarantee
   epsilon <- form(guarantee, "epsilon", conditions(shared(x, "limit"), n_arms(arms)))
   people_bound(arms$mean, if (isTRUE(epsilon > 0)) epsilon else Inf, shared(x, "error"))

@@ -51,6 +51,21 @@
 #' [summary()][summary.dpts_plan] has the numbers by evidence for all designs: those of an experiment that you
 #' may look at, and stop, at every release.
 #'
+#' @section Strata:
+#' Scenarios of [arms_strata()] are planned as an agent with `strata` is analysed, by [effects()] with
+#' `at = "end"`: arms are compared within each stratum, and the differences are weighed by the people of the
+#' strata. (A sequence of blocks with the same probabilities, above, is then one of blocks of the same
+#' stratum.) Designs must randomise, since by means strata prove nothing. The truth is about the people who
+#' came: a false claim is one that is wrong of them.
+#'
+#' With `by = "stratum"` each stratum is analysed by itself, as by [effects()] with the same `by`: there is a
+#' row for each, in a column `stratum`. Each has the family-wise error rate `error` over the number of strata,
+#' so that all claims together have `error`. Without `people` the number is found at which each stratum in
+#' which there is a difference has its `power`. `people` and `longest_run` are of the whole experiment,
+#' `counted` is the mean number of people in the stratum, and all other columns are of this stratum.
+#'
+#' `visits`, `outcomes` and `futility` cannot be planned with strata.
+#'
 #' @section People who come again:
 #' With `visits = c(5, 60)` people come in groups of 60, each person five times: all 60 in turn, and so again,
 #' so that two visits of a person are 60 visits apart. Then the next group comes. With `visits = 5` all people
@@ -102,6 +117,8 @@
 #' @param control An arm, by name or number, with which the others are compared; `NULL`: all with all.
 #' @param error Family-wise error rate: the probability that anything false is claimed, a number in (0, 1).
 #' @param delay,batch How late rewards come, as in [dpts_simulate()].
+#' @param by `"stratum"`: claims and intervals for each stratum by itself; see Strata. `NULL`: over all
+#'   people.
 #' @param visits How often each person comes: a whole number, or two of them, how often and how many visits
 #'   apart; see People who come again.
 #' @param max_per_person Maximum number of visits of a person that count: a whole number, or `NULL` for all.
@@ -120,7 +137,8 @@
 #' @param limit Maximum number of people that is tried where `people` is `NULL`.
 #' @returns A tibble of class `dpts_plan`, one row for each design, scenario and number of people, with means
 #'   over runs:
-#'   * `design`, `scenario`: factors; `people`; `counted` (where people come again): visits that count;
+#'   * `design`, `scenario`: factors, and with `by` `stratum`; `people`; `counted`: visits that count (where
+#'     people come again), or people in the stratum (with `by`);
 #'   * `failures`: people less the means of the arms that they got (of arms that change: less their rewards),
 #'     scaled to \[0, 1\];
 #'   * `best`: share of runs in which the selected arm is truly best, by its mean over all people. The
@@ -176,14 +194,14 @@
 #' @export
 dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, error = 0.05, runs = 500,
                       seed = NULL, threads = getOption("dpts.threads", 1L), progress = interactive(),
-                      checkpoint = NULL, delay = 0, batch = 1, power = 0.9, limit = 1e5, visits = 1,
-                      max_per_person = NULL, outcomes = NULL, rates = NULL, correlation = 0, dropout = 0,
-                      missing = NULL, futility = NULL) {
+                      checkpoint = NULL, delay = 0, batch = 1, by = NULL, power = 0.9, limit = 1e5,
+                      visits = 1, max_per_person = NULL, outcomes = NULL, rates = NULL, correlation = 0,
+                      dropout = 0, missing = NULL, futility = NULL) {
   check_all_given()
   check_dots_empty(...)
   designs <- check_policies(designs)
   problems <- check_scenarios(scenarios)
-  control <- control_arm(control, arm_labels(problems[[1]]))
+  control <- control_arm(control, labels_within(problems[[1]]))
   error <- check_number(error, 0, 1, open = TRUE)
   power <- check_number(power, 0, 1, open = TRUE)
   limit <- check_count(limit, n_arms(problems[[1]]), 1e8)
@@ -192,10 +210,16 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, er
   most <- max(people, if (is.null(people)) limit) * visits$number
   for (problem in problems) {
     check_horizon(designs, n_arms(problem), min(people, limit))
-    refuse_strata(problem, "scenarios")
-    check_fit(designs, n_arms(problem), problem$contexts, "`scenarios`")
+    check_fit(designs, n_arms(problem), problem$contexts, "`scenarios`", strata_in(problem))
+    check_tossed(designs, problem, "designs")
     check_recorded(problem, most)
     check_again(visits, problem)
+  }
+  strata <- strata_in(problems[[1]])
+  check_by(by, problems[[1]])
+  if (strata > 1) {
+    if (!is.null(outcomes)) abort_arg("outcomes", "NULL with strata, in which guards are not simulated")
+    if (!is.null(futility)) abort_arg("futility", "NULL with strata, which a forecast does not know")
   }
   inform_coins(designs, problems)
   runs <- check_runs(runs)
@@ -206,14 +230,16 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, er
   delay <- check_delay(delay, most)
   batch <- check_count(batch)
   begin_stages(progress)
-  k <- n_arms(problems[[1]])
+  k <- n_arms(problems[[1]]) / strata
   for (design in designs) outcomes <- check_outcomes(outcomes, design, 0)
   answers <- list(outcomes = outcomes, rates = check_rates(rates, outcomes, names(problems), k),
-                  correlation = check_number(correlation, -1, 1), dropout = check_dropout(dropout, k),
+                  correlation = check_number(correlation, -1, 1),
+                  dropout = rep(check_dropout(dropout, k), strata),
                   missing = missing, futility = check_futility(futility, visits))
   problems_answer(answers, problems) # an error before any work
-  ask <- list(error = error, margin = 0, control = control %||% 0, signs = 2, claims = k - !is.null(control),
-              intervals = length(pairs_of(k, control)$arm))
+  ask <- list(error = error / if (is.null(by)) 1 else strata, margin = 0, control = control %||% 0, signs = 2,
+              claims = k - !is.null(control), intervals = length(pairs_of(k, control)$arm),
+              by_stratum = !is.null(by))
   begun <- FALSE
   play <- function(designs, at) {
     job <- plan_job(problems, designs, at, ask, runs, seed, threads, delay, batch, visits, answers)
@@ -229,7 +255,7 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, er
   new_plan(cells, designs, problems, list(control = control, error = error, delay = delay, batch = batch,
                                           runs = length(runs), power = if (is.null(people)) power,
                                           visits = if (comes_again(visits)) visits, outcomes = outcomes,
-                                          futility = futility), seed)
+                                          futility = futility, by = by), seed)
 }
 
 # How often people come, how far apart (Inf: when all have come), and how many visits count at most (Inf: all)
@@ -243,9 +269,15 @@ check_visits <- function(visits, max_per_person) {
 comes_again <- function(visits) visits$number > 1
 
 check_again <- function(visits, problem) {
-  if (comes_again(visits) && !is.null(problem$contexts)) {
-    abort_arg("visits", "1 for arms with contexts")
-  }
+  if (!comes_again(visits)) return(invisible())
+  if (!is.null(problem$contexts)) abort_arg("visits", "1 for arms with contexts")
+  if (strata_in(problem) > 1) abort_arg("visits", "1 with strata: each visit would be in another stratum")
+}
+
+check_by <- function(by, problem) {
+  if (is.null(by)) return(invisible())
+  check_choice(by, "stratum")
+  if (strata_in(problem) == 1) abort_arg("by", "NULL for arms without strata", by)
 }
 
 check_futility <- function(futility, visits) {
@@ -322,34 +354,47 @@ plan_cells <- function(job, checkpoint, progress) {
   warn_means(job, joined)
   n <- length(job$policies)
   unlist(lapply(seq_len(n), function(i) {
-    lapply(seq_along(job$problems), function(j) {
+    unlist(lapply(seq_along(job$problems), function(j) {
       at <- job$at[j, ]
-      c(list(design = names(job$policies)[i], scenario = at$scenario, people = at$people),
-        plan_cell(joined[[(j - 1) * n + i]], job$policies[[i]], job$problems[[j]], job))
-    })
+      problem <- job$problems[[j]]
+      strata <- if (job$ask$by_stratum) problem$arms$world$names
+      lapply(seq_len(max(1, length(strata))), function(part) {
+        c(list(design = names(job$policies)[i], scenario = at$scenario, people = at$people),
+          stratum = strata[part], plan_cell(joined[[(j - 1) * n + i]], job$policies[[i]], problem, job, part))
+      })
+    }), recursive = FALSE)
   }), recursive = FALSE)
 }
 
 # One cell: means over runs of what the observer "trial" has seen
 # `joined`: matrices with a column for each run: `trial`, see src/play_observer_trial.c, and `looks` of
 # looks_of()
-plan_cell <- function(joined, policy, problem, job) {
+# `part`: which stratum, where each is planned for by itself
+plan_cell <- function(joined, policy, problem, job, part = 1) {
   seen <- joined$trial
-  k <- n_arms(problem$arms)
+  all <- n_arms(problem$arms) # in all strata
+  strata <- strata_in(problem$arms)
+  k <- all / strata
   control <- if (job$ask$control > 0) job$ask$control
-  by_arm <- function(i) seen[4 + (i - 1) * k + seq_len(k), , drop = FALSE]
-  by_law <- function(i) seen[4 + 3 * k + (i - 1) * k^2 + seq_len(k^2), , drop = FALSE]
+  before <- 4 + 2 * all + (part - 1) * (k + 6 * k^2)
+  own <- if (job$ask$by_stratum) (part - 1) * k + seq_len(k) else seq_len(all)
+  by_law <- function(i) seen[before + k + (i - 1) * k^2 + seq_len(k^2), , drop = FALSE]
   by_pair <- function(i) by_law(i) / gap_of_sums(policy)
-  truth <- true_means(problem$arms, problem$horizon, job$seed, job$runs)
+  pulls <- seen[4 + own, , drop = FALSE]
+  each <- true_means(problem$arms, problem$horizon, job$seed, job$runs)[own, , drop = FALSE]
+  n <- colSums(pulls)
+  truth <- over_strata(each, pulls, k)
+  got <- over_strata(pulls, NULL, k)
   gaps <- truth[rep(seq_len(k), k), , drop = FALSE] - truth[rep(seq_len(k), each = k), , drop = FALSE]
   better <- beats(gaps, 1e-12, control)
   best <- max.col(t(truth), "first")
-  means <- by_arm(2)
+  means <- seen[4 + all + own, , drop = FALSE]
   estimate <- by_pair(2)
   se <- by_pair(3)
   tossed <- any(is.finite(estimate))
   concludes <- is.null(no_evidence(policy))
-  proved <- is.finite(by_arm(3))
+  proved_at <- seen[before + seq_len(k), , drop = FALSE]
+  proved <- is.finite(proved_at)
   if (tossed) {
     line <- function(p) noisy_quantile(1 - p, by_law(5), by_law(6))
     z <- pmin(estimate / se, by_law(4))
@@ -361,7 +406,7 @@ plan_cell <- function(joined, policy, problem, job) {
     claimed <- proved
     # What is private and says nothing of means shows which arm it prefers.
     open <- promises_nothing(policy$guarantee) || concludes || is_true_of(policy, "reports")
-    score <- if (open) means else by_arm(1)
+    score <- if (open) means else pulls
     lower <- by_pair(1)
     turned <- as.vector(t(matrix(seq_len(k^2), k)))
     hits <- plan_intervals(lower, -lower[turned, , drop = FALSE], gaps, control)
@@ -371,24 +416,35 @@ plan_cell <- function(joined, policy, problem, job) {
   runs <- seq_along(best)
   provable <- better[cbind(best, runs)]
   can <- function(x) if (tossed || concludes) x else NA_real_ * x
-  earned <- if (is_changing(problem$arms)) seen[1, ] else colSums(by_arm(1) * truth)
+  earned <- if (is_changing(problem$arms)) seen[1, ] else colSums(pulls * each)
   looked <- if (!is.null(joined$looks)) {
     harmful <- harmful_arms(matrix(problem$answers$rate, k, dimnames = list(NULL, names(problem$outcomes))),
                             problem$outcomes, policy$params$control)
     looks_cell(joined$looks, problem$horizon, harmful, claimed[cbind(best, runs)])
   }
   c(looked, list(
-    failures = problem$horizon - mean(earned),
+    failures = (if (job$ask$by_stratum) mean(n) else problem$horizon) - mean(earned),
     best = mean(truth[cbind(named, runs)] >= truth[cbind(best, runs)] - 1e-12),
     power = if (any(provable)) can(mean(claimed[cbind(best, runs)][provable])) else NA_real_,
     false_claims = can(mean(colSums(claimed & !better) > 0)), coverage = can(hits$coverage),
     width = can(hits$width * diff(problem$arms$range)), longest_run = mean(seen[2, ]),
-    provable = any(provable), counted = mean(seen[4, ]),
+    provable = any(provable), counted = if (job$ask$by_stratum) mean(n) else mean(seen[4, ]),
     test = if (tossed) "z-test" else if (concludes) "evidence" else NA_character_,
-    share = rowMeans(by_arm(1)) / problem$horizon, sd = apply(by_arm(1) / problem$horizon, 1, stats::sd),
+    share = rowMeans(got) / mean(n), sd = apply(got / rep(pmax(n, 1), each = k), 1, stats::sd),
     claimed = can(rowMeans(claimed)), proved = if (concludes) rowMeans(proved) else rep(NA_real_, k),
-    proved_at = apply(by_arm(3), 1, stats::median, na.rm = TRUE) + if (concludes) 0 else NA
+    proved_at = apply(proved_at, 1, stats::median, na.rm = TRUE) + if (concludes) 0 else NA
   ))
+}
+
+# Of rows for each arm in each stratum, the sums over strata; with the numbers of people in these rows, the
+# means over the people of all strata
+over_strata <- function(x, pulls, k) {
+  if (nrow(x) == k) return(x)
+  add <- function(x, at) unname(rowsum(x, at))
+  row <- seq_len(nrow(x)) - 1
+  if (is.null(pulls)) return(add(x, row %% k))
+  people <- add(pulls, row %/% k)
+  add(x * people[row %/% k + 1, ], row %% k) / rep(colSums(people), each = k)
 }
 
 # The mean of each arm over all people, scaled to [0, 1]: a column for each run
@@ -434,44 +490,56 @@ plan_intervals <- function(lower, upper, truth, control) {
 
 # The least number of people with which each design has its power in each scenario
 find_people <- function(play, designs, problems, power, limit) {
-  cell <- function(design, scenario, n) {
-    play(designs[design], data.frame(scenario = scenario, people = n, stringsAsFactors = FALSE))[[1]]
+  cells <- function(design, scenario, n) {
+    play(designs[design], data.frame(scenario = scenario, people = n, stringsAsFactors = FALSE))
   }
   unlist(lapply(names(designs), function(design) {
     least <- max(20, designs[[design]]$rounds_per_arm * n_arms(problems[[1]]))
     found <- lapply(stats::setNames(nm = names(problems)), function(scenario) {
-      least_people(function(n) cell(design, scenario, n), least, power, limit)
+      least_people(function(n) cells(design, scenario, n), least, power, limit)
     })
-    nothing <- vapply(found, function(one) !one$provable, NA)
-    most <- max(0, unlist(lapply(found[!nothing], `[[`, "people")), na.rm = TRUE)
+    nothing <- vapply(found, function(one) is.null(least_power(one)), NA)
+    most <- max(0, unlist(lapply(found[!nothing], people_at)), na.rm = TRUE)
     found[nothing] <- lapply(names(found)[nothing], function(scenario) {
-      if (most > 0) cell(design, scenario, most) else without_people(found[[scenario]])
+      if (most > 0) cells(design, scenario, most) else without_people(found[[scenario]])
     })
-    unname(found)
+    unlist(unname(found), recursive = FALSE)
   }), recursive = FALSE)
 }
 
-# `at`: The cell of so many people, a function.
+# The least power of those cells of one number of people, one of each stratum or of all people, in which there
+# is something to detect; NULL: in none
+least_power <- function(cells) {
+  power <- unlist(lapply(cells, function(cell) if (cell$provable) cell$power))
+  if (length(power)) min(power)
+}
+
+people_at <- function(cells) cells[[1]]$people
+
+# `at`: The cells of so many people, a function.
 least_people <- function(at, least, power, limit) {
   low <- least
-  now <- at(low)
-  if (!now$provable || is.na(now$power)) return(if (now$provable) without_people(now) else now)
-  reached <- now
-  while (reached$power < power) {
-    if (reached$people >= limit) return(without_people(reached))
-    low <- reached$people
+  reached <- at(low)
+  if (is.null(least_power(reached))) return(reached)
+  if (is.na(least_power(reached))) return(without_people(reached))
+  while (least_power(reached) < power) {
+    if (people_at(reached) >= limit) return(without_people(reached))
+    low <- people_at(reached)
     reached <- at(min(2 * low, limit))
   }
   # Power grows about as the root of people does.
-  while (reached$people > low * 1.02 + 1) {
-    now <- at(ceiling(sqrt(low * reached$people)))
-    if (now$power >= power) reached <- now else low <- now$people
+  while (people_at(reached) > low * 1.02 + 1) {
+    now <- at(ceiling(sqrt(low * people_at(reached))))
+    if (least_power(now) >= power) reached <- now else low <- people_at(now)
   }
   reached
 }
 
-without_people <- function(cell) {
-  cell[intersect(c(PLAN_NUMBERS, unlist(PLAN_LOOKS)), names(cell))] <- NA_real_
-  for (name in intersect(c(PLAN_BY_ARM, "paused_share", "paused_at"), names(cell))) cell[[name]][] <- NA_real_
-  cell
+without_people <- function(cells) {
+  lapply(cells, function(cell) {
+    cell[intersect(c(PLAN_NUMBERS, unlist(PLAN_LOOKS)), names(cell))] <- NA_real_
+    by_arm <- intersect(c(PLAN_BY_ARM, "paused_share", "paused_at"), names(cell))
+    for (name in by_arm) cell[[name]][] <- NA_real_
+    cell
+  })
 }

@@ -173,8 +173,9 @@ dpts_recommend <- function(budget, arms = NULL, horizon, ..., goal = c("regret",
   chosen <- candidate_policies(candidates, budget, horizon, n_arms(problems[[1]]) / strata, prefer, goal,
                                error, progress, if (all(coins %in% TRUE)) "binary" else "continuous",
                                problems[[1]]$contexts)
-  if (strata > 1 && is.null(candidates)) chosen <- with_strata(chosen)
+  if (strata > 1 && is.null(candidates)) chosen <- with_strata(chosen, goal)
   policies <- chosen$policies
+  if (goal != "regret") check_tossed(policies, problems[[1]], "candidates")
   setup <- list(budget = budget, horizon = horizon, arms = problems, panel = is.null(arms), goal = goal,
                 runs = length(runs), seed = seed, delay = delay, batch = batch)
 
@@ -202,9 +203,11 @@ dpts_recommend <- function(budget, arms = NULL, horizon, ..., goal = c("regret",
   new_recommendation(regret, policies, level, setup, chosen$dropped)
 }
 
-# Known candidates that can be played in strata
-with_strata <- function(chosen) {
-  why <- unlist(lapply(chosen$policies, no_strata))
+# Known candidates that can be played in strata, and from which something is concluded there
+with_strata <- function(chosen, goal) {
+  why <- unlist(lapply(chosen$policies, function(policy) {
+    no_strata(policy) %||% if (goal != "regret") untossed(policy)
+  }))
   if (length(why) == length(chosen$policies)) {
     abort_input("arms", "`arms` must have no strata: no candidate for this budget can be played in them.")
   }
@@ -272,6 +275,9 @@ check_problems <- function(arms, k) {
                 number_text(sizes[sizes != wanted][1]))
   }
   if (sizes[1] < 2) abort_arg("arms", "a problem with at least two arms")
+  if (length(unique(lapply(problems, function(problem) problem$world$names))) > 1) {
+    abort_arg("arms", "problems with the same strata, or all without")
+  }
   problems
 }
 

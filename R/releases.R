@@ -343,7 +343,11 @@ release_table <- function(keys, arms, rows, k, law, more = NULL, guarantees = NU
   v$stratum <- if (!is.null(strata)) stratum
   more <- vctrs::vec_rbind(!!!more)
   more <- vctrs::vec_rbind(more, first_rows(v, k, more))
-  if (nrow(more)) v <- add_rows(v, more)
+  if (nrow(more)) {
+    more$stratum <- if (is.null(strata)) 1 else (more$arm - 1) %/% k[more$run] + 1
+    more$arm <- more$arm - if (is.null(strata)) 0 else (more$stratum - 1) * k[more$run]
+    v <- add_rows(v, more)
+  }
   columns <- c(lapply(keys, function(key) by_appearance(key[v$run])),
                v[setdiff(names(v), c("run", "arm", "stratum"))],
                if (!is.null(strata)) list(stratum = by_appearance(factor(strata[v$stratum], strata))),
@@ -415,8 +419,7 @@ add_rows <- function(v, more) {
   none <- rep(NA_real_, nrow(more))
   last <- tapply(v$block, factor(v$run, seq_len(max(v$run, more$run))), max, default = 0)[more$run]
   open <- is.na(more$event) # each is a block of its own
-  new <- c(more, list(stratum = rep(1, nrow(more)),
-                      block = ifelse(open, last + stats::ave(none, more$run, FUN = seq_along), NA),
+  new <- c(more, list(block = ifelse(open, last + stats::ave(none, more$run, FUN = seq_along), NA),
                       terms = 0 * none %in% NA, chance = none, squares = none, whole = !open))
   v <- lapply(stats::setNames(nm = names(v)), function(name) c(v[[name]], new[[name]]))
   place <- ifelse(v$event %in% "begin", 0, ifelse(seq_along(v$t) > old, 2, 1))

@@ -11,28 +11,35 @@ new_plan <- function(cells, designs, problems, shared, seed) {
   now <- plays_r(designs) || holds_functions(problems)
   column <- function(name) vapply(cells, `[[`, cells[[1]][[name]][1], name)
   guards <- any(has_guard(shared$outcomes))
-  numbers <- c(setdiff(PLAN_NUMBERS, if (is.null(shared$visits)) "counted"),
+  numbers <- c(setdiff(PLAN_NUMBERS, if (is.null(shared$visits) && is.null(shared$by)) "counted"),
                if (guards) PLAN_LOOKS$guards, if (!is.null(shared$futility)) PLAN_LOOKS$futility)
   by_arm <- c(PLAN_BY_ARM, if (guards) c("paused_share", "paused_at"))
   design <- column("design")
+  strata <- if (!is.null(shared$by)) column("stratum")
   kept <- vctrs::new_data_frame(c(
-    list(scenario = column("scenario"), people = column("people") + 0, seed = rep(seed, length(cells)),
+    list(scenario = column("scenario")), if (!is.null(strata)) list(stratum = strata),
+    list(people = column("people") + 0, seed = rep(seed, length(cells)),
          test = column("test")),
     lapply(stats::setNames(nm = by_arm), function(name) lapply(cells, `[[`, name))
   ))
   by_design <- lapply(names(designs), function(name) vctrs::vec_slice(kept, design == name))
-  shared$arms <- arm_labels(problems[[1]])
+  shared$arms <- labels_within(problems[[1]])
   new_result(c(
     list(design = new_label(match(design, names(designs)), names(designs), designs, by_design,
                             Filter(Negate(is.null), shared), now),
          scenario = new_label(match(column("scenario"), names(problems)), names(problems), problems,
                               now = now)),
+    if (!is.null(strata)) list(stratum = factor(strata, problems[[1]]$world$names)),
     lapply(stats::setNames(nm = numbers), function(name) column(name) + 0)
   ), "dpts_plan")
 }
 
 #' @export
-result_key.dpts_plan <- function(x) c("design", "scenario", "people")
+result_key.dpts_plan <- function(x) plan_key(x)
+
+# The columns that say which design, of what scenario and stratum a row is; and its number of people
+plan_places <- function(x) c("design", "scenario", if (!is.null(shared(x, "by"))) "stratum")
+plan_key <- function(x) c(plan_places(x), "people")
 
 #' @export
 tbl_sum.dpts_plan <- function(x, ...) {
@@ -41,9 +48,10 @@ tbl_sum.dpts_plan <- function(x, ...) {
   c("Plan" = sprintf("%s, %s, %s each", count_noun(length(unique(x$design)), "design", "designs"),
                      count_noun(length(unique(x$scenario)), "scenario", "scenarios"),
                      count_noun(shared(x, "runs"), "run", "runs")),
-    "Claims" = sprintf("%s; family-wise error rate at most %s",
+    "Claims" = sprintf("%s%s; family-wise error rate at most %s",
                        if (is.null(control)) "the best arm" else
                          paste("arms better than", shared(x, "arms")[control]),
+                       if (is.null(shared(x, "by"))) "" else " in each stratum",
                        number_text(shared(x, "error"))),
     words_visits(shared(x, "visits")), words_person(x), words_late(shared(x, "delay"), shared(x, "batch")),
     "Seed" = words_seed(x), NextMethod())
@@ -99,16 +107,17 @@ format.dpts_plan <- function(x, ..., width = min(getOption("width"), 80)) {
     shown$people <- NULL
   }
   cells <- Map(function(name, v) formatC(c(name, v), width = max(nchar(c(name, v)))), names(shown), shown)
-  rest <- cells[-(1:2)]
+  names <- seq_along(plan_places(x))
+  rest <- cells[-names]
   room <- function(cells) width - sum(vapply(cells, function(v) nchar(v[1]) + 1, 0)) - 1
-  least <- sum(nchar(names(shown)[1:2]))
+  least <- sum(nchar(names(shown)[names])) + length(names) - 2
   while (length(rest) && room(rest) < least) rest <- rest[-length(rest)]
-  left <- setdiff(names(shown)[-(1:2)], names(rest))
-  first <- lapply(1:2, function(i) c(names(shown)[i], shown[[i]]))
+  left <- setdiff(names(shown)[-names], names(rest))
+  first <- lapply(names, function(i) c(names(shown)[i], shown[[i]]))
   wide <- vapply(first, function(v) max(nchar(v)), 0L)
   # Names give way, the longer one first.
-  while (sum(wide) > max(room(rest), least)) {
-    longest <- which.max(wide - nchar(names(shown)[1:2]))
+  while (sum(wide) + length(names) - 2 > max(room(rest), least)) {
+    longest <- which.max(wide - nchar(names(shown)[names]))
     wide[longest] <- wide[longest] - 1L
   }
   first <- Map(function(v, w) {
@@ -134,9 +143,10 @@ print.dpts_plan <- function(x, ...) print_lines(x, ...)
 #'
 #' @param object A result of [dpts_plan()].
 #' @param ... Must be empty.
-#' @returns A tibble, one row for each design, scenario, number of people and arm:
+#' @returns A tibble, one row for each design, scenario, stratum (of a plan with `by`), number of people and
+#'   arm:
 #'   * `test`: by which claims are made in the plan, `"z-test"` or `"evidence"`; `NA`: there are none;
-#'   * `share`, `sd`: of people who get the arm, and its standard deviation over runs;
+#'   * `share`, `sd`: of people (of the stratum) who get the arm, and its standard deviation over runs;
 #'   * `claimed`: how often it is claimed, to be better than the control or the best;
 #'   * `proved`: share of runs in which the evidence ([evidence()]) shows this at any look, at the level of
 #'     the claims; `proved_at`: the median number of people then; `NA` where the policy releases no sums for
@@ -144,7 +154,8 @@ print.dpts_plan <- function(x, ...) print_lines(x, ...)
 #'   * `paused`, `paused_at` (with guards): how often the arm is paused, and the median number of people then.
 #'
 #'   `autoplot()`: a ggplot of power (for a scenario without a difference, false claims) and failures against
-#'   people, with a panel for each scenario; points side by side where there is one number of people.
+#'   people, with a panel for each scenario (and stratum); points side by side where there is one number of
+#'   people.
 #' @template see_simulation
 #' @examples
 #' designs <- list(fixed = policy_uniform(), private = policy_randomised(mu = 0.5, block = 1e9))
@@ -161,12 +172,12 @@ summary.dpts_plan <- function(object, ...) {
   arms <- shared(object, "arms")
   each <- function(x) rep(x, each = length(arms))
   long <- function(name) unlist(kept[[name]][at])
-  out <- tibble::tibble(
-    design = each(plain_factor(object$design)), scenario = each(plain_factor(object$scenario)),
-    people = each(object$people), arm = factor(rep(arms, nrow(object)), arms), test = each(kept$test[at]),
+  places <- lapply(as.list(bare(object))[plan_key(object)], each)
+  out <- tibble::as_tibble(c(places, list(
+    arm = factor(rep(arms, nrow(object)), arms), test = each(kept$test[at]),
     share = long("share"), sd = long("sd"),
     claimed = long("claimed"), proved = long("proved"), proved_at = long("proved_at")
-  )
+  )))
   if (!is.null(kept$paused_at)) {
     out$paused <- long("paused_share")
     out$paused_at <- long("paused_at")
@@ -178,7 +189,10 @@ summary.dpts_plan <- function(object, ...) {
 tidied.dpts_plan <- function(x, level) {
   check_result(x, "power")
   n <- shared(x, "runs")
-  c(list(list(term = as.character(x$design), scenario = as.character(x$scenario), people = x$people),
+  places <- lapply(as.list(x)[setdiff(plan_key(x), "design")], function(v) {
+    if (is.numeric(v)) v else as.character(v)
+  })
+  c(list(c(list(term = as.character(x$design)), places),
          estimate = x$power, se = sqrt(x$power * (1 - x$power) / n)), wilson(x$power, n, level))
 }
 
@@ -222,6 +236,10 @@ autoplot.dpts_plan <- function(object, ...) {
   data <- bare(object)
   data <- data[!is.na(data$people), ]
   if (nrow(data) == 0) return(nothing_to_draw("No number of people was found."))
+  if (!is.null(data$stratum)) { # a panel for each scenario and stratum
+    panel <- paste(data$scenario, data$stratum, sep = ": ")
+    data$scenario <- factor(panel, unique(panel[order(data$scenario, data$stratum)]))
+  }
   runs <- shared(object, "runs")
   long <- plan_panels(data, runs)
   one <- !any(duplicated(data[c("design", "scenario")]))
@@ -262,7 +280,8 @@ autoplot.dpts_plan <- function(object, ...) {
 plan_panels <- function(data, runs) {
   what <- c(power = "Power", false_claims = "False claims", failures = "Share of failures")
   parts <- lapply(names(what), function(name) {
-    value <- if (name == "failures") data$failures / data$people else data[[name]]
+    of <- if (is.null(data$stratum)) data$people else data$counted
+    value <- if (name == "failures") data$failures / of else data[[name]]
     part <- data.frame(data[c("design", "scenario", "people")], what = factor(what[[name]], what),
                        value = value)
     part[c("lower", "upper")] <- if (name == "failures") list(value, value) else wilson(value, runs, 0.95)

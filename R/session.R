@@ -192,6 +192,9 @@ session_known <- function(session, bytes) .Call(C_session_known, session$handle,
 
 session_pulls <- function(session) rowSums(matrix(.Call(C_session_pulls, session$handle), session$k))
 
+# The numbers of [REPORT] in rows, and a column for each arm as C numbers them
+session_report <- function(session) with_host(session$kernel, .Call(C_session_report, session$handle))
+
 # What is public of each arm: `pulls`; `report` (the numbers of [REPORT], NULL where the policy publishes no
 # sums), and from it how many `rewards` and `releases` are in the arm's sum; and `flip`
 session_arms <- function(session) {
@@ -199,7 +202,7 @@ session_arms <- function(session) {
   none <- rep(NA_real_, session$k)
   out <- list(pulls = session_pulls(session), rewards = none, releases = none, flip = session$flip)
   if (!session$sums_are_public) return(out)
-  report <- with_host(session$kernel, .Call(C_session_report, session$handle))
+  report <- session_report(session)
   if (session$strata > 1) {
     all <- array(report, c(nrow(report), session$k, session$strata))
     report <- all[, , 1]

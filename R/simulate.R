@@ -320,16 +320,18 @@ job_on <- function(job, problem) {
 simulate_chunk <- function(job, chunk, tick = function(share) TRUE) {
   job <- job_on(job, chunk$problem)
   policy <- job$policies[[chunk$policy]]
-  kernel <- stratified(kernel(policy, job$horizon), strata_in(job$arms))
+  strata <- strata_in(job$arms)
+  kernel <- stratified(kernel(policy, job$horizon), strata)
   if (!is.null(job$ask)) {
-    k <- n_arms(job$arms)
+    k <- n_arms(job$arms) / strata
     to <- noise_share(correlation_of(policy), k, job$ask$error, job$ask$signs %||% 1)
     flip <- flip_of(policy)
     job$ask$margin <- job$ask$margin * gap_of_sums(policy)
     # Bits are looked at as they come.
     if (flip > 0 && job$engine == "auto" && !is_true_of(policy, "gives_verdict")) job$engine <- "plain"
-    design <- release_design(policy, k)
-    job$ask <- c(job$ask, design, kind = evidence_kind(design), risk = to$risk,
+    parts <- if (isTRUE(job$ask$by_stratum)) strata else 1
+    design <- release_design(policy, k, strata / parts)
+    job$ask <- c(job$ask, design, parts = parts, kind = evidence_kind(design), risk = to$risk,
                  threshold = log((job$ask$claims %||% max(k - 1, 1)) / to$left),
                  interval = log(2 * (job$ask$intervals %||% 1) / to$left))
   }

@@ -20,7 +20,7 @@ typedef struct observer_t observer_t;
 
 /* What is known before the runs of a call. */
 typedef struct {
-  int k; /* arms */
+  int k; /* arms, of all strata */
   int64_t horizon;
   const double *rounds; /* the recorded rounds, increasing */
   int n_rounds;
@@ -29,7 +29,8 @@ typedef struct {
   int blind;     /* are its choice probabilities constant? */
   /* Of a verdict, and of a trial */
   const martingale_t *rule; /* NULL: nothing is judged */
-  design_t design;
+  design_t design; /* its arms: those of a stratum */
+  int parts;       /* what is judged: all people, 1, or each of so many strata by itself */
   double correlation; /* of an arm's releases; 0: each has noise of its own */
   double interval;    /* threshold of the intervals */
   int control;        /* from 1, the arm that others are compared with; 0: none */

@@ -7,49 +7,59 @@
 #include "policy_final_test.h"
 
 /* A column holds REWARD, LONGEST, NAMED (the arm of the policy's own verdict, 0: none), COUNTED (visits
-   that count: play_visits.h); then k numbers each of pulls, means and the round at which an arm was shown
-   to be better (than the control, or than all others); then, arm a against b at a + k b, k by k lower
-   bounds of differences by evidence, and of the test at the end estimates, standard errors, Z, and shares
-   and terms of noise with Laplace tails. */
-enum { REWARD, LONGEST, NAMED, COUNTED, FIRST, BY_ARM = 3, BY_PAIR = 6 };
+   that count: play_visits.h); then pulls and means of each arm, in all strata; then for each part the round
+   at which an arm of k was shown to be better (than the control, or than all others), and, arm a against b at
+   a + k b, k by k lower bounds of differences by evidence, and of the test at the end estimates, standard
+   errors, Z, and shares and terms of noise with Laplace tails. */
+enum { REWARD, LONGEST, NAMED, COUNTED, FIRST, BY_ARM = 2, BY_PAIR = 6 };
 
 typedef struct {
   int64_t run, longest;
   int last, released, named;
   judge_t judge;
   int64_t *pulls, *counted;
-  double *sums, *squares, *proved; /* by arm; of rewards that count; squares about 1/2 */
-  final_test_t test;
+  double *sums, *squares; /* by arm; of rewards that count; squares about 1/2 */
+  double *proved;         /* by part, and arm of k */
+  final_test_t *tests;    /* by part */
 } trial_t;
 
 static size_t rows(const survey_t *survey) {
-  const size_t k = (size_t)survey->k;
-  return FIRST + BY_ARM * k + BY_PAIR * k * k;
+  const size_t k = (size_t)survey->design.k;
+  return FIRST + BY_ARM * (size_t)survey->k + (size_t)survey->parts * (k + BY_PAIR * k * k);
+}
+
+static size_t test_size(const survey_t *survey) {
+  return final_test_size(survey->design.k, survey->design.strata);
 }
 
 static size_t size(const survey_t *survey) {
-  const size_t k = (size_t)survey->k;
-  return sizeof(trial_t) + judge_size(survey) + final_test_size(survey->k) +
-         k * (2 * sizeof(int64_t) + 3 * sizeof(double));
+  const size_t parts = (size_t)survey->parts;
+  return sizeof(trial_t) + judge_size(survey) + parts * (sizeof(final_test_t) + test_size(survey)) +
+         (size_t)survey->k * (2 * sizeof(int64_t) + 2 * sizeof(double)) +
+         parts * (size_t)survey->design.k * sizeof(double);
 }
 
 static void begin(observer_t *observer) {
   trial_t *trial = observer->space;
-  const int k = observer->survey->k;
+  const survey_t *survey = observer->survey;
+  const int k = survey->k, parts = survey->parts, proofs = parts * survey->design.k;
   *trial = (trial_t){.last = -1};
-  judge_begin(&trial->judge, observer->survey, trial + 1);
-  char *after = (char *)(trial + 1) + judge_size(observer->survey);
-  final_test_begin(&trial->test, k, after);
-  trial->sums = (double *)(after + final_test_size(k));
+  judge_begin(&trial->judge, survey, trial + 1);
+  trial->tests = (final_test_t *)((char *)(trial + 1) + judge_size(survey));
+  char *after = (char *)(trial->tests + parts);
+  for (int i = 0; i < parts; i++, after += test_size(survey)) {
+    final_test_begin(&trial->tests[i], survey->design.k, survey->design.strata, after);
+  }
+  trial->sums = (double *)after;
   trial->squares = trial->sums + k;
   trial->proved = trial->squares + k;
-  trial->pulls = (int64_t *)(trial->proved + k);
+  trial->pulls = (int64_t *)(trial->proved + proofs);
   trial->counted = trial->pulls + k;
   for (int i = 0; i < k; i++) {
     trial->sums[i] = trial->squares[i] = 0;
-    trial->proved[i] = NAN;
     trial->pulls[i] = trial->counted[i] = 0;
   }
+  for (int i = 0; i < proofs; i++) trial->proved[i] = NAN;
   observer->next = 1;
 }
 
@@ -61,8 +71,9 @@ static void see(observer_t *observer, const environment_t *env, int arm, double 
     trial->sums[arm] += reward;
     trial->squares[arm] += (reward - 0.5) * (reward - 0.5);
   }
-  trial->run = arm == trial->last ? trial->run + 1 : 1;
-  trial->last = arm;
+  const int same = arm % observer->survey->design.k; /* in whatever stratum */
+  trial->run = same == trial->last ? trial->run + 1 : 1;
+  trial->last = same;
   if (trial->run > trial->longest) trial->longest = trial->run;
   observer->next++;
 }
@@ -71,7 +82,7 @@ static void see(observer_t *observer, const environment_t *env, int arm, double 
 
 /* Is an arm shown to be better than the control, or, without a control, than all others? */
 static int is_proved(const trial_t *trial, const survey_t *survey, int arm) {
-  const int k = survey->k, control = survey->control;
+  const int k = survey->design.k, control = survey->control;
   for (int i = 0; i < k; i++) {
     if (i == arm || (control > 0 && i != control - 1)) continue;
     if (!judge_proves(&trial->judge, survey, arm, i)) return 0;
@@ -82,17 +93,18 @@ static int is_proved(const trial_t *trial, const survey_t *survey, int arm) {
 static int released(observer_t *observer, const session_t *session) {
   trial_t *trial = observer->space;
   const survey_t *survey = observer->survey;
-  const int k = survey->k;
+  const int k = survey->design.k;
   if (!judge_hear(&trial->judge, survey, session)) return 0;
   verdict_t own;
   trial->released = 1;
   if (session_verdict(session, &own) == SESSION_OK && own.stop) trial->named = own.arm + 1;
-  if (trial->judge.n && trial->judge.rows[0].chance > 0) {
-    final_test_add(&trial->test, trial->judge.rows, trial->judge.n);
-  }
   while (judge_look(&trial->judge, survey)) {
+    const judge_t *judge = &trial->judge;
+    const release_t *block = judge_block(judge);
+    if (block->chance > 0) final_test_add(&trial->tests[judge->part], block, judge->latest);
+    double *proved = trial->proved + judge->part * k;
     for (int i = 0; i < k; i++) {
-      if (isnan(trial->proved[i]) && is_proved(trial, survey, i)) trial->proved[i] = (double)session->t;
+      if (isnan(proved[i]) && is_proved(trial, survey, i)) proved[i] = (double)session->t;
     }
   }
   return 0;
@@ -100,17 +112,17 @@ static int released(observer_t *observer, const session_t *session) {
 
 /* ---- the end ----------------------------------------------------------------------- */
 
-static void write_pairs(const trial_t *trial, const survey_t *survey, double *lower) {
-  const int k = survey->k;
+static void write_pairs(const trial_t *trial, const survey_t *survey, int part, double *lower) {
+  const int k = survey->design.k;
   double *estimate = lower + k * k, *error = estimate + k * k, *z = error + k * k;
   double *share = z + k * k, *terms = share + k * k;
   for (int i = 0; i < k; i++) {
     for (int j = 0; j < k; j++) {
       const int at = i + k * j;
-      const final_result_t of = final_test_of(&trial->test, i, j);
+      const final_result_t of = final_test_of(&trial->tests[part], i, j);
       const int asked =
           i != j && (!(survey->control > 0) || i == survey->control - 1 || j == survey->control - 1);
-      lower[at] = asked && survey->concludes ? judge_lower(&trial->judge, survey, i, j) : NAN;
+      lower[at] = asked && survey->concludes ? judge_lower(&trial->judge, survey, part, i, j) : NAN;
       estimate[at] = of.difference, error[at] = of.error, z[at] = of.z;
       share[at] = of.share, terms[at] = of.terms;
     }
@@ -120,7 +132,7 @@ static void write_pairs(const trial_t *trial, const survey_t *survey, double *lo
 static void finish(observer_t *observer, const environment_t *env, const reports_t *reports) {
   trial_t *trial = observer->space;
   const survey_t *survey = observer->survey;
-  const int k = survey->k;
+  const int k = survey->k, own = survey->design.k;
   double *out = observer->out[0];
   out[REWARD] = env->reward_sum;
   out[LONGEST] = (double)trial->longest;
@@ -137,17 +149,19 @@ static void finish(observer_t *observer, const environment_t *env, const reports
                                          .squares = trial->squares[i],
                                          .weight = trial->squares[i] != n / 4}; /* 0: of rewards of 0 and 1 */
     }
-    final_test_add(&trial->test, trial->judge.rows, k);
+    final_test_add(trial->tests, trial->judge.rows, k);
   }
-  final_test_close(&trial->test);
   double *pulls = out + FIRST, *mean = pulls + k, *proved = mean + k;
   for (int i = 0; i < k; i++) {
     const report_t report = reports->of(reports->policy, i);
     pulls[i] = (double)trial->pulls[i];
     mean[i] = report.rewards > 0 ? report.sum / report.rewards : trial->sums[i] / (double)trial->counted[i];
-    proved[i] = trial->proved[i];
   }
-  write_pairs(trial, survey, proved + k);
+  for (int part = 0; part < survey->parts; part++, proved += own + BY_PAIR * own * own) {
+    final_test_close(&trial->tests[part]);
+    for (int i = 0; i < own; i++) proved[i] = trial->proved[part * own + i];
+    write_pairs(trial, survey, part, proved + own);
+  }
 }
 
 OBSERVER(trial, .output = {{"trial", 0, rows}}, .size = size, .begin = begin, .see = see,

@@ -26,7 +26,7 @@ static void begin(observer_t *observer) {
 static int released(observer_t *observer, const session_t *session) {
   watch_t *watch = observer->space;
   const survey_t *survey = observer->survey;
-  const int k = survey->k;
+  const int k = survey->design.k;
   if (watch->people > 0) return 0;
   if (session->spec->policy->verdict) {
     verdict_t own;

@@ -6,15 +6,15 @@
    weight of so many people. */
 static const double LEVEL_PEOPLE = 5;
 
-size_t final_test_size(int k) {
-  return (size_t)k * (sizeof(stratum_arm_t) + (size_t)k * sizeof(final_pair_t));
+size_t final_test_size(int k, int strata) {
+  return (size_t)k * ((size_t)strata * sizeof(stratum_arm_t) + (size_t)k * sizeof(final_pair_t));
 }
 
-void final_test_begin(final_test_t *test, int k, void *memory) {
-  *test = (final_test_t){.k = k, .pairs = memory};
+void final_test_begin(final_test_t *test, int k, int strata, void *memory) {
+  *test = (final_test_t){.k = k, .strata = strata, .pairs = memory};
   test->open = (stratum_arm_t *)(test->pairs + k * k);
   for (int i = 0; i < k * k; i++) test->pairs[i] = (final_pair_t){0};
-  for (int i = 0; i < k; i++) test->open[i] = (stratum_arm_t){0};
+  for (int i = 0; i < k * strata; i++) test->open[i] = (stratum_arm_t){0};
 }
 
 /* The mean square of rewards about 1/2: 1/4 for those of 0 and 1, which have the largest */
@@ -51,36 +51,41 @@ static void add_pair(final_pair_t *pair, const stratum_arm_t *a, const stratum_a
   pair->scaled += sqrt(people / variance) * gap;
 }
 
-void final_test_close(final_test_t *test) {
+static void close_stratum(final_test_t *test, stratum_arm_t *open) {
   const int k = test->k;
   double people = 0, sum = 0, squares = 0;
   for (int i = 0; i < k; i++) {
-    people += test->open[i].n, sum += test->open[i].sum;
-    if (test->open[i].chance > 0) squares += test->open[i].squares;
+    people += open[i].n, sum += open[i].sum;
+    if (open[i].chance > 0) squares += open[i].squares;
   }
   const double level = clip01((sum + 1) / (people + 2)) - 0.5;
   const double common = fmin(fmax(square_of(squares, people) - level * level, 0), 0.25);
   for (int i = 0; i < k * k && people > 0; i++) {
-    const stratum_arm_t *a = &test->open[i % k], *b = &test->open[i / k];
+    const stratum_arm_t *a = &open[i % k], *b = &open[i / k];
     if (a != b && a->chance > 0 && b->chance > 0) add_pair(&test->pairs[i], a, b, people, common);
   }
-  for (int i = 0; i < k; i++) test->open[i] = (stratum_arm_t){0};
+  for (int i = 0; i < k; i++) open[i] = (stratum_arm_t){0};
 }
 
-static int is_same(const final_test_t *test, const release_t *rows, int n) {
+void final_test_close(final_test_t *test) {
+  for (int s = 0; s < test->strata; s++) close_stratum(test, test->open + s * test->k);
+}
+
+static int is_same(const stratum_arm_t *open, int k, const release_t *rows, int n) {
   int arms = 0;
-  for (int i = 0; i < test->k; i++) arms += test->open[i].chance > 0;
+  for (int i = 0; i < k; i++) arms += open[i].chance > 0;
   for (int i = 0; i < n; i++) {
-    const double chance = test->open[rows[i].arm].chance;
+    const double chance = open[rows[i].arm].chance;
     if (!(fabs(rows[i].chance - chance) <= 1e-9 * rows[i].chance)) return 0;
   }
   return arms == n;
 }
 
 void final_test_add(final_test_t *test, const release_t *rows, int n) {
-  if (!is_same(test, rows, n)) final_test_close(test);
+  stratum_arm_t *open = test->open + rows[0].stratum * test->k;
+  if (!is_same(open, test->k, rows, n)) close_stratum(test, open);
   for (int i = 0; i < n; i++) {
-    stratum_arm_t *arm = &test->open[rows[i].arm];
+    stratum_arm_t *arm = &open[rows[i].arm];
     const double noise = noise_law_variance(&rows[i].noise) * rows[i].terms, scale = rows[i].noise.scale;
     const int heavy = noise_is_bounded(&rows[i].noise);
     arm->chance = rows[i].chance;

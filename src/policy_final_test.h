@@ -3,7 +3,8 @@
 /* One test at the planned end of an experiment in which people are tossed to arms: is a better than b, on
    average over all people?
 
-   A stratum is a sequence of blocks in which the chances are the same. With D_g the difference of the two
+   A stratum is a sequence of blocks in which the chances are the same; of people in several strata it is one
+   of blocks of the same stratum of people. With D_g the difference of the two
    arms' means in stratum g, V_g its variance, noise included, and n_g the people in it, the difference is
    estimated by D = sum n_g D_g / n, with the variance V = sum n_g^2 V_g / n^2. In a stratum the tosses do not
    depend on the outcomes, so D_g estimates the average difference over its people, whatever drifts; and D
@@ -34,8 +35,8 @@ typedef struct {
 } final_pair_t;
 
 typedef struct {
-  int k;
-  stratum_arm_t *open; /* the last stratum */
+  int k, strata;       /* arms, and strata of people */
+  stratum_arm_t *open; /* the last stratum, of each stratum of people */
   final_pair_t *pairs; /* k by k, arm a against b at a + k b */
 } final_test_t;
 
@@ -45,10 +46,10 @@ typedef struct {
   double share, terms;      /* of Laplace noise: see R/interval.R */
 } final_result_t;
 
-size_t final_test_size(int k);
+size_t final_test_size(int k, int strata);
 
 /* On memory of that size */
-void final_test_begin(final_test_t *test, int k, void *memory);
+void final_test_begin(final_test_t *test, int k, int strata, void *memory);
 
 /* A block: rows of one release */
 void final_test_add(final_test_t *test, const release_t *rows, int n);

@@ -106,7 +106,7 @@ CALL(replay_feed, 4, SEXP handle, SEXP log, SEXP before, SEXP last)
 CALL(replay_advance, 2, SEXP handle, SEXP seconds)
 /* r_evidence.c */
 CALL(evidence, 3, SEXP arms, SEXP table, SEXP ask)
-CALL(final_test, 2, SEXP arms, SEXP table)
+CALL(final_test, 3, SEXP arms, SEXP strata, SEXP table)
 /* ---- what only tests call ---- */
 /* test_state.c */
 CALL(read_linear, 3, SEXP state, SEXP k, SEXP dim)

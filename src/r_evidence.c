@@ -154,13 +154,13 @@ SEXP ffi_evidence(SEXP arms, SEXP table, SEXP ask) {
 
 /* The test at the planned end (policy_final_test.h), arm a against b in row a + k b (from 0) of a matrix
    with columns difference, error, z, share, terms. `table`: as read_releases() takes it */
-SEXP ffi_final_test(SEXP arms, SEXP table) {
-  const int k = Rf_asInteger(arms);
+SEXP ffi_final_test(SEXP arms, SEXP strata, SEXP table) {
+  const int k = Rf_asInteger(arms), parts = Rf_asInteger(strata);
   const double *block = REAL(list_get(table, "block"));
   const int n = Rf_length(list_get(table, "arm"));
   const release_t *rows = read_releases(table, n);
   final_test_t test;
-  final_test_begin(&test, k, R_alloc(final_test_size(k), 1));
+  final_test_begin(&test, k, parts, R_alloc(final_test_size(k, parts), 1));
   for (int i = 0, j; i < n; i = j) {
     for (j = i + 1; j < n && block[j] == block[i];) j++;
     final_test_add(&test, rows + i, j - i);

@@ -186,7 +186,9 @@ static SEXP read_observation(SEXP how, SEXP kept, simulation_t *sim) {
                  .concludes = spec_concludes(sim->spec)};
   if (ask != R_NilValue) {
     survey->rule = read_rule(ask);
+    survey->parts = (int)fmax(1, list_number(ask, "parts"));
     survey->design = read_design(ask, sim->spec->k);
+    survey->design.k /= survey->design.strata * survey->parts;
     survey->interval = list_number(ask, "interval");
     survey->correlation = list_number(ask, "correlation");
     const double control = list_number(ask, "control");
