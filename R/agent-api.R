@@ -17,7 +17,8 @@
 #' `horizon`, `outstanding`, `arms`, `then` (`"go"`, or after the end `"end"` or `"verdict"`), `winner`,
 #' `shares`, `sums` (are there estimates?). It also gives `spends` (`"once"` per reward or `"by choice"`),
 #' `guess` (how often the best guess of a reward is right at most, with `max_per_person` of all rewards of a
-#' person) and `often` (the same for people with this number of `rewards`).
+#' person) and `often` (the same for people with this number of `rewards`). `clipped` is the number of
+#' predictions that were clipped, or of public contexts that were shortened, else `null`.
 #' `outcomes` has for each other outcome what it is (`about`), how many
 #' blocks are `waiting` for it, its `guard`, and the arms that are proved to be `worse` than the guard allows.
 #' A guard that pauses an arm is a warning in the log, too, and counts in `/metrics`

@@ -112,7 +112,8 @@ choose_arms <- function(agent, tx, n, offer, contexts, person, key, stratum) {
   note_blocks(agent, tx, chosen$batch)
   counts <- !is.na(chosen$t)
   if (!is.null(contexts$outside)) {
-    agent$life$clipped <- agent$life$clipped + sum(contexts$outside[counts & chosen$new])
+    at <- which(counts & chosen$new)
+    agent$life$clipped <- agent$life$clipped + sum(contexts$outside(at, chosen$arm[at]))
   }
   if (any(counts)) {
     on <- offer %||% seq_along(agent$offered)
@@ -309,7 +310,8 @@ check_offer <- function(offer, agent) {
   sort(unique(arm_numbers(offer, arms, "offer", paste("some of the arms,", known))))
 }
 
-# Contexts of n choices: functions that give what the i-th sees, and what is kept of it with its arm
+# Contexts of n choices: functions that give what the i-th sees, what is kept of it with its arm, and whether
+# that is longer than the policy's bound (`outside`; NULL: there is none)
 check_contexts <- function(context, n, agent) {
   terms <- agent$terms
   dim <- terms$dim
@@ -323,10 +325,13 @@ check_contexts <- function(context, n, agent) {
   rows <- is.matrix(context) || is.data.frame(context)
   own <- is_shared(terms$policy)
   if (!is.null(dim)) {
-    if (is.numeric(context) && length(context) > 0 && !all(is.finite(context))) {
-      bad <- which(!is.finite(context))[1]
-      abort_input("context", "`context` must have finite numbers; element %d is %s.", bad,
-                  format(context[bad]))
+    values <- unlist(context, use.names = FALSE) # NA alone is a logical value
+    if ((is.numeric(values) || is.logical(values) && any(is.na(values))) && !all(is.finite(values))) {
+      bad <- which(!is.finite(values))[1]
+      at <- (bad - 1) %% max(1, nrow(context)) + 1
+      place <- if (!rows) paste("element", bad) else
+        sprintf("number %d of row %d", (bad - at) / nrow(context) + 1, at)
+      abort_input("context", "`context` must have finite numbers; %s is %s.", place, format(values[bad]))
     }
     if (!is.numeric(context)) {
       abort_arg("context", sprintf("a vector of %d numbers, or a matrix of such rows", dim), context)
@@ -340,6 +345,8 @@ check_contexts <- function(context, n, agent) {
     }
     storage.mode(context) <- "double"
   }
+  columns <- if (rows) t(context) else cbind(context)
+  long <- if (!is.null(norm_of(terms$policy))) shortens(terms$policy, columns)
   if (own) {
     k <- length(terms$arms)
     if (rows && nrow(context) != k) k <- arms_now(agent)
@@ -348,13 +355,15 @@ check_contexts <- function(context, n, agent) {
                                    words_whole(k)), context)
     }
     return(list(given = TRUE, arms = k, at = function(i) as.vector(t(context)),
-                of = function(i, arm) context[arm, ]))
+                of = function(i, arm) context[arm, ],
+                outside = if (!is.null(long)) function(i, arm) long[arm]))
   }
   if (rows && nrow(context) != n) {
     abort_arg("context", sprintf("a matrix of %s rows, one per choice", number_text(n)), context)
   }
   at <- if (rows) function(i) context[i, ] else function(i) context
-  list(given = TRUE, at = at, of = function(i, arm) at(i))
+  list(given = TRUE, at = at, of = function(i, arm) at(i),
+       outside = if (!is.null(long)) function(i, arm) rep_len(long, n)[i])
 }
 
 # Predictions of n choices as contexts of one number, clipped, the middle where there is none; `outside`:
@@ -376,7 +385,7 @@ check_predictions <- function(predicted, n, terms) {
   m[known] <- (predicted[known] - terms$range[1]) / diff(terms$range)
   outside <- m < bounds[1] | m > bounds[2]
   m <- pmin(pmax(m, bounds[1]), bounds[2])
-  list(given = TRUE, at = function(i) m[i], of = function(i, arm) m[i], outside = outside)
+  list(given = TRUE, at = function(i) m[i], of = function(i, arm) m[i], outside = function(i, arm) outside[i])
 }
 
 # Who is chosen for, as hashes

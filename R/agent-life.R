@@ -4,7 +4,7 @@
 # and retired, NA if it was not; then: "go", or once it has ended, what choices are: "verdict" (the winner's
 # arm) or "end" (refused); winner: an arm's number, NA before the end; ended: when that was; finished: was
 # what was open released, and the rewards forgotten?; forgotten: were persons?; moved: does the agent live
-# elsewhere now?; clipped: how many predictions were
+# elsewhere now?; clipped: how many predictions were, or how many contexts were shortened
 new_life <- function(arms) {
   none <- rep(NA_real_, length(arms))
   list(arms = arms, status = rep(ARM[["active"]], length(arms)), since = none, until = none, then = "go",

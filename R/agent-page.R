@@ -21,7 +21,7 @@ api_status <- function(agent) {
   list(
     name = terms$name %||% NA, policy = terms$policy$name, guarantee = standing$guarantee,
     restored = standing$restored, learning = standing$learning, use = terms$use,
-    clipped = if (!is.null(predictions_of(terms$policy))) agent$life$clipped else NA,
+    clipped = if (shows_clipped(terms$policy)) agent$life$clipped else NA,
     rounds = sum(pulls$pulls), horizon = terms$horizon %||% NA,
     outstanding = sum(pulls$outstanding), arms = pulls,
     then = agent$life$then, winner = agent$life$arms[agent$life$winner],
@@ -32,6 +32,13 @@ api_status <- function(agent) {
     # One row per recorded round and arm, as in autoplot()
     shares = shares, outcomes = outcomes_shown(agent)
   )
+}
+
+# Does an agent clip predictions, or shorten contexts that are public? (How many private ones are shortened is
+# itself protected.)
+shows_clipped <- function(policy) {
+  !is.null(predictions_of(policy)) ||
+    !is.null(norm_of(policy)) && agent_guarantee(policy)$neighbours == "public_context"
 }
 
 # Of each other outcome: what it is, how many blocks wait for it, and which arms its guard says are worse

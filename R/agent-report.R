@@ -246,6 +246,10 @@ format.dpts_agent <- function(x, ...) {
       sprintf("  predicted: from %s to %s, %s", number_text(bounds[1]), number_text(bounds[2]),
               paste(words_whole(x$life$clipped), "clipped"))
     },
+    if (!is.null(norm_of(terms$policy))) {
+      sprintf("  contexts:  no longer than %s, %s shortened", number_text(norm_of(terms$policy)),
+              words_whole(x$life$clipped))
+    },
     if (x$life$then != "go") {
       winner <- terms$arms[x$life$winner]
       paste0("  end:       ", if (x$life$then == "verdict") {

@@ -125,7 +125,10 @@
 #' * `print()`, `summary()`, `autoplot()` and the service ([agent_api()]): the same numbers again.
 #'
 #' How many predictions were clipped ([policy_randomised()]) is shown to you by `print()` and the service's
-#' `/status`. If predictions are protected, leave that number out of what you publish.
+#' `/status`. How many contexts were longer than `norm`, and so were shortened ([policy_linucb()]), is shown
+#' to you by `print()`. `/status` has it where contexts are public, and `null` where they are private, since
+#' one person's context changes the number. Many tell of a bound that is too low. If predictions or contexts
+#' are protected, leave the number out of what you publish.
 #'
 #' Nothing else: no reward, no sum before its noise, no posterior draw, and with
 #' `use = "deadline"` not whether an answer came. [agent_reward()] answers the one who reports

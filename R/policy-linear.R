@@ -44,7 +44,8 @@
 #' the numbers with `epsilon`. The noise in A is in proportion to `norm`^2, and what follows from \[0, 1\]^d
 #' is sqrt(d) and d. A context of length |z| has the weight `norm` / |z| in the regression, so that each round
 #' adds to b as much as the noise hides. A context longer than `norm` has the weight (`norm` / |z|)^2: it is
-#' shortened, and its centred reward with it. A weighted regression has no bias.
+#' shortened, and its centred reward with it. A weighted regression has no bias. [dpts_simulate()] and
+#' [dpts_replay()] warn where contexts are longer and say how many, and an agent counts them ([dpts_agent()]).
 #'
 #' @section How much noise:
 #' A round's context and reward are replaced, (z, r) by (y, s). Let N be `norm`, or sqrt(1 + `norm`^2) with an
@@ -345,36 +346,78 @@ check_fit <- function(policies, k, context, where, strata = 1) {
   }
 }
 
-# A policy whose first batch is not full in so many rounds has learned nothing.
-# `rounds`: one number for each policy, or for all
-warn_unreleased <- function(policies, rounds, call = caller_env()) {
-  first <- vapply(policies, function(policy) {
-    policy <- core(policy)
-    if (needs_unit_contexts(policy) && isTRUE(policy$params$public == 0)) policy$params$batch %||% 0 else 0
-  }, 0)
-  late <- names(policies)[first > rounds]
-  if (length(late) == 0) return(invisible())
-  rlang::warn(sprintf(paste("Policy %s released nothing, and so learned nothing: its first batch is of %s,",
-                            "and there were %s. A smaller `batch` releases sooner."),
-                      paste0('"', late[1], '"'), count_noun(first[late[1]], "round", "rounds"),
-                      number_text(rep_len(rounds, length(policies))[first > rounds][1])),
-              class = c("dpts_warning_unreleased", "dpts_warning"), call = call)
+# After how many rounds a policy first releases sums or, with public contexts, after how many rewards of an
+# arm. 0: at once, or there are no batches. d: how many numbers a context has
+first_batch <- function(policy, d) {
+  policy <- core(policy)
+  p <- policy$params
+  if (!needs_unit_contexts(policy) || is.null(p$growth)) return(0)
+  if (p$batch > 0 || p$growth == 0) return(p$batch)
+  if (p$mu < Inf) 4 * (d + p$intercept) else 0 # else rewards are released as bits
 }
 
-# Contexts longer than `norm` are shortened: how many of those that are known?
-# `values`: a matrix with a column for each context, or NULL
-warn_shortened <- function(policies, values, call = caller_env()) {
-  if (length(values) == 0) return(invisible())
-  for (name in names(policies)) {
-    p <- core(policies[[name]])$params
-    norm <- p$norm %||% NA
-    if (is.na(norm)) next
-    long <- mean((if (p$mu < Inf) sqrt(colSums(values^2)) else colSums(abs(values))) > norm * (1 + 1e-9))
-    if (long > 0) {
-      rlang::warn(sprintf(paste("Policy \"%s\" shortens %.1f%% of the contexts to `norm` = %s, together with",
-                                "their rewards: they count for less."), name, 100 * long, number_text(norm)),
-                  class = c("dpts_warning_shortened", "dpts_warning"), call = call)
-    }
+# Has a policy released anything after so many rewards, and so many of an arm? Numbers
+has_released <- function(policy, d, rounds, pulls = rounds) {
+  (if (isTRUE(core(policy)$params$public == 1)) pulls else rounds) >= first_batch(policy, d)
+}
+
+# `policies`: of which no batch was full; `d`: how many numbers their contexts have
+warn_unreleased <- function(policies, d, call = caller_env()) {
+  for (i in seq_along(policies)) {
+    first <- first_batch(policies[[i]], rep_len(d, i)[i])
+    public <- core(policies[[i]])$params$public == 1
+    rlang::warn(sprintf(paste("Policy \"%s\" released nothing, and so learned nothing: its first batch is",
+                              "of %s. A smaller `batch` releases sooner."), names(policies)[i],
+                        if (public) paste(count_noun(first, "reward", "rewards"), "of an arm") else
+                          count_noun(first, "round", "rounds")),
+                class = c("dpts_warning_unreleased", "dpts_warning"), call = call)
+  }
+}
+
+# For the head of a result
+words_unreleased <- function(names) {
+  if (length(names) == 0) return(NULL)
+  sprintf("%s released nothing, and so learned nothing from rewards.",
+          words_list(paste0("\"", names, "\"")))
+}
+
+# The bound on contexts that a policy was given, NULL if there is none
+norm_of <- function(policy) {
+  norm <- if (is_contextual(policy) && !is_custom(core(policy))) core(policy)$params$norm
+  if (isTRUE(norm > 0)) norm
+}
+
+# Which contexts does a policy shorten to its `norm`? `values`: a matrix with a column for each context
+# `times`: by what their lengths are multiplied
+shortens <- function(policy, values, times = 1) {
+  norm <- norm_of(policy)
+  if (is.null(norm)) return(logical(ncol(values)))
+  context_length(policy, values) * times > norm * (1 + 1e-9)
+}
+
+# The length of contexts as `norm` bounds it
+context_length <- function(policy, values) {
+  if (core(policy)$params$mu < Inf) sqrt(colSums(values^2)) else colSums(abs(values))
+}
+
+# The share of a problem's contexts that a policy shortens; NA: some, of a continuous distribution
+share_shortened <- function(policy, contexts) {
+  if (is.null(contexts$values)) return(0)
+  if (contexts$kind == "given") return(mean(shortens(policy, contexts$values)))
+  d <- nrow(contexts$values)
+  longest <- matrix(c(1, rep(if (contexts$kind == "uniform") 1 else 0, d - 1)), d)
+  if (shortens(policy, longest)) NA else 0
+}
+
+# `share`: of the contexts that each policy shortens
+warn_shortened <- function(policies, share, call = caller_env()) {
+  for (i in which(is.na(share) | share > 0)) {
+    rlang::warn(sprintf(paste("Policy \"%s\" shortens %s to `norm` = %s, together with their rewards:",
+                              "they count for less."), names(policies)[i],
+                        if (is.na(share[i])) "contexts that are longer" else
+                          sprintf("%.1f%% of the contexts", 100 * share[i]),
+                        number_text(norm_of(policies[[i]]))),
+                class = c("dpts_warning_shortened", "dpts_warning"), call = call)
   }
 }
 

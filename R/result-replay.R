@@ -42,7 +42,9 @@ tbl_sum.dpts_replay <- function(x, ...) {
                                number_text(signif(get("base_se"), 2))),
     if (get("clipped") > 0) c("Clipped" = sprintf("%s entries of contexts into [0, 1]",
                                                   label_count(get("clipped")))),
+    c("Shortened" = words_shortened(x)),
     c("Beware" = words_unlearnt(x)),
+    c("Beware" = words_idle(x)),
     words_statements(x),
     "Seed" = words_seed(x),
     NextMethod()
@@ -57,6 +59,23 @@ words_unlearnt <- function(x) {
   at <- sort(unique(x[["delay"]][never]))
   sprintf("No reward arrived in %s at a delay of %s: no more events were kept than that.",
           if (all(never[x[["delay"]] %in% at])) "any run" else "some runs", words_list(label_count(at)))
+}
+
+# Policies that shorten contexts, with the number of the log's events of which they do
+words_shortened <- function(x) {
+  runs <- runs_in(x)
+  runs <- runs[!duplicated(runs$policy) & runs$policy %in% x[["policy"]] & runs$shortened > 0, ]
+  if (nrow(runs) == 0) return(NULL)
+  sprintf("contexts longer than `norm`, of %s events: %s", label_count(shared(x, "events")),
+          words_list(paste0(label_count(runs$shortened), " (", as.character(runs$policy), ")")))
+}
+
+# Policies that released nothing in any run that is shown
+words_idle <- function(x) {
+  runs <- runs_in(x)
+  by <- c("policy", "delay", "run")
+  runs <- runs[vctrs::vec_in(keys_of(runs, by), keys_of(x, by)), ]
+  words_unreleased(setdiff(as.character(runs$policy), as.character(runs$policy)[runs$released]))
 }
 
 # One line for each private policy, if there are at most three

@@ -366,7 +366,15 @@ tbl_sum.dpts_simulation <- function(x, ...) {
     count_noun(length(unique(x[["run"]])), "run", "runs")
   )
   late <- unique(lapply(problems, function(w) words_late(w$delay, w$batch)))
-  c("Simulation" = head, if (length(late) == 1) late[[1]], "Seed" = words_seed(x), NextMethod())
+  c("Simulation" = head, if (length(late) == 1) late[[1]], c("Beware" = words_idle_policies(x, problems)),
+    "Seed" = words_seed(x), NextMethod())
+}
+
+# Policies that released nothing in any problem
+words_idle_policies <- function(x, problems) {
+  words_unreleased(names(Reduce(function(left, problem) {
+    if (isTRUE(problem$finish)) list() else unreleased(left, problem$arms, problem$horizon)
+  }, problems, policies(x))))
 }
 
 #' Results in broom's form

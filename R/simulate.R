@@ -116,8 +116,10 @@ dpts_simulate <- function(arms, policies, horizon, ..., runs = 10, seed = NULL,
   check_flag(history)
   check_finish(finish, policies)
   check_size(record, runs, policies, horizon, length(problems), history)
-  for (problem in problems) warn_shortened(policies, problem$contexts$values)
-  warn_unreleased(policies, if (finish) Inf else horizon)
+  for (problem in problems) {
+    warn_shortened(policies, vapply(policies, share_shortened, 0, problem$contexts))
+    if (!finish) warn_unreleased(unreleased(policies, problem, horizon), nrow(problem$contexts$values))
+  }
   runs <- check_runs(runs)
   record <- check_record(record, horizon)
   threads <- check_count(threads, 1, 1024)
@@ -156,6 +158,12 @@ check_finish <- function(finish, policies) {
   if (finish && !any(vapply(policies, is_true_of, NA, "finishes"))) {
     abort_arg("finish", "FALSE where no policy releases sums of batches", finish)
   }
+}
+
+# The policies of which no batch is full within the horizon
+unreleased <- function(policies, arms, horizon) {
+  d <- nrow(arms$contexts$values) %||% 0
+  Filter(function(policy) !has_released(policy, d, horizon), policies)
 }
 
 # One problem, or several by name

@@ -58,7 +58,7 @@ known_replays <- function() {
   # draws although some arms are not on offer.
   narrow <- Filter(function(p) !p$name %in% c("mt_ts", "dp_ts_ucb"), policies)
   rows <- lapply(list(list(log, policies), list(pooled, narrow)), function(job) {
-    replay <- dpts_replay(job[[1]], job[[2]], runs = 2, seed = 7, progress = FALSE)
+    replay <- dpts_replay(job[[1]], job[[2]], runs = 2, seed = 7, progress = FALSE, horizon = 6000)
     data.frame(policy = as.character(replay$policy), run = replay$run, events = replay$events,
                reward = replay$reward)
   })

@@ -367,3 +367,40 @@ test_that("a number of a context that is missing is named", {
   expect_error(agent_choose(agent, context = c(0.5, 0, Inf)), "element 3 is Inf", class = "dpts_error_input")
   expect_error(evidence(agent), "strata", class = "dpts_error_input")
 })
+
+test_that("contexts longer than `norm` are counted, and shown to others only where they are public", {
+  withr::local_seed(31)
+  z <- rbind(c(0.9, 0.5), c(0.1, 0.2), c(0.6, 0.8), c(0.7, 0.8))
+  seen <- function(policy, ...) {
+    agent <- dpts_agent(policy, 2, use = "arrival", dim = 2, ...)
+    agent_choose(agent, 4, context = z)
+    agent_choose(agent, 2, context = z[1, ], key = "a")
+    agent_choose(agent, 2, context = z[1, ], key = "a") # asked for again: no new context
+    agent
+  }
+  said <- function(agent) utils::capture.output(print(agent))
+  agent <- seen(policy_linucb(mu = 1, norm = 1))
+  expect_equal(agent$life$clipped, 4) # 0.6, 0.8 is of length 1
+  expect_match(said(agent), "contexts:  no longer than 1, 4 shortened", all = FALSE, fixed = TRUE)
+  expect_identical(api_status(agent)$clipped, NA)
+  expect_equal(api_status(seen(policy_linucb(mu = 1, norm = 1, contexts = "public")))$clipped, 4)
+  expect_equal(seen(policy_linucb(1, norm = 1.3))$life$clipped, 5) # sums of 1.4, 0.3, 1.4, 1.5 and twice 1.4
+  without <- seen(policy_linucb(mu = 1))
+  expect_no_match(said(without), "contexts:")
+  expect_identical(api_status(without)$clipped, NA)
+  # With contexts of their own it is that of the arm chosen.
+  shared <- dpts_agent(policy_linucb(mu = 1, norm = 1, model = "shared"), 2, use = "arrival", dim = 2)
+  for (i in 1:6) agent_choose(shared, context = rbind(c(1, 1), c(0.1, 0)), offer = 1 + (i > 2))
+  expect_equal(shared$life$clipped, 2)
+})
+
+test_that("a number of a context that is not finite is named", {
+  agent <- dpts_agent(policy_linucb(mu = 1), 2, use = "arrival", dim = 2)
+  bad <- function(context, what, n = 1) expect_error(agent_choose(agent, n, context = context), what, class = "dpts_error_input")
+  bad(c(0.1, NA), "element 2 is NA")
+  bad(c(NA, NA), "element 1 is NA")
+  bad(c(0.1, -Inf), "element 2 is -Inf")
+  bad(rbind(c(0.1, 0.2), c(0.3, NaN)), "number 2 of row 2 is NaN", 2)
+  bad(c(TRUE, FALSE), "not a logical vector")
+  expect_equal(sum(pulls(agent)$pulls), 0)
+})

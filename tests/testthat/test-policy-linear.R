@@ -572,8 +572,30 @@ test_that("nothing is silent: contexts that are shortened, runs that release not
   expect_no_warning(play(policy_linucb(mu = 1), 300))
   expect_no_warning(play(policy_linucb(mu = 1), 299, finish = TRUE))
   log <- data.frame(arm = rep(1:2, 100), reward = rep(0:1, 100), context_1 = 0.5)
-  expect_warning(dpts_replay(log, policy_linucb(mu = 1), runs = 1, seed = 1, context = "context_1"),
+  expect_warning(never <- dpts_replay(log, list(late = policy_linucb(mu = 1)), runs = 1, seed = 1, context = "context_1"),
+                 "\"late\" released nothing, and so learned nothing: its first batch is of 300 rounds", class = "dpts_warning_unreleased")
+  said <- function(x) gsub("[# \n]+", " ", paste(capture.output(print(x)), collapse = " "))
+  expect_match(said(never), "Beware: \"late\" released nothing, and so learned nothing", fixed = TRUE)
+  expect_match(said(suppressWarnings(play(policy_linucb(mu = 1), 299))), "\"a\" released nothing", fixed = TRUE)
+  expect_no_match(said(play(policy_linucb(mu = 1), 299, finish = TRUE)), "released nothing")
+  # Public contexts: the batches are of an arm's rewards, with `mu` of 4 d. So many are seen, or are not.
+  public <- list(p = policy_linucb(mu = 1, contexts = "public", batch = 60))
+  expect_warning(dpts_replay(log[1:80, ], public, runs = 1, seed = 1), "60 rewards of an arm", class = "dpts_warning_unreleased")
+  expect_warning(dpts_replay(log, policy_linucb(mu = 1, contexts = "public"), delay = 110, runs = 1, seed = 1), "4 rewards of an arm",
                  class = "dpts_warning_unreleased")
+  expect_no_warning(dpts_replay(log, policy_linucb(mu = 1, contexts = "public"), runs = 1, seed = 1))
+  expect_no_warning(dpts_replay(log, policy_linucb(1, contexts = "public"), runs = 1, seed = 1))
+  expect_warning(play(policy_linucb(mu = 1, contexts = "public"), 7), "8 rewards of an arm", class = "dpts_warning_unreleased")
+  expect_no_warning(play(policy_linucb(mu = 1, contexts = "public"), 8))
+  # Contexts from a distribution: some are longer, or none
+  drawn <- function(policy, contexts) {
+    dpts_simulate(arms_linear(rbind(c(0.5, 0.1), c(0.1, 0.5)), contexts), policy, 400, runs = 1, seed = 1)
+  }
+  expect_warning(drawn(policy_linucb(mu = 1, norm = 1.41), "uniform"), "shortens contexts that are longer", class = "dpts_warning_shortened")
+  expect_no_warning(drawn(policy_linucb(mu = 1, norm = 1.4143), "uniform"))
+  expect_warning(drawn(policy_linucb(1, norm = 1.99), "uniform"), class = "dpts_warning_shortened")
+  expect_warning(drawn(policy_linucb(1, norm = 0.99), "simplex"), class = "dpts_warning_shortened")
+  expect_no_warning(drawn(policy_linucb(1, norm = 1), "simplex"))
   bad <- function(...) expect_error(policy_linucb(...), class = "dpts_error_input")
   bad(norm = 1)
   bad(margin = 1)
@@ -581,6 +603,38 @@ test_that("nothing is silent: contexts that are shortened, runs that release not
   bad(1, mechanism = "gamma", margin = 1)
   bad(1, centre = 1.1)
   bad(1, intercept = NA)
+})
+
+test_that("a replay counts the events whose context a policy shortens, and says so", {
+  withr::local_seed(7)
+  n <- 300
+  log <- data.frame(arm = sample(3, n, TRUE), reward = rbinom(n, 1, 0.5), context_1 = runif(n), context_2 = runif(n))
+  z <- as.matrix(log[3:4])
+  features <- rbind(c(1, 0), c(0.5, 0.5), c(0.2, 0.9))
+  f <- features[log$arm, ]
+  policies <- list(none = policy_linucb(), mu = policy_linucb(mu = 1, norm = 0.8, batch = 10), pure = policy_linucb(1, norm = 0.8, batch = 10),
+                   shared = policy_linucb(mu = 1, norm = 0.5, model = "shared", batch = 10), wide = policy_linucb(mu = 1, norm = 2, batch = 10))
+  # The products of a context and an arm's features, by outer()
+  products <- vapply(seq_len(n), function(i) sqrt(sum(outer(z[i, ], f[i, ])^2)), 0)
+  long <- c(none = 0, mu = sum(sqrt(rowSums(z^2)) > 0.8), pure = sum(rowSums(z) > 0.8), shared = sum(products > 0.5), wide = 0)
+  warned <- character()
+  replay <- withCallingHandlers(dpts_replay(log, policies, runs = 2, seed = 1, delay = c(0, 5), arm_features = features),
+                                dpts_warning_shortened = function(w) {
+                                  warned <<- c(warned, conditionMessage(w))
+                                  invokeRestart("muffleWarning")
+                                })
+  expect_identical(sub(" of the contexts.*", "", warned), sprintf("Policy \"%s\" shortens %.1f%%", names(long)[2:4], 100 * long[2:4] / n))
+  runs <- runs_in(replay)
+  expect_equal(runs$shortened, unname(long[as.character(runs$policy)]))
+  expect_match(gsub("[# \n]+", " ", paste(capture.output(print(replay)), collapse = " ")),
+               sprintf("of 300 events: %d (mu), %d (pure) and %d (shared)", long[2], long[3], long[4]), fixed = TRUE)
+  # From a log in chunks, and with contexts that are clipped
+  parts <- log_chunks(function(i) if (i <= 3) log[100 * (i - 1) + 1:100, ])
+  again <- suppressWarnings(dpts_replay(parts, policies, runs = 2, seed = 1, delay = c(0, 5), arm_features = features))
+  expect_equal(runs_in(again)$shortened, runs$shortened)
+  log$context_1 <- 2 * log$context_1
+  clipped <- suppressWarnings(dpts_replay(log, policies["mu"], runs = 1, seed = 1, clip = TRUE))
+  expect_equal(unique(runs_in(clipped)$shortened), sum(sqrt(pmin(log$context_1, 1)^2 + z[, 2]^2) > 0.8))
 })
 
 test_that("a shortened context takes its reward along: no noise, no bias", {

@@ -439,6 +439,35 @@ test_that("a delay beyond the log takes no room", {
   expect_lt(peak() - before, 1e6) # kB; room for all of it would be 8e6
 })
 
+test_that("without a horizon noise is for the rounds that are kept at most", {
+  horizon <- function(...) shared(suppressWarnings(dpts_replay(..., policies = policy_uniform(), runs = 1, seed = 1)), "horizon")
+  withr::local_seed(4)
+  n <- 3000
+  log <- data.frame(arm = sample(4, n, TRUE), reward = 0)
+  expect_equal(horizon(log), n) # who knows what it was chosen by
+  log$propensity <- 1 / 4
+  tail <- log(1e9)
+  bound <- function(mean) ceiling(mean + tail / 3 + sqrt(tail^2 / 9 + 2 * mean * tail))
+  expect_equal(horizon(log), bound(750))
+  # The exact chance that more events are kept
+  expect_lt(stats::pbinom(bound(750), n, 1 / 4, lower.tail = FALSE), 1e-9)
+  expect_equal(horizon(log, horizon = 2900), 2900)
+  expect_equal(horizon(log[1:30, ]), 30)
+  # Policies that first pull each arm, here ten times, have room for it.
+  pulls <- dpts_replay(log[1:41, ], policy_ts_gaussian(10, 1), runs = 1, seed = 1)
+  expect_equal(shared(pulls, "horizon"), 40)
+  # Pools of two and of four arms
+  log$pool <- lapply(seq_len(n), function(i) if (i <= 1000) sort(c(log$arm[i], log$arm[i] %% 4L + 1L)) else 1:4)
+  log$propensity <- ifelse(seq_len(n) <= 1000, 1 / 2, 1 / 4)
+  expect_equal(horizon(log), bound(500 + 500))
+  # Not uniform: with weights the number depends on the policy.
+  chance <- c(0.1, 0.2, 0.3, 0.4)
+  odd <- data.frame(arm = sample(4, n, TRUE, chance), reward = 0)
+  odd$propensity <- chance[odd$arm]
+  expect_equal(horizon(odd), n)
+  expect_equal(horizon(odd, method = "rejection"), bound(300))
+})
+
 test_that("clipping is on request, and counted", {
   log <- data.frame(arm = rep(1:2, 50), reward = 0, context_a = c(1.5, -2, rep(0.5, 98)))
   private <- policy_linucb(epsilon = 1, mechanism = "tree")
@@ -504,7 +533,7 @@ test_that("a policy that matches nothing has no rate, and rewards of 0 no ratio"
 })
 
 test_that("a policy that never learnt is named", {
-  replay <- dpts_replay(random, policy_ts_beta(), delay = c(0, 5000), runs = 2, seed = 1)
+  expect_warning(replay <- dpts_replay(random, policy_ts_beta(), delay = c(0, 5000), runs = 2, seed = 1), class = "dpts_warning_delay")
   out <- paste(capture.output(print(replay)), collapse = " ")
   expect_match(gsub("[# ]+", " ", out), "Beware: No reward arrived in any run at a delay of 5,000")
   expect_match(gsub("\\s+", " ", autoplot(replay)$labels$caption), "No reward arrived in any run at a delay of 5,000")
