@@ -220,7 +220,7 @@ test_that("a replay without delay and with all arms on offer is a simulation wit
     chosen <- run_script(policy, 3, rep(NA, n), rewards, horizon, seed = 5)$arm
     log <- data.frame(arm = factor(chosen, levels = 1:3), reward = rewards[cbind(seq_len(n), chosen)],
                       propensity = 1 / 3)
-    replay <- suppressWarnings(dpts_replay(log, policy, runs = 1, seed = 5, method = "rejection", progress = FALSE))
+    replay <- suppressWarnings(dpts_replay(log, policy, runs = 1, seed = 5, horizon = n, method = "rejection", progress = FALSE))
     expect_equal(c(replay$events, replay$reward), c(n, sum(log$reward)), label = format(policy))
   }
 })
