@@ -368,14 +368,6 @@ on_grid <- function(reward) round(reward * 2^20) / 2^20
 in_units <- function(reward, range) on_grid((reward - range[1]) / (range[2] - range[1]))
 from_units <- function(x, range) range[1] + x * (range[2] - range[1])
 
-format_seconds <- function(s) {
-  units <- c(days = 86400, hours = 3600, minutes = 60, seconds = 1)
-  unit <- which(s >= units)[1]
-  if (is.na(unit)) unit <- 4
-  n <- signif(s / units[[unit]], 6)
-  paste(number_text(n), if (n == 1) sub("s$", "", names(units)[unit]) else names(units)[unit])
-}
-
 # Ask for a suggested package by name, when it is needed
 need_package <- function(package, why) {
   if (requireNamespace(package, quietly = TRUE)) return(invisible())

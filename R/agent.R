@@ -219,7 +219,7 @@ dpts_agent <- function(policy, arms, store = NULL, ..., name = NULL, horizon = N
                        strata = NULL, block_time = NULL, outcomes = NULL) {
   check_all_given()
   check_dots_empty(...)
-  check_class(policy, "dpts_policy", "a policy")
+  check_policy(policy)
   arms <- check_arm_labels(arms)
   if (!is.null(name)) check_string(name)
   if (!is.null(horizon)) horizon <- check_count(horizon)

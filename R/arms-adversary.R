@@ -58,7 +58,7 @@ arms_adversary <- function(f, ..., block = 1, range = c(0, 1), arms = 2, memory 
   bounds <- check_range(range)
   none <- list(arm = integer(), reward = numeric())
   first <- with_stream(0, 0, 0, 0, call_back(f(none, 1), "f", function() "in round 1"))
-  if (!is.numeric(first) || length(first) == 0) {
+  if (!is.numeric(first) || length(first) == 0 || anyNA(first)) {
     abort_user_function("f", sprintf("must give a number for each arm; in round 1 it gave %s.",
                                      describe(first)))
   }
@@ -83,6 +83,7 @@ arms_compiled <- function(f, name, params, range, arms, memory) {
   numbers <- Map(function(p, choices) if (is.character(p)) match(p, choices) - 1 else p %||% NaN,
                  params[names(what[[2]])], what[[3]])
   bounds <- check_range(range)
+  if (is.character(arms) && !length(arms)) abort_arg("arms", "the number of arms, or their names", arms)
   k <- if (is.character(arms)) length(arms) else check_count(arms)
   labels <- if (is.character(arms)) check_arm_names(arms, "arms")
   args <- if (f == "punish") params else list(name = name, params = params)

@@ -22,9 +22,9 @@ bar_waits <- function() {
 # A function of the work done that moves a bar; NULL ends it. Without a total it counts things. A call that
 # has no argument of its own shows what the call around it shows, or what a session at a keyboard does.
 progress_bar <- function(show = work$show %||% interactive(), total = 1, name = "Bounding",
-                         things = "events") {
+                         things = "events", frame = parent.frame()) {
   if (!show) return(function(done) NULL)
-  frame <- parent.frame()
+  force(frame)
   old <- options(cli.progress_show_after = bar_waits())
   on.exit(options(old))
   id <- cli::cli_progress_bar(

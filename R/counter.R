@@ -61,6 +61,7 @@ counter_pure <- function(epsilon) guarantee_pure(epsilon, published = "release")
 #' @param bound The most items the counter can take: a whole number. For `counter_gaussian()` also
 #'   `Inf`, for any number of items.
 #' @param variant Where the logarithmic mechanism releases; see Details.
+#' @template dots
 #' @returns A counter, for [counter_add()].
 #' @references Chan, T.-H. H., Shi, E. and Song, D. (2011). Private and Continual Release of
 #'   Statistics. ACM Transactions on Information and System Security 14(3).
@@ -92,7 +93,8 @@ counter_pure <- function(epsilon) guarantee_pure(epsilon, published = "release")
 #' counter_add(counter_logarithmic(1, "hu-hegde"), rep(1, 7), seed = 1)$released
 #' counter_add(counter_gaussian(mu = 1, bound = 100), rep(1, 7), seed = 1)$released
 #' @export
-counter_tree <- function(epsilon, bound) {
+counter_tree <- function(epsilon, bound, ...) {
+  check_dots_empty(...)
   epsilon <- check_budget_number(epsilon)
   bound <- check_count(bound)
   # Whole-number logarithm: log2() of 2^k - 1 can round up to k.
@@ -105,13 +107,15 @@ counter_tree <- function(epsilon, bound) {
 
 #' @rdname counter_tree
 #' @export
-counter_logarithmic <- function(epsilon, variant = c("original", "hu-hegde")) {
+counter_logarithmic <- function(epsilon, variant = c("original", "hu-hegde"), ...) {
+  check_dots_empty(...)
   renewing_counter("logarithmic", epsilon, variant, 1, "Laplace noise of scale %s on each release")
 }
 
 #' @rdname counter_tree
 #' @export
-counter_hybrid <- function(epsilon, variant = c("original", "hu-hegde")) {
+counter_hybrid <- function(epsilon, variant = c("original", "hu-hegde"), ...) {
+  check_dots_empty(...)
   renewing_counter("hybrid", epsilon, variant, 2,
                    paste("Laplace noise of scale %s on each release and of as many times that as a block has",
                          "levels on its partial sums"))
@@ -129,7 +133,8 @@ renewing_counter <- function(kind, epsilon, variant, share, noise) {
 
 #' @rdname counter_tree
 #' @export
-counter_gaussian <- function(mu, bound = Inf) {
+counter_gaussian <- function(mu, bound = Inf, ...) {
+  check_dots_empty(...)
   mu <- check_budget_number(mu)
   if (!identical(bound, Inf)) bound <- check_count(bound)
   factor <- factorisation(bound)

@@ -47,7 +47,8 @@ read_log <- function(log, context = NULL, contexts = !is.null(context), progress
 check_log <- function(log) {
   check_given(log)
   if (!is.data.frame(log) && !inherits(log, "dpts_log_source")) {
-    abort_arg("log", "a data frame with one row per event, or a source of such rows, as of log_query()", log)
+    abort_arg("log", "a data frame with one row per event, or a source of such rows, as of log_query()", log,
+              hint = if (is_policy(log)) "Were the policies and `log` given in the other order?")
   }
 }
 
@@ -105,10 +106,11 @@ check_columns <- function(chunk, seen) {
     abort_log(sprintf("have the same columns in all chunks; they are %s up to row %.0f, and %s after it",
                       word_columns(seen$columns), seen$n, word_columns(names(chunk))))
   }
-  for (column in c("arm", "reward")) {
-    if (!column %in% names(chunk)) {
-      abort_log(sprintf("have a column `%s`; the argument `%s` names another", column, column))
-    }
+  lacks <- setdiff(c("arm", "reward"), names(chunk))
+  if (length(lacks)) {
+    abort_log(sprintf("have %s; it has %s. Columns of other names are given by %s",
+                      words_list(sprintf("a column `%s`", lacks)), word_columns(names(chunk)),
+                      words_list(sprintf("`%s = `", lacks))))
   }
   for (column in intersect(log_columns, names(chunk))) {
     if (length(chunk[[column]]) != nrow(chunk)) {

@@ -155,15 +155,15 @@ check_policies <- function(policies, arg = caller_arg(policies)) {
   check_given(policies, arg)
   force(arg)
   if (is_policy(policies)) return(stats::setNames(list(policies), policies$name))
-  # arms are a list, too
-  if (!is.list(policies) || inherits(policies, "dpts_arms") || length(policies) == 0) {
+  # arms and tables are lists, too
+  if (!is.list(policies) || inherits(policies, c("dpts_arms", "data.frame")) || length(policies) == 0) {
     abort_arg(arg, "a policy or a named list of policies", policies, hint = hint_policy(policies, arg))
   }
   bad <- which(!vapply(policies, is_policy, NA))
   if (length(bad)) {
     hint <- if (any(grepl("(^|\\.)guarantee$", names(policies))))
       "`c()` takes a policy apart if it comes after a list: write `c(list, list(policy))`." else
-      hint_policy(policies[[bad[1]]], arg)
+      if (!is.numeric(policies[[bad[1]]])) hint_policy(policies[[bad[1]]], arg)
     abort_input(arg, "`%s` must hold policies only; element %d is %s.", arg, bad[1],
                 describe(policies[[bad[1]]]), hint = hint)
   }
@@ -183,6 +183,8 @@ name_all <- function(x, by, arg) {
 # What was meant, where that can be seen
 hint_policy <- function(x, arg) {
   if (inherits(x, "dpts_arms")) return(sprintf("Were the arms and `%s` given in the other order?", arg))
+  if (is.numeric(x)) return(sprintf("Were `%s` and a number given in the other order?", arg))
+  if (is.data.frame(x)) return(sprintf("Were `%s` and a table given in the other order?", arg))
   if (is.function(x)) return(hint_call(x))
   if (!is.character(x) || length(x) != 1 || is.na(x) || !validEnc(x)) return(NULL)
   known <- constructors("policy_")

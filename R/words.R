@@ -30,6 +30,15 @@ print_lines <- function(x, ...) {
   invisible(x)
 }
 
+# How long something takes: "12 minutes"
+format_seconds <- function(s, digits = 6) {
+  units <- c(days = 86400, hours = 3600, minutes = 60, seconds = 1)
+  unit <- which(s >= units)[1]
+  if (is.na(unit)) unit <- 4
+  n <- signif(s / units[[unit]], digits)
+  paste(number_text(n), if (n == 1) sub("s$", "", names(units)[unit]) else names(units)[unit])
+}
+
 # A number as text, the same under all of options(OutDec, scipen, digits)
 number_text <- function(x, digits = 7, scientific = 0, ...) {
   format(x, digits = digits, scientific = scientific, decimal.mark = ".", ...)

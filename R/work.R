@@ -18,7 +18,7 @@ play_job <- function(job, play, checkpoint, progress, call = caller_env()) {
   shares <- use_future()
   chunks <- job_chunks(job, checkpoint, if (shares) future::nbrOfWorkers())
   weight <- vapply(chunks, function(chunk) length(chunk$run), 0)
-  bar <- progress_bar(progress, sum(weight), job$name %||% "Simulating")
+  bar <- job_bar(job, progress, sum(weight))
   keep <- function(chunk, result) checkpoint_put(checkpoint, c(chunk, result))
   played <- if (shares) {
     play_by_future(job, play, chunks, weight, keep, bar)
@@ -27,6 +27,30 @@ play_job <- function(job, play, checkpoint, progress, call = caller_env()) {
   }
   bar(NULL)
   c(checkpoint$done, played)
+}
+
+# A bar; or, where none is shown, a message once the pace of the first seconds says that a call takes long
+job_bar <- function(job, progress, total, frame = parent.frame()) {
+  bar <- progress_bar(progress, total, job$name %||% "Simulating", frame = force(frame))
+  if (progress) return(bar)
+  begun <- seconds_now()
+  said <- FALSE
+  function(done) {
+    if (said || is.null(done) || done <= 0) return(invisible())
+    spent <- seconds_now() - begun
+    left <- spent * (total / done - 1)
+    if (spent < getOption("dpts.seconds_before_message", 5) || left < 60) return(invisible())
+    said <<- TRUE
+    each <- names(job$policies)[!vapply(job$policies, is_true_of, NA, "skips")]
+    rlang::inform(c(
+      sprintf("This call takes about %s more, at its pace so far.", format_seconds(left, 2)),
+      i = if (length(each)) {
+        sprintf("%s %s cannot skip rounds.", if (length(each) > 1) "Policies" else "Policy",
+                words_list(paste0('"', each, '"'), most = 4))
+      },
+      i = "Fewer `runs` take less. `progress = TRUE` shows how far it is."
+    ), class = "dpts_message_long")
+  }
 }
 
 # The work in chunks, without what the checkpoint holds. Without a checkpoint or workers one for

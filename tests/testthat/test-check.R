@@ -59,9 +59,40 @@ test_that("a constructor names the argument that it does not know, and what it t
   bad(policy_uniform(3), "it takes none")
   bad(dpts_privacy(policy_ucb1(), 10, 1e-5), "`dpts_privacy()` has no further argument without a name")
   # Every constructor can say it.
-  for (name in setdiff(grep("^(policy|arms|privacy)_", getNamespaceExports("dpts"), value = TRUE), "privacy_group")) {
+  for (name in setdiff(grep("^(policy|arms|privacy|counter)_", getNamespaceExports("dpts"), value = TRUE), "privacy_group")) {
     expect_true("..." %in% names(formals(getExportedValue("dpts", name))), label = name)
   }
+})
+
+test_that("a number or a table in the place of a policy is noticed by all alike, and so is a policy in that of a log", {
+  bad <- function(expr, said) {
+    cnd <- caught(expr)
+    expect_s3_class(cnd, "dpts_error_input")
+    expect_match(conditionMessage(cnd), paste("Were", said, "given in the other order?"), fixed = TRUE)
+  }
+  log <- data.frame(arm = 1:2, reward = 0:1)
+  bad(dpts_simulate(two_arms(), 100, policy_ucb1()), "`policies` and a number")
+  bad(dpts_privacy(100, policy_ts_gaussian()), "`policies` and a number")
+  bad(dpts_agent(2, policy_ucb1()), "`policy` and a number")
+  bad(dpts_audit(10, policy_dp_imed(1)), "`policy` and a number")
+  bad(policy_local(1, policy_ucb1()), "`policy` and a number")
+  bad(dpts_replay(policy_ucb1(), log), "the policies and `log`")
+  bad(dpts_simulate(two_arms(), log, 10), "`policies` and a table")
+})
+
+test_that("a call that takes over a minute and shows no bar says so once, with the policies that cannot skip", {
+  withr::local_options(dpts.seconds_before_message = 0)
+  job <- list(policies = list(one = policy_exp3(), other = policy_imed()))
+  bar <- job_bar(job, FALSE, 1e9)
+  Sys.sleep(0.02)
+  cnd <- expect_message(bar(1), class = "dpts_message_long")
+  expect_match(conditionMessage(cnd), "Policy \"one\" cannot skip rounds", fixed = TRUE)
+  expect_match(conditionMessage(cnd), "takes about .* days more")
+  expect_silent(bar(2))
+  short <- job_bar(job, FALSE, 100)
+  Sys.sleep(0.02)
+  expect_silent(short(99))
+  expect_identical(format_seconds(754, 2), "13 minutes")
 })
 
 test_that("hints say what was meant", {
