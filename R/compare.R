@@ -52,7 +52,7 @@ dpts_compare <- function(x, reference = NULL, ..., level = 0.95) {
   stats <- group_stats(own$regret, group)
   label <- function(name) factor(as.character(own[[name]][first]), unique(as.character(x[[name]])))
   ends <- x[x$t == max(x$t), ]
-  say_failures(words_failures(ends, regret_by_round(ends)))
+  say_failures(ends, words_failures(ends, regret_by_round(ends)))
   tibble::as_tibble(c(lapply(stats::setNames(nm = c(by, "policy")), label), list(
     reference = rep(reference, length(first)), t = own$t[first],
     runs = stats$n, difference = stats$mean, se = stats$sd / sqrt(stats$n)

@@ -64,7 +64,7 @@ EVENTS <- c("begin", "added", "retired", "end")
 #'   geometric noise is Laplace noise on a grid: it is z steps with a probability in proportion to
 #'   exp(-|z| step / scale).
 #' * `scale`: of one variable of noise, in units of `sum`: the standard deviation of Gaussian noise, or the
-#'   scale of the others, which is sensitivity / epsilon.
+#'   scale of the others, which is sensitivity / epsilon; from 1e-50 to 1e50, and 0 without noise.
 #' * `terms`: how many independent variables of noise are in the sum.
 #' * `correlation`: of Gaussian noise whose later releases take back a part of the noise of earlier ones, as
 #'   in [policy_gaussian_imed()]; 0 if all noise is independent.
@@ -472,8 +472,9 @@ check_releases <- function(x, arg) {
   need("squares", "be NA for geometric noise", !squares | v$noise != "geometric")
   need("weight", "be positive", is.null(v$weight) | is.na(v$weight) | v$weight > 0 & v$weight < Inf)
   need("noise", sprintf("be one of %s", words_list(names(LAWS), "or")), v$noise %in% names(LAWS))
-  need("scale", "be positive and finite, and 0 without noise",
-       is.finite(v$scale) & v$scale >= 0 & (v$scale > 0) == (v$noise != "none"))
+  # Its fourth power is counted with.
+  need("scale", "be positive, from 1e-50 to 1e50, and 0 without noise",
+       v$scale %in% 0 & v$noise == "none" | v$scale >= 1e-50 & v$scale <= 1e50 & v$noise != "none")
   need("terms", "hold whole numbers, positive where there is noise",
        is.finite(v$terms) & v$terms == trunc(v$terms) &
          (v$terms > 0 | v$terms == 0 & (!released | !v$whole | v$noise == "none")))

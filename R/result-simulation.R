@@ -107,7 +107,7 @@ summary.dpts_simulation <- function(object, ..., level = 0.95, quantiles = NULL)
   level <- check_number(level, 0, 1, open = TRUE)
   if (!is.null(quantiles)) quantiles <- unique(check_numbers(quantiles, 0, 1))
   stats <- regret_by_round(object, level, quantiles)
-  say_failures(words_failures(object, final_rows(stats)))
+  say_failures(object, words_failures(object, final_rows(stats)))
   stats
 }
 
@@ -168,7 +168,7 @@ fails_rarely <- function(policy) {
   is_true_of(policy, "fails_rarely") && !identical(policy$params[["index"]], "likelihood")
 }
 
-# Sentences on means that rest on rare runs with large regret; NULL if there are none
+# Sentences on means that rest on rare runs with large regret, by what they say; NULL if there are none
 # `last`: The last round of each policy, of regret_by_round().
 words_failures <- function(x, last) {
   by <- intersect(names(last), setdiff(result_key(x), "run"))
@@ -183,11 +183,11 @@ words_failures <- function(x, last) {
   # by unseen_failures() at 0.95
   enough <- max(0, log(0.025) / log1p(-(median / (possible$high - last$mean))[no_interval]))
   named <- function(which) words_list(unique(as.character(last$policy[which])), most = 4)
-  c(if (any(of_one)) sprintf(
+  c(one_run = if (any(of_one)) sprintf(
       paste("One run makes %s%d%% of the mean regret of %s: more runs may change the mean by more than its",
             "standard error says."),
       if (sum(of_one) > 1) "up to " else "", round(100 * max(share[of_one])), named(of_one)),
-    if (any(no_interval)) sprintf(
+    unseen = if (any(no_interval)) sprintf(
       paste("Rare runs of %s have a very large regret, and too few of them were seen for an interval of the",
             "mean%s."), named(no_interval),
       if (is.finite(enough)) sprintf(": about %s runs suffice", words_whole(signif(enough, 2))) else ""))
@@ -195,8 +195,19 @@ words_failures <- function(x, last) {
 
 MUCH_OF_MEAN <- 1 / 4
 
-say_failures <- function(words) {
-  for (one in words) inform_once(one, one, "dpts_message_failures")
+# Said once of a result, whichever of its rows, functions and rounds are asked for
+say_failures <- function(x, words) {
+  of <- intersect(c("problem", "policy"), names(x))
+  for (kind in names(words)) {
+    id <- c(kind, unlist(lapply(of, function(name) meanings_in(x[[name]]))))
+    inform_once(paste(id, collapse = " "), words[[kind]], "dpts_message_failures")
+  }
+}
+
+# The definitions of the levels that a label has, or the names in another column
+meanings_in <- function(label) {
+  if (!is_label(label)) return(sort(unique(as.character(label))))
+  vapply(attr(label, "meaning")[sort(unique(as.integer(label)))], meaning_id, "")
 }
 
 # Columns that are constant within each group, with one element per group

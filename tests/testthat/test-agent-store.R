@@ -607,6 +607,12 @@ test_that("a copy of an agent that serves is whole, its owner's alone, and goes 
   copy <- agent_open(agent_backup(agent, withr::local_tempfile(fileext = ".sqlite")))
   expect_equal(pulls(copy), pulls(agent))
   agent_close(copy)
+  # A copy that cannot be read back leaves no file.
+  tables <- agent$store$tables
+  agent$store$tables <- function() structure(tables(), other = TRUE)
+  half <- withr::local_tempfile(fileext = ".sqlite")
+  expect_error(agent_backup(agent, half), "cannot be read", class = "dpts_error_store")
+  expect_identical(Sys.glob(paste0(half, "*")), character())
 })
 
 test_that("an agent moves from SQLite to PostgreSQL and back in service, and the old store refuses changes", {

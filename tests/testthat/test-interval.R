@@ -164,6 +164,16 @@ test_that("rare runs that make much of a mean are said", {
   expect_message(tidy(wild), class = "dpts_message_failures")
   expect_message(dpts_compare(wild), class = "dpts_message_failures")
   expect_match(gsub("\n", " ", autoplot(wild)$labels$caption), "One run makes [0-9]+% of the mean regret of b:")
+  # Once in a session, of whichever rows; again of another policy
+  withr::local_options(rlib_message_verbosity = "default")
+  rm(list = ls(messages_shown), envir = messages_shown)
+  expect_message(summary(wild), "once per session", class = "dpts_message_failures")
+  expect_no_message(summary(wild[wild$t > 20, ]))
+  expect_no_message(dpts_compare(wild[wild$run < 20, ]))
+  other <- dpts_simulate(arms, list(a = policy_ucb1(), b = policy_imed(), c = policy_klucb()), 500, runs = 20,
+                         seed = 1, record = 2)
+  other$regret[other$policy == "c" & other$t == 500][3] <- 90
+  expect_message(summary(other), "mean regret of c:", class = "dpts_message_failures")
   # An early round in which one run has all regret is not said, nor a share that is large because runs are few.
   expect_null(words_failures(sim[sim$run <= 3, ], last(sim[sim$run <= 3, ])))
 })

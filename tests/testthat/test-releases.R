@@ -243,6 +243,15 @@ test_that("what is no release table is refused, with the column that is wrong", 
   bad("`sum`.*numbers", sum = letters[1:4])
   bad("`scale`.*positive", scale = 0)
   bad("`scale`.*positive", scale = Inf)
+  bad("`scale`.*1e50", scale = 1e200)
+  bad("`scale`.*1e-50", scale = 1e-200)
+  for (scale in c(1e-50, 1e50)) {
+    edge <- as_releases(transform(good, scale = scale))
+    tossed <- as_releases(transform(good, scale = scale, chance = 0.5))
+    results <- suppressMessages(list(estimates(edge), evidence(edge, "means"), effects(edge), verdict(edge),
+                                     evidence(tossed, "tosses"), effects(tossed), effects(tossed, at = "end")))
+    expect_false(any(vapply(unlist(lapply(results, as.list)), is.nan, NA)))
+  }
   bad("`scale` must be given", scale = NULL)
   bad("`noise` must be given", noise = NULL)
   bad("`noise`.*one of", noise = "uniform")
