@@ -111,7 +111,8 @@ releases_answer <- function() {
     correlation = SCHEMA_NUMBER, chance = number, floor = number, whole = SCHEMA_FLAG, low = SCHEMA_NUMBER,
     high = SCHEMA_NUMBER)
   optional <- lapply(OPTIONAL, function(value) number) # columns that are there where a row needs them
-  optional[c("permuted", "event", "outcome")] <- list(SCHEMA_FLAG, or_null(schema_enum(EVENTS)), SCHEMA_TEXT)
+  optional[c("permuted", "event", "outcome", "looks")] <-
+    list(SCHEMA_FLAG, or_null(schema_enum(EVENTS)), SCHEMA_TEXT, or_null(SCHEMA_TEXT))
   rows$items$properties <- c(rows$items$properties, optional)
   rows
 }

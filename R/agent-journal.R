@@ -140,6 +140,7 @@ plan_text <- function(plan, agent) {
   rows <- utils::capture.output(utils::write.csv(as.data.frame(lapply(plan, function(x) {
     if (is.numeric(x)) signif(as.numeric(x), 6) else as.character(x)
   })), row.names = FALSE, quote = FALSE))
-  paste(c(sprintf("people: %.0f", plan$people[1]), sprintf("policy: %s", format(agent$terms$policy)), rows),
-        collapse = "\n")
+  looks <- shared(plan, "looks")
+  paste(c(sprintf("people: %.0f", plan$people[1]), if (!is.null(looks)) paste("looks:", looks_text(looks)),
+          sprintf("policy: %s", format(agent$terms$policy)), rows), collapse = "\n")
 }

@@ -131,7 +131,8 @@ arm_factor <- function(agent, at = seq_along(agent$terms$arms)) {
 }
 
 # The release table of an outcome so far (0: of the reward); within a change
-agent_table <- function(agent, outcome = 0L, planned = NA_real_) {
+# `plan`: of planned_analysis()
+agent_table <- function(agent, outcome = 0L, plan = NULL) {
   kept <- agent$store$releases(outcome)
   fresh <- if (outcome == 0) session_sums(agent$session) else
     agent$fresh[agent$fresh[, 1] == outcome, -1, drop = FALSE]
@@ -162,7 +163,8 @@ agent_table <- function(agent, outcome = 0L, planned = NA_real_) {
   law <- list(correlation = design$correlation, floor = if (design$tosses) design$floor else NA,
               low = range[1], high = range[2], flip = flip_of(policy), permuted = design$permuted,
               predicted_low = design$predicted_low, predicted_high = design$predicted_high,
-              per_person = agent$terms$max_per_person %||% 1, planned = planned)
+              per_person = agent$terms$max_per_person %||% 1, planned = plan$planned %||% NA_real_,
+              looks = plan$looks %||% NA_character_)
   noise <- live_noise(if (is.null(own)) seen$report else outcome_noise(own))
   release_table(list(), function(run, arm) arm_factor(agent, arm), list(rows), born, c(noise, law), more,
                 strata = agent$terms$strata)
@@ -176,10 +178,12 @@ part_of <- function(text, pattern) ifelse(grepl(pattern, text), sub(pattern, "\\
 # The number of people in the text of a plan, NA if it says none
 people_of <- function(note) as.numeric(part_of(note, "^(?:reason: [^\n]*\n)?people: ([0-9]+)\n.*$"))
 
-# For how many people the analysis at the end is planned, by the plan in force, NA: none; within a change
-planned_people <- function(agent) {
-  note <- as.character(agent$store$journal("plans")$note)
-  if (length(note)) people_of(note[length(note)]) else NA_real_
+# For how many people the analysis at the end is planned, by the plan in force, and its looks before, as
+# text; NA: none; within a change
+planned_analysis <- function(agent) {
+  note <- utils::tail(c(NA_character_, as.character(agent$store$journal("plans")$note)), 1)
+  looks <- part_of(note, "^(?:reason: [^\n]*\n)?people: [0-9]+\nlooks: ([^\n]*)\n.*$")
+  list(planned = people_of(note), looks = looks)
 }
 
 # The winner: proved by the policy itself or, where people are tossed, by the verdict of evidence, since the

@@ -163,10 +163,10 @@ dpts_releases.dpts_agent <- function(x, ...) {
 # The release tables of all outcomes, one below the other
 all_tables <- function(agent) {
   outcomes <- c("reward", names(agent$terms$outcomes))
-  planned <- planned_people(agent)
-  if (length(outcomes) == 1) return(agent_table(agent, planned = planned))
+  plan <- planned_analysis(agent)
+  if (length(outcomes) == 1) return(agent_table(agent, plan = plan))
   tables <- lapply(seq_along(outcomes), function(i) {
-    v <- as.list(agent_table(agent, i - 1L, planned))
+    v <- as.list(agent_table(agent, i - 1L, plan))
     c(list(outcome = factor(rep(outcomes[i], length(v$n)), outcomes)), v)
   })
   names <- unique(unlist(lapply(tables, names)))

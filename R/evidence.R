@@ -194,12 +194,22 @@ rate_inside <- function(record, rate) {
 #'   is declared better than its control if its `difference` is above 0 and `p` / 2 is below `error` over the
 #'   number of claims. Intervals and `p` are approximations by the normal distribution, or its sum with
 #'   Laplace noise, for rewards that do not depend on earlier assignments; see [dpts_plan()], Claims.
+#' @param looks,spending,people With `at = "end"`, the looks of a board before the end: shares of the planned
+#'   number of `people`, and how the error is spent, as in [dpts_plan()]. `NULL`: those of [agent_plan()], if
+#'   there is a plan. See Looks of a board.
 #' @param by `"stratum"`, or `"site"`: the effects of each stratum or site by itself, in a first column of
 #'   this name. The error probability 1 - `level` is shared equally among them, so that all intervals hold
 #'   together.
 #' @param outcome Which outcome: `"reward"`, or the name of another one of an agent ([agent_outcome()]).
 #' @param margin The difference from the control that does not matter: a number in \[0, 1). Above 0, `p` is
 #'   that of a test of non-inferiority.
+#' @section Looks of a board:
+#' With `looks = c(1/3, 2/3)` and `people = 900` the analysis of the plan is made at 300, 600 and 900 people.
+#' It is a group sequential test, by the method in [dpts_plan()]. Call it at each look. The first release with
+#' which the number of people is reached is the last one that a look uses. `lower` and `upper` are
+#' the repeated confidence interval of the last look that was reached. `p` is the least error with which one
+#' of the looks so far claims a difference, so that the rule for a claim is that of `at = "end"`. Before the
+#' first look all of them are `NA`. The probabilities of the arms must never have changed.
 #' @returns A tibble of class `dpts_effects`, one row for each problem, policy, run and pair of arms, from all
 #'   that was released:
 #'   * `arm`, `control`: the pair;
@@ -216,6 +226,7 @@ rate_inside <- function(record, rate) {
 #'     hold together. With a `margin` it is one-sided, against "worse than the control by `margin` or more": a
 #'     small `p` shows **non-inferiority**. Two arms are **equivalent** within `margin` if the interval lies
 #'     between -`margin` and `margin`.
+#' @template ref_looks
 #' @seealso [verdict()] says whether an arm is the best, [estimates()] has the mean of each arm,
 #'   [dpts_plan()] plans the analysis at the end.
 #' @concept evidence
@@ -232,17 +243,24 @@ rate_inside <- function(record, rate) {
 #' @name effects
 #' @export
 effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ..., at = c("any", "end"),
-                                    by = NULL, margin = 0, outcome = "reward") {
+                                    by = NULL, margin = 0, outcome = "reward", looks = NULL,
+                                    spending = c("obrien_fleming", "pocock"), people = NULL) {
   check_dots_empty(...)
   level <- check_number(level, 0, 1, open = TRUE)
   at <- check_choice(at, c("any", "end"))
   margin <- check_number(margin, 0, 1, open = c(FALSE, TRUE))
-  if (!is.null(by)) return(effects_by(object, control, level, at, check_choice(by, PLACES), margin, outcome))
+  looks <- check_looks(looks, check_choice(spending, SPENDING))
+  if (!is.null(people)) people <- check_count(people)
+  if (at == "any" && !is.null(c(looks, people))) abort_arg("at", "\"end\" with `looks` or `people`", at)
+  if (!is.null(by)) {
+    if (!is.null(looks)) abort_arg("by", "NULL with `looks`, which are planned for all people together")
+    return(effects_by(object, control, level, at, check_choice(by, PLACES), margin, outcome))
+  }
   out <- each_record(object, function(record) {
     pairs <- ordered_pairs(record$k)
     against <- control_arm(control, record$labels)
     pairs <- pairs_at(pairs, if (is.null(against)) pairs$arm > pairs$rival else pairs$rival == against)
-    if (at == "end") return(final_effects(record, pairs, level, margin))
+    if (at == "end") return(final_effects(record, pairs, level, margin, looks, people))
     back <- pairs$rival + record$k * (pairs$arm - 1)
     to <- noise_share(record$correlation, record$ever, 1 - level, signs = 2)
     among <- if (is.null(against)) choose(record$ever, 2) else record$ever - 1
@@ -268,10 +286,27 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ..., a
 }
 
 # Effects by the one test at the planned end, as dpts_plan() has it (src/policy_final_test.h): a p-value is
-# the larger one of the average difference over its standard error, and of the sum of strata.
-final_effects <- function(record, pairs, level, margin) {
+# the larger one of the average difference over its standard error, and of the sum of strata. With looks
+# before the end a p-value is the least error whose critical values are crossed at one of them.
+final_effects <- function(record, pairs, level, margin, looks, people) {
+  looks <- looks %||% looks_of_text(record$looks)
+  record$planned <- people %||% record$planned
   input <- released_whole(record, by_block = TRUE)
-  inform_end(record, record$seen, sum(input$size))
+  half_error <- (1 - level) / (2 * length(pairs$arm))
+  found <- if (is.null(looks)) {
+    inform_end(record, record$seen, sum(input$size))
+    last <- final_test(record, input, pairs, margin)
+    c(last, list(half = noisy_quantile(1 - half_error, last$share, last$terms)))
+  } else effects_at_looks(record, input, pairs, margin, looks, half_error)
+  difference <- found$difference
+  half <- found$half * found$se
+  scaled <- lapply(list(difference, difference - half, difference + half), unscaled_differences, record)
+  list(arm = pairs$arm, control = pairs$rival, difference = scaled[[1]], lower = scaled[[2]],
+       upper = scaled[[3]], p = if (margin > 0) found$above else pmin(1, 2 * pmin(found$above, found$below)))
+}
+
+# The test of some releases: of each pair the tails above and below
+final_test <- function(record, input, pairs, margin) {
   found <- .Call(C_final_test, record$ever, record$strata, input)
   own <- record$arms
   at <- function(i) found[cbind(own[pairs$arm] + record$ever * (own[pairs$rival] - 1), i)] # a matrix by pairs
@@ -283,12 +318,60 @@ final_effects <- function(record, pairs, level, margin) {
   }, 0)
   # A margin moves the sum by at least as much as Z, by Hölder's inequality.
   shift <- margin / record$width / se
-  above <- pmax(tail(difference / se + shift), tail(at(3) + shift))
-  below <- pmax(tail(-difference / se), tail(-at(3)))
-  half <- noisy_quantile(1 - (1 - level) / (2 * length(pairs$arm)), at(4), at(5)) * se
-  scaled <- lapply(list(difference, difference - half, difference + half), unscaled_differences, record)
-  list(arm = pairs$arm, control = pairs$rival, difference = scaled[[1]], lower = scaled[[2]],
-       upper = scaled[[3]], p = if (margin > 0) above else pmin(1, 2 * pmin(above, below)))
+  list(difference = difference, se = se, share = at(4), terms = at(5),
+       above = pmax(tail(difference / se + shift), tail(at(3) + shift)),
+       below = pmax(tail(-difference / se), tail(-at(3))))
+}
+
+# The same at the planned looks that were reached. A look is as soon as so many people are in what was
+# released; with fewer at the next one, both are one.
+effects_at_looks <- function(record, input, pairs, margin, looks, half_error) {
+  planned <- record$planned
+  if (is.na(planned)) {
+    abort_arg("people", "the planned number of people, where there are `looks` and no `agent_plan()` has it")
+  }
+  moved <- tapply(input$chance, input$arm, function(p) diff(range(p)) > 1e-9 * max(p))
+  if (any(moved, input$chance == 0)) {
+    abort_input("looks", paste("`looks` must be NULL for %s: its probabilities changed, and the z-test at",
+                               "several looks needs such that never do."), words_source(record),
+                class = "dpts_error_verdict", hint = "`at = \"any\"` holds at any number of looks.")
+  }
+  targets <- looks_people(looks, planned)
+  so_far <- cumsum(as.vector(tapply(input$size, input$look, sum)))
+  at <- vapply(targets, function(n) which(so_far >= n)[1], 0L)
+  reached <- sum(!is.na(at))
+  inform_once("looks", class = "dpts_message_end", message = c(
+    sprintf("%s is analysed at look %d of %d, of %s people.", sub("^p", "P", words_source(record)), reached,
+            length(at), label_count(if (reached) so_far[at[reached]] else record$seen)),
+    i = "Each planned look counts once. An arm that is not claimed at one may be claimed at a later one."
+  ))
+  nothing <- rep(NA_real_, length(pairs$arm))
+  if (!reached) {
+    return(list(difference = nothing, se = nothing, half = nothing, above = nothing, below = nothing))
+  }
+  at <- at[seq_len(reached)]
+  ends <- reached == length(targets)
+  at <- at[!duplicated(at, fromLast = TRUE)]
+  share <- pmin(so_far[at] / planned, 1)
+  if (ends) share[length(share)] <- 1
+  at <- at[!duplicated(share, fromLast = TRUE)]
+  share <- unique(share)
+  tests <- lapply(at, function(look) {
+    final_test(record, lapply(input, some_looks, input$look, look), pairs, margin)
+  })
+  errors <- function(side) {
+    tails <- vapply(tests, `[[`, nothing, side)
+    look_errors(matrix(stats::qnorm(tails, lower.tail = FALSE), ncol = length(at)), share, looks$spending)
+  }
+  last <- tests[[length(tests)]]
+  line <- look_lines(share, half_error, looks$spending)[length(share)]
+  c(last[c("difference", "se")], list(half = look_quantile(line, last$share, last$terms),
+                                      above = errors("above"), below = errors("below")))
+}
+
+# A column of releases up to a look; `noise` has several numbers for each row
+some_looks <- function(column, look, last) {
+  matrix(column, ncol = length(look))[, look <= last]
 }
 
 # Differences in units of reward, none larger than the range

@@ -103,6 +103,22 @@
 #' `failures` and all columns but the last three are those of the experiment that does not stop, so that
 #' power lost and people saved are seen in the same runs. A forecast takes about a hundredth of a second.
 #'
+#' @section Looks of a board:
+#' With `looks = c(1/3, 2/3)` the planned analysis is made three times: as soon as sums of a third, of two
+#' thirds, and of all people are released. The first time that an arm is claimed the experiment stops. This is
+#' a group sequential design. The error is spent as people come (Lan and DeMets 1983). Of a one-sided level a,
+#' the part that is spent until a share t of the people is 2 (1 - Phi(z / sqrt(t))), with z the 1 - a / 2
+#' quantile of the normal distribution, for `spending = "obrien_fleming"`. For `"pocock"` it is
+#' a ln(1 + (e - 1) t). So a look need not be at exactly the number of people that was planned. Critical
+#' values are found by numerical integration (Armitage, McPherson and Rowe 1969) for sums with independent
+#' increments. Such sums need **probabilities that never change**: the designs must be [policy_randomised()]
+#' with `rule = "equal"`, and no guard may pause an arm. Other designs are refused; [verdict()] and
+#' [effects()] allow them any number of looks.
+#'
+#' `power`, `false_claims`, `coverage` and `width` are those of the analysis at which the experiment ends,
+#' with repeated confidence intervals (Jennison and Turnbull 1989). The other columns are of all people.
+#' [effects()] with `at = "end"` makes the same analysis of an agent, a simulation or a release table.
+#'
 #' @section The number of people:
 #' Without `people`, each design gets for each scenario with a difference to
 #' detect the least number, to about 2%, at which its `power` is reached in these runs. A scenario without a
@@ -132,6 +148,10 @@
 #'   `NULL`: the lowest.
 #' @param futility The experiment would stop when the [forecast()] of a verdict by the planned number of
 #'   people is below this: a number in (0, 1). `NULL`: it does not stop.
+#' @param looks The shares of the people at which a board analyses the experiment before its end: increasing
+#'   numbers in (0, 1). `NULL`: only at the end, as where `by` is given. See Looks of a board.
+#' @param spending How the error is spent over these looks: `"obrien_fleming"` spends little early,
+#'   `"pocock"` about the same at each look.
 #' @inheritParams dpts_simulate
 #' @param power Power to reach where `people` is `NULL`: a number in (0, 1).
 #' @param limit Maximum number of people that is tried where `people` is `NULL`.
@@ -153,13 +173,17 @@
 #'   * `paused`, `false_alarms` (with a guard): share of runs in which an arm is paused that is worse than the
 #'     control by more than the guard (`NA`: there is none), and in which another one is;
 #'   * `stopped`, `mean_people`, `power_stopped` (with `futility`): share of runs that would stop for
-#'     futility, the mean number of people if they do, and the power that remains.
+#'     futility, the mean number of people if they do, and the power that remains;
+#'   * `stopped`, `mean_people` (with `looks`): share of runs that stop with a claim before the end, and the
+#'     mean number of people of whom sums were released when the experiment stops.
 #'
 #'   [summary()][summary.dpts_plan] has shares of arms and the claims by evidence;
 #'   [autoplot()][autoplot.dpts_plan] draws power and failures; [privacy_statement()] puts the guarantees of
 #'   the designs into words.
 #' @references Bauer, P. and Koehne, K. (1994). Evaluation of Experiments with Adaptive Interim Analyses.
 #' Biometrics 50, 1029-1041. On combining blocks.
+#'
+#' @template ref_looks
 #' @seealso [policy_randomised()] is the design, [dpts_identify()] counts people until a verdict,
 #'   [effects()] analyses the data.
 #' @concept simulation
@@ -177,6 +201,10 @@
 #' )
 #' plan
 #' summary(plan)
+#'
+#' # A board looks after a third and two thirds of the people
+#' dpts_plan(policy_randomised(mu = 0.5, block = 100), arms_bernoulli(c(0.5, 0.65)), 600,
+#'           looks = c(1/3, 2/3), runs = 200, seed = 1)
 #'
 #' # 100 people who come three times: what does a person's guarantee cost?
 #' dpts_plan(policy_randomised(mu = 0.5), arms_bernoulli(c(0.4, 0.6)), 100, visits = 3,
@@ -196,7 +224,8 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, er
                       seed = NULL, threads = getOption("dpts.threads", 1L), progress = interactive(),
                       checkpoint = NULL, delay = 0, batch = 1, by = NULL, power = 0.9, limit = 1e5,
                       visits = 1, max_per_person = NULL, outcomes = NULL, rates = NULL, correlation = 0,
-                      dropout = 0, missing = NULL, futility = NULL) {
+                      dropout = 0, missing = NULL, futility = NULL, looks = NULL,
+                      spending = c("obrien_fleming", "pocock")) {
   check_all_given()
   check_dots_empty(...)
   designs <- check_policies(designs)
@@ -237,12 +266,14 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, er
                   dropout = rep(check_dropout(dropout, k), strata),
                   missing = missing, futility = check_futility(futility, visits))
   problems_answer(answers, problems) # an error before any work
+  looks <- check_looks(looks, check_choice(spending, SPENDING))
+  if (!is.null(looks)) check_looked_at(designs, outcomes, futility, comes_again(visits), by)
   ask <- list(error = error / if (is.null(by)) 1 else strata, margin = 0, control = control %||% 0, signs = 2,
               claims = k - !is.null(control), intervals = length(pairs_of(k, control)$arm),
               by_stratum = !is.null(by))
   begun <- FALSE
   play <- function(designs, at) {
-    job <- plan_job(problems, designs, at, ask, runs, seed, threads, delay, batch, visits, answers)
+    job <- plan_job(problems, designs, at, ask, runs, seed, threads, delay, batch, visits, answers, looks)
     job$grows <- begun
     begun <<- TRUE
     plan_cells(job, checkpoint, progress)
@@ -255,7 +286,7 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, er
   new_plan(cells, designs, problems, list(control = control, error = error, delay = delay, batch = batch,
                                           runs = length(runs), power = if (is.null(people)) power,
                                           visits = if (comes_again(visits)) visits, outcomes = outcomes,
-                                          futility = futility, by = by), seed)
+                                          futility = futility, by = by, looks = looks), seed)
 }
 
 # How often people come, how far apart (Inf: when all have come), and how many visits count at most (Inf: all)
@@ -328,12 +359,12 @@ check_scenarios <- function(scenarios) {
 # One job for all scenarios and numbers of people, each a problem of its own
 # `at`: A data frame: scenario, people.
 plan_job <- function(problems, designs, at, ask, runs, seed, threads, delay, batch,
-                     visits = check_visits(1, NULL), answers = NULL) {
+                     visits = check_visits(1, NULL), answers = NULL, looks = NULL) {
   told <- problems_answer(answers, problems)
   made <- Map(function(scenario, people) {
     n <- people * visits$number
     problem <- new_problem(problems[[scenario]], horizon = n, delay = delay, batch = min(batch, n),
-                           record = n, finish = 2)
+                           record = looks_people(looks, n), finish = 2)
     problem$visits <- visits_of(visits, people) # none where it is NULL
     problem$answers <- told[[scenario]]
     if (!is.null(problem$answers)) problem[c("outcomes", "futility")] <- answers[c("outcomes", "futility")]
@@ -341,11 +372,11 @@ plan_job <- function(problems, designs, at, ask, runs, seed, threads, delay, bat
   }, at$scenario, at$people)
   names(made) <- paste(at$scenario, at$people)
   observers <- c("trial", observers_of_draws(problems))
-  looks <- any(vapply(told, function(x) isTRUE(x$looks), NA))
+  guarded <- any(vapply(told, function(x) isTRUE(x$looks), NA))
   # The observer looks at every round: to take stretches apart for it costs more than to play them one by one.
   list(problems = made, at = at, policies = designs, runs = as.double(runs), seed = seed, threads = threads,
-       engine = "plain", observers = observers, keeps = c(observed(observers), if (looks) "looks"), ask = ask,
-       look = if (looks) looks_of, name = "Planning")
+       engine = "plain", observers = observers, keeps = c(observed(observers), if (guarded) "looks"),
+       ask = ask, look = if (guarded) looks_of, spending = looks$spending, name = "Planning")
 }
 
 # What each design comes to in each scenario: a list of cells, design by design
@@ -402,6 +433,13 @@ plan_cell <- function(joined, policy, problem, job, part = 1) {
     half <- line(job$ask$error / (2 * job$ask$intervals)) * se
     score <- over_rivals(by_law(4), NULL)
     hits <- plan_intervals(estimate - half, estimate + half, gaps, control)
+    board <- if (!is.null(job$spending)) {
+      looks_end(seen, before + k + k^2, problem, job, gap_of_sums(policy), control)
+    }
+    if (!is.null(board)) {
+      claimed <- board$claimed
+      hits <- plan_intervals(board$lower, board$upper, gaps, control)
+    }
   } else {
     claimed <- proved
     # What is private and says nothing of means shows which arm it prefers.
@@ -417,7 +455,7 @@ plan_cell <- function(joined, policy, problem, job, part = 1) {
   provable <- better[cbind(best, runs)]
   can <- function(x) if (tossed || concludes) x else NA_real_ * x
   earned <- if (is_changing(problem$arms)) seen[1, ] else colSums(pulls * each)
-  looked <- if (!is.null(joined$looks)) {
+  looked <- if (!is.null(job$spending)) board[PLAN_LOOKS$looks] else if (!is.null(joined$looks)) {
     harmful <- harmful_arms(matrix(problem$answers$rate, k, dimnames = list(NULL, names(problem$outcomes))),
                             problem$outcomes, policy$params$control)
     looks_cell(joined$looks, problem$horizon, harmful, claimed[cbind(best, runs)])
@@ -455,37 +493,6 @@ true_means <- function(arms, people, seed, runs) {
   first <- of(runs[1])
   if (length(runs) == 1 || identical(first, of(runs[2]))) return(matrix(first, length(first), length(runs)))
   vapply(runs, of, first)
-}
-
-# A matrix of pairs has arm a against b, of k, in row a + k (b - 1), and a column for each run.
-
-# Of each arm the least over those that it must beat: the control, or all others
-over_rivals <- function(x, control) {
-  k <- sqrt(nrow(x))
-  out <- matrix(-Inf, k, ncol(x))
-  for (a in setdiff(seq_len(k), control)) {
-    rivals <- if (is.null(control)) setdiff(seq_len(k), a) else control
-    out[a, ] <- do.call(pmin, lapply(rivals, function(b) x[a + k * (b - 1), ]))
-  }
-  out
-}
-
-beats <- function(x, line, control) matrix((over_rivals(x, control) > line) %in% TRUE, sqrt(nrow(x)))
-
-# The pairs of which there are intervals
-pairs_of <- function(k, control) {
-  pairs <- ordered_pairs(k)
-  pairs_at(pairs, if (is.null(control)) pairs$arm < pairs$rival else pairs$rival == control)
-}
-
-# How often all intervals hold what is true, and how wide they are. What was not released is between -1 and 1.
-plan_intervals <- function(lower, upper, truth, control) {
-  at <- pairs_of(sqrt(nrow(truth)), control)$column
-  lower <- pmax(lower[at, , drop = FALSE], -1, na.rm = TRUE)
-  upper <- pmin(upper[at, , drop = FALSE], 1, na.rm = TRUE)
-  truth <- truth[at, , drop = FALSE]
-  list(coverage = mean(colSums(truth < lower - 1e-12 | truth > upper + 1e-12) == 0),
-       width = mean(upper - lower))
 }
 
 # The least number of people with which each design has its power in each scenario

@@ -18,7 +18,7 @@ PLACES <- c("site", "stratum")
 TABLE <- c("t", "block", "arm", "n", "sum", "squares", "noise", "scale", "terms", "correlation", "chance",
            "floor", "whole", "low", "high")
 OPTIONAL <- c(weight = NA, flip = 0, permuted = FALSE, grid = 0, per_person = 1, event = NA,
-              predicted_low = NA, predicted_high = NA, planned = NA)
+              predicted_low = NA, predicted_high = NA, planned = NA, looks = NA)
 
 # The scale of the noise in `sum` over that of the noise in `squares`, where there is no column `weight`: what
 # costs no privacy (src/noise.h)
@@ -26,7 +26,7 @@ usual_weight <- function(noise) ifelse(noise == "gaussian", 2, 1)
 
 # Columns that hold one value in all rows of a run
 OF_A_RUN <- c("correlation", "floor", "low", "high", "flip", "permuted", "per_person", "predicted_low",
-              "predicted_high", "planned")
+              "predicted_high", "planned", "looks")
 
 # The law of a row's noise, in the order of src/noise_law.h
 LAW <- c("noise", "scale", "grid", "correlation")
@@ -94,6 +94,8 @@ EVENTS <- c("begin", "added", "retired", "end")
 #'   randomisation, and not the arms' means: there are no [estimates()] and no evidence by means.
 #' * `planned`: the number of people at which the one analysis at the end was planned, of agents with a plan
 #'   ([agent_plan()]). Of sites it is the sum.
+#' * `looks`: the planned looks of a board before the end, in a text such as `"0.5 0.75 pocock"`: shares of
+#'   the people, and how the error is spent; see [dpts_plan()].
 #'
 #' Numbers have at most 15 digits, as many as [write.csv()] writes: a table that was written to a file and
 #' read back gives the same results to the last bit. Rows up to a round, such as `x[x$t <= 100, ]`, give the
@@ -268,7 +270,7 @@ typed_column <- function(value, name) {
   if (name %in% c(KEYS, "outcome", PLACES, "arm", "whole", "permuted") && anyNA(value)) {
     column_error("data", name, "be known in all rows", which(is.na(value)))
   }
-  if (name %in% c("noise", "event")) return(as.character(value))
+  if (name %in% c("noise", "event", "looks")) return(as.character(value))
   if (name %in% c("whole", "permuted")) {
     if (!is.logical(value)) column_error("data", name, "be TRUE or FALSE")
     return(value)
@@ -505,6 +507,12 @@ check_releases <- function(x, arg) {
     need("planned", "be a whole number of at least 1",
          is.na(v$planned) | v$planned >= 1 & v$planned %% 1 == 0)
   }
+  if (!is.null(v$looks)) {
+    each <- unique(as.character(v$looks))
+    known <- is.na(each) | !vapply(lapply(each, looks_of_text), is.null, NA)
+    need("looks", "be increasing shares of people and the name of how the error is spent",
+         as.character(v$looks) %in% each[known])
+  }
   first <- match(run, run)
   for (name in intersect(OF_A_RUN, names(v))) {
     own <- v[[name]]
@@ -588,7 +596,8 @@ one_outcome <- function(table, outcome) {
 #   records   for each run a list:
 #     name      the policy's, for messages; NULL if it is not known
 #     ever      how many arms there have been; `arms`: which of them are not retired; `k`, `labels`: of these
-#     seen      people so far; `planned`: for how many the analysis at the end is planned, or NA
+#     seen      people so far; `planned`: for how many the analysis at the end is planned, or NA; `looks`:
+#               those of a board before it, as text, or NA
 #     share     the part of the chance of an error that each of them has
 #     releases  a matrix with the columns of RELEASE, `block`, `weight` and LAW: chance 0 without tosses,
 #               weight 0 without squares, `noise` as a number
@@ -620,7 +629,7 @@ release_records <- function(x, outcome = "reward") {
               centre = right_residual(from, to), tosses = !is.na(floor),
               permuted = of_run("permuted") & !is.na(floor), floor = replace(floor, is.na(floor), 0),
               correlation = of_run("correlation"), per_person = of_run("per_person"),
-              planned = end("planned"))
+              planned = end("planned"), looks = as.character(end("looks")))
   rows <- cbind(arm = arms$code, t = v$t, size = v$n, sum = v$sum, terms = v$terms, whole = +v$whole,
                 chance = replace(v$chance, is.na(v$chance), 0), block = v$block, noise = LAWS[v$noise],
                 scale = v$scale, grid = v$grid, correlation = v$correlation,

@@ -4,7 +4,8 @@ PLAN_NUMBERS <- c("people", "counted", "failures", "best", "power", "false_claim
                   "longest_run")
 PLAN_BY_ARM <- c("share", "sd", "claimed", "proved", "proved_at") # what summary() shows
 PLAN_LOOKS <- list(guards = c("paused", "false_alarms"),
-                   futility = c("stopped", "mean_people", "power_stopped"))
+                   futility = c("stopped", "mean_people", "power_stopped"),
+                   looks = c("stopped", "mean_people"))
 
 # `cells`: Of plan_cell(), design by design.
 new_plan <- function(cells, designs, problems, shared, seed) {
@@ -12,7 +13,8 @@ new_plan <- function(cells, designs, problems, shared, seed) {
   column <- function(name) vapply(cells, `[[`, cells[[1]][[name]][1], name)
   guards <- any(has_guard(shared$outcomes))
   numbers <- c(setdiff(PLAN_NUMBERS, if (is.null(shared$visits) && is.null(shared$by)) "counted"),
-               if (guards) PLAN_LOOKS$guards, if (!is.null(shared$futility)) PLAN_LOOKS$futility)
+               if (guards) PLAN_LOOKS$guards, if (!is.null(shared$futility)) PLAN_LOOKS$futility,
+               if (!is.null(shared$looks)) PLAN_LOOKS$looks)
   by_arm <- c(PLAN_BY_ARM, if (guards) c("paused_share", "paused_at"))
   design <- column("design")
   strata <- if (!is.null(shared$by)) column("stratum")
@@ -53,8 +55,17 @@ tbl_sum.dpts_plan <- function(x, ...) {
                          paste("arms better than", shared(x, "arms")[control]),
                        if (is.null(shared(x, "by"))) "" else " in each stratum",
                        number_text(shared(x, "error"))),
-    words_visits(shared(x, "visits")), words_person(x), words_late(shared(x, "delay"), shared(x, "batch")),
+    words_looks(shared(x, "looks")), words_visits(shared(x, "visits")), words_person(x),
+    words_late(shared(x, "delay"), shared(x, "batch")),
     "Seed" = words_seed(x), NextMethod())
+}
+
+# When a board looks
+words_looks <- function(looks) {
+  if (is.null(looks)) return(NULL)
+  c("Looks" = sprintf("at %s of the people, spending as %s",
+                      words_list(paste0(signif(100 * c(looks$share, 1), 3), "%")),
+                      c(obrien_fleming = "O'Brien and Fleming", pocock = "Pocock")[[looks$spending]]))
 }
 
 # How often people come

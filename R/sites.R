@@ -116,6 +116,8 @@ join_sites <- function(tables, ended) {
   v$whole[idle] <- TRUE
   planned <- vapply(tables, function(table) as.double(table[["planned"]][1] %||% NA), 0)
   v$planned <- rep(sum(planned), nrow(rows))
+  looks <- unique(unlist(lapply(tables, function(table) as.character(table[["looks"]][1] %||% NA))))
+  v$looks <- rep(if (length(looks) == 1) looks else NA_character_, nrow(rows))
   block <- vctrs::vec_group_id(vctrs::new_data_frame(as.list(rows[!idle, c("site", "round", "t")])))
   number <- replace(rep(NA_real_, nrow(rows)), !idle, as.double(block))
   strata <- unique(unlist(lapply(tables, function(table) as.character(table[["stratum"]]))))

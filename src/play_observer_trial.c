@@ -1,7 +1,8 @@
 /* The results of a trial: its cost, the longest sequence of people on one arm, and its conclusions, by
    evidence that is valid at any time, and, if people are randomised, by one test at the end
-   (policy_final_test.h). It looks at every round, so the plain engine plays it. A policy that randomises and
-   releases nothing is one block. */
+   (policy_final_test.h), and at looks before it: the recorded rounds but the last say of how many people
+   something must have been released. It looks at every round, so the plain engine plays it. A policy that
+   randomises and releases nothing is one block. */
 
 #include "play_judge.h"
 #include "policy_final_test.h"
@@ -10,8 +11,10 @@
    that count: play_visits.h); then pulls and means of each arm, in all strata; then for each part the round
    at which an arm of k was shown to be better (than the control, or than all others), and, arm a against b at
    a + k b, k by k lower bounds of differences by evidence, and of the test at the end estimates, standard
-   errors, Z, and shares and terms of noise with Laplace tails. */
-enum { REWARD, LONGEST, NAMED, COUNTED, FIRST, BY_ARM = 2, BY_PAIR = 6 };
+   errors, Z, and shares and terms of noise with Laplace tails. Then, of each look before the end at the first
+   part, the number of people of whom something was released (NaN: there was no look), and what the test then
+   says, as at the end. */
+enum { REWARD, LONGEST, NAMED, COUNTED, FIRST, BY_ARM = 2, BY_TEST = 5, BY_PAIR = 1 + BY_TEST };
 
 typedef struct {
   int64_t run, longest;
@@ -20,12 +23,24 @@ typedef struct {
   int64_t *pulls, *counted;
   double *sums, *squares; /* by arm; of rewards that count; squares about 1/2 */
   double *proved;         /* by part, and arm of k */
-  final_test_t *tests;    /* by part */
+  final_test_t *tests;    /* by part, and room for a copy */
+  double people;          /* of whom something was released */
+  int looks;              /* how many were made */
 } trial_t;
 
-static size_t rows(const survey_t *survey) {
+static int looks(const survey_t *survey) { return survey->n_rounds - 1; }
+
+static size_t rows_of_look(const survey_t *survey) {
+  return 1 + BY_TEST * (size_t)survey->design.k * (size_t)survey->design.k;
+}
+
+static size_t rows_of_end(const survey_t *survey) {
   const size_t k = (size_t)survey->design.k;
   return FIRST + BY_ARM * (size_t)survey->k + (size_t)survey->parts * (k + BY_PAIR * k * k);
+}
+
+static size_t rows(const survey_t *survey) {
+  return rows_of_end(survey) + (size_t)looks(survey) * rows_of_look(survey);
 }
 
 static size_t test_size(const survey_t *survey) {
@@ -34,7 +49,7 @@ static size_t test_size(const survey_t *survey) {
 
 static size_t size(const survey_t *survey) {
   const size_t parts = (size_t)survey->parts;
-  return sizeof(trial_t) + judge_size(survey) + parts * (sizeof(final_test_t) + test_size(survey)) +
+  return sizeof(trial_t) + judge_size(survey) + (parts + 1) * (sizeof(final_test_t) + test_size(survey)) +
          (size_t)survey->k * (2 * sizeof(int64_t) + 2 * sizeof(double)) +
          parts * (size_t)survey->design.k * sizeof(double);
 }
@@ -46,8 +61,8 @@ static void begin(observer_t *observer) {
   *trial = (trial_t){.last = -1};
   judge_begin(&trial->judge, survey, trial + 1);
   trial->tests = (final_test_t *)((char *)(trial + 1) + judge_size(survey));
-  char *after = (char *)(trial->tests + parts);
-  for (int i = 0; i < parts; i++, after += test_size(survey)) {
+  char *after = (char *)(trial->tests + parts + 1);
+  for (int i = 0; i <= parts; i++, after += test_size(survey)) {
     final_test_begin(&trial->tests[i], survey->design.k, survey->design.strata, after);
   }
   trial->sums = (double *)after;
@@ -90,6 +105,28 @@ static int is_proved(const trial_t *trial, const survey_t *survey, int arm) {
   return arm != control - 1;
 }
 
+static void write_test(const final_test_t *test, double *out) {
+  const int k = test->k, all = k * k;
+  for (int at = 0; at < all; at++) {
+    const final_result_t of = final_test_of(test, at % k, at / k);
+    const double column[BY_TEST] = {of.difference, of.error, of.z, of.share, of.terms};
+    for (int i = 0; i < BY_TEST; i++) out[at + all * i] = column[i];
+  }
+}
+
+static void look(observer_t *observer, trial_t *trial) {
+  const survey_t *survey = observer->survey;
+  for (; trial->looks < looks(survey) && trial->people >= survey->rounds[trial->looks]; trial->looks++) {
+    double *out = (double *)observer->out[0] + rows_of_end(survey);
+    out += (size_t)trial->looks * rows_of_look(survey);
+    final_test_t *now = &trial->tests[survey->parts];
+    final_test_copy(now, trial->tests);
+    final_test_close(now);
+    out[0] = trial->people;
+    write_test(now, out + 1);
+  }
+}
+
 static int released(observer_t *observer, const session_t *session) {
   trial_t *trial = observer->space;
   const survey_t *survey = observer->survey;
@@ -102,6 +139,8 @@ static int released(observer_t *observer, const session_t *session) {
     const judge_t *judge = &trial->judge;
     const release_t *block = judge_block(judge);
     if (block->chance > 0) final_test_add(&trial->tests[judge->part], block, judge->latest);
+    for (int i = 0; i < judge->latest; i++) trial->people += block[i].size;
+    look(observer, trial);
     double *proved = trial->proved + judge->part * k;
     for (int i = 0; i < k; i++) {
       if (isnan(proved[i]) && is_proved(trial, survey, i)) proved[i] = (double)session->t;
@@ -114,19 +153,15 @@ static int released(observer_t *observer, const session_t *session) {
 
 static void write_pairs(const trial_t *trial, const survey_t *survey, int part, double *lower) {
   const int k = survey->design.k;
-  double *estimate = lower + k * k, *error = estimate + k * k, *z = error + k * k;
-  double *share = z + k * k, *terms = share + k * k;
   for (int i = 0; i < k; i++) {
     for (int j = 0; j < k; j++) {
       const int at = i + k * j;
-      const final_result_t of = final_test_of(&trial->tests[part], i, j);
       const int asked =
           i != j && (!(survey->control > 0) || i == survey->control - 1 || j == survey->control - 1);
       lower[at] = asked && survey->concludes ? judge_lower(&trial->judge, survey, part, i, j) : NAN;
-      estimate[at] = of.difference, error[at] = of.error, z[at] = of.z;
-      share[at] = of.share, terms[at] = of.terms;
     }
   }
+  write_test(&trial->tests[part], lower + k * k);
 }
 
 static void finish(observer_t *observer, const environment_t *env, const reports_t *reports) {

@@ -17,6 +17,12 @@ void final_test_begin(final_test_t *test, int k, int strata, void *memory) {
   for (int i = 0; i < k * strata; i++) test->open[i] = (stratum_arm_t){0};
 }
 
+void final_test_copy(final_test_t *to, const final_test_t *from) {
+  const int k = from->k;
+  for (int i = 0; i < k * k; i++) to->pairs[i] = from->pairs[i];
+  for (int i = 0; i < k * from->strata; i++) to->open[i] = from->open[i];
+}
+
 /* The mean square of rewards about 1/2: 1/4 for those of 0 and 1, which have the largest */
 static double square_of(double squares, double n) { return isnan(squares) ? 0.25 : squares / n; }
 

@@ -51,6 +51,9 @@ size_t final_test_size(int k, int strata);
 /* On memory of that size */
 void final_test_begin(final_test_t *test, int k, int strata, void *memory);
 
+/* Makes one what another one is, of as many arms and strata. */
+void final_test_copy(final_test_t *to, const final_test_t *from);
+
 /* A block: rows of one release */
 void final_test_add(final_test_t *test, const release_t *rows, int n);
 

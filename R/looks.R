@@ -1,0 +1,115 @@
+# Critical values of a test that a board makes at several planned looks: an error that is spent as people come
+# (Lan and DeMets 1983), for sums of independent increments.
+
+# The part of a one-sided error that may be spent until a share of the people: the two of Lan and DeMets that
+# come near the boundaries of O'Brien and Fleming, and of Pocock
+error_spent <- function(share, error, spending) {
+  switch(spending, obrien_fleming = 2 * stats::pnorm(stats::qnorm(error / 2) / sqrt(share)),
+         pocock = error * log1p((exp(1) - 1) * share))
+}
+
+# How often standardised sums of a standard normal walk first cross a line at each look. The density of the
+# sums that have not crossed before is kept on a grid (Armitage, McPherson and Rowe 1969), and each look
+# integrates over the grid of the one before, by Simpson's rule.
+#
+# `share`: of the people at each look
+# `line`: a function of the number of the look, and of a function that gives the probability of a first
+#   crossing at a critical value. It returns the critical value.
+# Returns critical values, and the probabilities.
+walk_looks <- function(share, line) {
+  grid <- NULL
+  crossed <- found <- numeric(length(share))
+  for (j in seq_along(share)) {
+    step <- share[j] - if (j > 1) share[j - 1] else 0
+    cross <- function(b) {
+      x <- b * sqrt(share[j])
+      if (j == 1) return(stats::pnorm(b, lower.tail = FALSE))
+      sum(grid$weight * stats::pnorm((x - grid$at) / sqrt(step), lower.tail = FALSE))
+    }
+    found[j] <- line(j, cross)
+    crossed[j] <- cross(found[j])
+    if (j == length(share)) break
+    high <- min(found[j], FAR_OUT) * sqrt(share[j])
+    low <- min(-FAR_OUT * sqrt(share[j]), high - 1)
+    n <- 2 * ceiling(max(100, 3 * (high - low) / sqrt(min(step, share[j + 1] - share[j])))) + 1
+    at <- seq(low, high, length.out = n)
+    density <- if (j == 1) stats::dnorm(at, 0, sqrt(step)) else
+      drop(stats::dnorm(outer(at, grid$at, "-"), 0, sqrt(step)) %*% grid$weight)
+    simpson <- c(1, rep_len(c(4, 2), n - 2), 1) * (at[2] - at[1]) / 3
+    grid <- list(at = at, weight = density * simpson)
+  }
+  list(line = found, crossed = crossed)
+}
+
+FAR_OUT <- 8.5 # standard deviations, beyond which a probability is below 1e-16
+
+# Critical values of a one-sided test at these shares of the people, the last of which is 1 at most. Many runs
+# and pairs of arms ask for the same ones, so those of a session are kept.
+look_lines <- function(share, error, spending) {
+  key <- paste(c(sprintf("%.17g", c(share, error)), spending), collapse = " ")
+  if (!is.null(LINES[[key]])) return(LINES[[key]])
+  if (length(LINES) > 2000) rm(list = ls(LINES), envir = LINES)
+  spent <- diff(c(0, error_spent(share, error, spending)))
+  found <- walk_looks(share, function(j, cross) {
+    if (spent[j] < 1e-12) return(Inf) # which noisy_quantile() could not tell from 0
+    stats::uniroot(function(b) log(cross(b)) - log(spent[j]), c(-5, FAR_OUT), extendInt = "downX",
+                   tol = 1e-8)$root
+  })$line
+  assign(key, found, LINES)
+  found
+}
+
+LINES <- new.env(parent = emptyenv())
+
+# The least one-sided error with which a statistic is above the critical value at one of the looks, for each
+# row of `z`, with a column for each look (NA: not yet). Critical values are interpolated between ERRORS. A
+# statistic beyond them has the least of these, or 1.
+look_errors <- function(z, share, spending) {
+  lines <- vapply(ERRORS, look_lines, numeric(length(share)), share = share, spending = spending)
+  lines <- matrix(lines, length(share))
+  least <- rep(1, nrow(z))
+  for (j in seq_len(ncol(z))) {
+    use <- is.finite(lines[j, ])
+    known <- !is.na(z[, j]) & z[, j] >= min(lines[j, use])
+    of <- stats::splinefun(lines[j, use], stats::qnorm(ERRORS[use]), "monoH.FC")
+    x <- pmin(z[known, j], max(lines[j, use]))
+    least[known] <- pmin(least[known], stats::pnorm(of(x)))
+  }
+  replace(least, rowSums(!is.na(z)) == 0, NA)
+}
+
+ERRORS <- stats::pnorm(-seq(6, 0, by = -0.25))
+
+# ---- looks of a board ----------------------------------------------------------------------------------
+
+SPENDING <- c("obrien_fleming", "pocock")
+
+# -> list(share, spending), NULL: only at the end
+check_looks <- function(looks, spending) {
+  if (is.null(looks)) return(NULL)
+  looks <- check_numbers(looks, 0, 1, open = TRUE)
+  if (is.unsorted(looks, strictly = TRUE)) abort_arg("looks", "increasing shares of the people", looks)
+  list(share = as.vector(looks), spending = spending)
+}
+
+# The numbers of people at looks, the end included
+looks_people <- function(looks, people) unique(pmin(c(ceiling(looks$share * people - 1e-9), people), people))
+
+# As text, and back
+looks_text <- function(looks) paste(c(sprintf("%.15g", looks$share), looks$spending), collapse = " ")
+
+looks_of_text <- function(text) {
+  if (is.na(text)) return(NULL)
+  parts <- strsplit(text, " ", fixed = TRUE)[[1]]
+  share <- suppressWarnings(as.numeric(utils::head(parts, -1)))
+  spending <- utils::tail(parts, 1)
+  inside <- length(share) && all(is.finite(share) & share > 0 & share < 1)
+  if (inside && !is.unsorted(share, strictly = TRUE) && spending %in% SPENDING) {
+    list(share = share, spending = spending)
+  }
+}
+
+# A critical value of the normal distribution, for sums with Laplace noise: noisy_quantile() at its level
+look_quantile <- function(line, share, terms) {
+  if (line == Inf) replace(share, TRUE, Inf) else noisy_quantile(stats::pnorm(line), share, terms)
+}

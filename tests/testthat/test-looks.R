@@ -1,0 +1,177 @@
+# Looks of a board: a group sequential test in dpts_plan() and effects(at = "end").
+
+quiet <- function(expr) withr::with_options(list(rlib_message_verbosity = "quiet"), expr)
+
+test_that("critical values are those of the published tables", {
+  # Five looks, two sides of .05 in all: Lan and DeMets's boundaries, as the programs ld98 and ldbounds print them
+  expect_equal(look_lines(1:5 / 5, 0.025, "obrien_fleming"), c(4.8769, 3.3569, 2.6803, 2.2898, 2.0310), tolerance = 5e-5)
+  expect_equal(look_lines(1:5 / 5, 0.025, "pocock"), c(2.4380, 2.4268, 2.4101, 2.3966, 2.3859), tolerance = 5e-5)
+  # Jennison and Turnbull (2000), Tables 2.1 and 2.3: with these constants the error is .05
+  crossed <- function(line) 2 * sum(walk_looks(seq_along(line) / length(line), function(j, cross) line[j])$crossed)
+  expect_equal(crossed(rep(2.413, 5)), 0.05, tolerance = 2e-3)
+  expect_equal(crossed(2.040 * sqrt(5 / 1:5)), 0.05, tolerance = 2e-3)
+  expect_equal(crossed(rep(2.555, 10)), 0.05, tolerance = 2e-3)
+  expect_equal(crossed(2.087 * sqrt(10 / 1:10)), 0.05, tolerance = 3e-3)
+})
+
+test_that("two looks, near and far apart, spend what they should, by integration", {
+  for (share in c(0.05, 0.5, 0.98)) for (spending in c("obrien_fleming", "pocock")) {
+    line <- look_lines(c(share, 1), 0.1, spending)
+    late <- stats::integrate(function(x) {
+      stats::dnorm(x) * stats::pnorm((line[2] - sqrt(share) * x) / sqrt(1 - share), lower.tail = FALSE)
+    }, -10, min(line[1], 10), rel.tol = 1e-10, subdivisions = 1000)$value
+    expect_equal(stats::pnorm(-line[1]) + late, 0.1, tolerance = 1e-6, info = paste(share, spending))
+  }
+  expect_equal(look_lines(1, 0.03, "pocock"), stats::qnorm(0.97))
+  # A p-value is the error at which the critical value is met.
+  share <- c(0.2, 0.45, 1)
+  for (error in c(1e-4, 0.0123, 0.3)) {
+    line <- look_lines(share, error, "obrien_fleming")
+    z <- matrix(NA_real_, 3, 3)
+    diag(z) <- line
+    expect_equal(look_errors(z[is.finite(line), , drop = FALSE], share, "obrien_fleming"), rep(error, sum(is.finite(line))),
+                 tolerance = 1e-4)
+  }
+  expect_equal(look_errors(rbind(c(NA, NA), c(-1, NA), c(1, 30)), c(0.5, 1), "pocock"), c(NA, 1, stats::pnorm(-6)))
+})
+
+test_that("power and errors of a plan with looks are those of sums of normal variables", {
+  skip_on_cran()
+  runs <- 2000
+  plan <- dpts_plan(policy_randomised(mu = 0.5, block = 80),
+                    list(hope = arms_bernoulli(c(a = 0.5, b = 0.6)), null = arms_bernoulli(c(a = 0.5, b = 0.5))), 800,
+                    control = "a", error = 0.025, looks = 1:4 / 5, runs = runs, seed = 2)
+  # Of each fifth of the people, a normal variable: two means of 80, and noise of variance 4 in each of four sums
+  v <- 0.5 * 0.5 / 80 + 0.6 * 0.4 / 80 + 2 * (2 * 4 / 80^2)
+  set.seed(1)
+  sums <- apply(matrix(rnorm(5 * 2e4, 0.1, sqrt(v)), 5), 2, cumsum) # known boundaries, and not ours
+  over <- sums / sqrt(1:5 * v) >= c(4.8769, 3.3569, 2.6803, 2.2898, 2.0310)
+  first <- apply(rbind(over, TRUE), 2, which.max)
+  hope <- plan[plan$scenario == "hope", ]
+  se <- 3 * sqrt(0.25 / runs + 0.25 / 2e4)
+  expect_lt(abs(hope$power - mean(first < 6)), se)
+  expect_lt(abs(hope$stopped - mean(first < 5)), se)
+  expect_lt(abs(hope$mean_people - mean(160 * pmin(first, 5))), 3 * sd(160 * first) / sqrt(runs))
+  null <- plan[plan$scenario == "null", ]
+  expect_lt(null$false_claims, 0.025 + 3 * sqrt(0.025 * 0.975 / runs))
+  expect_gt(null$false_claims, 0.025 - 3 * sqrt(0.025 * 0.975 / runs))
+  expect_gt(min(plan$coverage), 0.975 - 3 * sqrt(0.025 * 0.975 / runs))
+  # With fixed looks at the end alone, the test of the plan is as before.
+  expect_match(format(plan)[4], "Looks: +at 20%, 40%, 60%, 80% and 100% of the people, spending as O'Brien")
+})
+
+test_that("the analysis at looks is that of the plan, run by run", {
+  skip_on_cran()
+  scenario <- arms_bernoulli(c(0.3, 0.36, 0.55))
+  designs <- list(gauss = policy_randomised(mu = 0.5, block = 150), laplace = policy_randomised(epsilon = 0.3, block = 150))
+  for (control in list(NULL, 1)) {
+    looks <- c(0.3, 0.5) # of 900 people: 300 and 450, as blocks have it
+    plan <- dpts_plan(designs, list(hope = scenario), 900, control = control, looks = looks, spending = "pocock", runs = 60,
+                      seed = 3, delay = 40)
+    for (name in names(designs)) {
+      sim <- dpts_simulate(scenario, designs[name], 900, runs = 60, seed = 3, history = TRUE, finish = TRUE,
+                           record = I(c(300, 450, 900)))
+      stopped <- rep(NA_real_, 60)
+      best <- held <- logical(60)
+      width <- numeric(60)
+      share <- 0.05 / if (is.null(control)) 3 else 2
+      for (n in c(300, 450, 900)) {
+        found <- quiet(effects(sim[sim$t <= n, ], control = control, at = "end", looks = looks, spending = "pocock",
+                               people = 900))
+        claims <- function(arm) { # of each run: above its control, or above all others
+          vapply(split(seq_len(nrow(found)), found$run), function(at) {
+            up <- (found$arm == arm & found$difference > 0 & found$p / 2 < share)[at]
+            down <- (found$control == arm & found$difference < 0 & found$p / 2 < share)[at]
+            sum(up) + sum(down) == if (is.null(control)) 2 else 1
+          }, NA)
+        }
+        all <- vapply(setdiff(1:3, control), claims, logical(60))
+        ends <- is.na(stopped) & (rowSums(all) > 0 | n == 900)
+        stopped[ends] <- n
+        best[ends] <- all[ends, ncol(all)]
+        truth <- c(0.3, 0.36, 0.55)
+        inside <- found$lower - 1e-9 <= truth[found$arm] - truth[found$control] &
+          truth[found$arm] - truth[found$control] <= found$upper + 1e-9
+        held[ends] <- tapply(inside, found$run, all)[ends]
+        width[ends] <- tapply(found$upper - found$lower, found$run, mean)[ends]
+      }
+      row <- plan[plan$design == name, ]
+      expect_gt(mean(stopped < 900), 0.1)
+      expect_equal(row$power, mean(best), info = name)
+      expect_equal(row$stopped, mean(stopped < 900), info = name)
+      expect_equal(row$mean_people, mean(stopped), info = name)
+      expect_equal(row$coverage, mean(held), info = name)
+      expect_equal(row$width, mean(width), tolerance = 1e-4, info = name) # quantiles are rounded
+    }
+  }
+})
+
+test_that("looks compare people of the same stratum", {
+  skip_on_cran()
+  arms <- arms_strata(north = arms_bernoulli(c(a = 0.2, b = 0.35)), south = arms_bernoulli(c(a = 0.6, b = 0.75)),
+                      share = c(0.3, 0.7))
+  policy <- policy_randomised(mu = 1, block = 50)
+  plan <- dpts_plan(policy, arms, 600, control = 1, looks = 0.5, runs = 60, seed = 1)
+  sim <- dpts_simulate(arms, policy, 600, runs = 60, seed = 1, history = TRUE, finish = TRUE)
+  found <- quiet(effects(sim, 1, at = "end", looks = 0.5, people = 600))
+  expect_equal(plan$power, mean(found$p / 2 < 0.05 & found$difference > 0))
+  expect_error(dpts_plan(policy, arms, 600, by = "stratum", looks = 0.5, runs = 5), "`looks`.*`by`", class = "dpts_error_input")
+})
+
+test_that("an agent is analysed at the looks of its plan", {
+  skip_if_not_installed("RSQLite")
+  skip_if_not_installed("openssl")
+  policy <- policy_randomised(mu = 1, block = 50)
+  arms <- arms_bernoulli(c(old = 0.2, new = 0.6))
+  plan <- dpts_plan(policy, arms, 200, control = "old", looks = c(0.5, 0.75), spending = "pocock", runs = 5, seed = 1)
+  agent <- dpts_agent(policy, c("old", "new"), use = "arrival")
+  agent_plan(agent, plan)
+  people <- function(n) {
+    choice <- agent_choose(agent, n)
+    agent_reward(agent, choice$ticket, rep_len(c(1, 0, 0), n) * (choice$arm == "old") + (choice$arm == "new"))
+  }
+  look <- function(...) quiet(effects(agent, control = "old", at = "end", ...))
+  people(60)
+  expect_true(is.na(look()$p))
+  people(50)
+  first <- look()
+  expect_equal(first, look(looks = c(0.5, 0.75), spending = "pocock", people = 200))
+  table <- dpts_releases(agent)
+  expect_equal(unique(table$looks), "0.5 0.75 pocock")
+  file <- tempfile()
+  on.exit(unlink(file))
+  utils::write.csv(table, file, row.names = FALSE)
+  expect_equal(quiet(effects(as_releases(utils::read.csv(file)), "old", at = "end"))$p, first$p)
+  # At the first look the error that is spent is the tail.
+  once <- quiet(effects(table[names(table) != "looks"], control = "old", at = "end"))
+  expect_equal(0.5 * first$p * log1p((exp(1) - 1) / 2), once$p / 2, tolerance = 1e-4)
+  people(90)
+  rlang::reset_message_verbosity("looks")
+  withr::local_options(rlib_message_verbosity = "verbose")
+  expect_message(effects(agent, control = "old", at = "end"), "look 3 of 3, of 200 people", class = "dpts_message_end")
+  agent_close(agent)
+})
+
+test_that("looks are refused where they hold nothing", {
+  bad <- function(arg, ..., design = policy_randomised(), what = "") {
+    expect_error(dpts_plan(design, arms_bernoulli(c(0.4, 0.6)), people = 300, runs = 5, ...), paste0("`", arg, "`.*", what),
+                 class = "dpts_error_input")
+  }
+  bad("looks", looks = c(0.5, 0.5))
+  bad("looks", looks = c(0.5, 1))
+  bad("spending", looks = 0.5, spending = "fast")
+  bad("looks", looks = 0.5, visits = 2, what = "come again")
+  bad("looks", looks = 0.5, futility = 0.1)
+  bad("looks", looks = 0.5, design = policy_randomised(rule = "thompson"), what = "never change")
+  bad("looks", looks = 0.5, design = policy_uniform(), what = "never change")
+  bad("looks", looks = 0.5, design = policy_randomised(control = 1), what = "guard", rates = list(harm = c(0.1, 0.1)),
+      outcomes = list(harm = agent_outcome(guard = 0.1, missing = 1)))
+  sim <- dpts_simulate(arms_bernoulli(c(0.4, 0.6)), policy_randomised(rule = "thompson"), 600, runs = 1, seed = 1, history = TRUE)
+  wrong <- function(what, ..., at = "end") {
+    expect_error(effects(sim, at = at, ...), what, class = "dpts_error_input")
+  }
+  wrong("probabilities changed", looks = 0.5, people = 600)
+  wrong("`people`", looks = 0.5)
+  wrong("`at`", looks = 0.5, people = 600, at = "any")
+  wrong("`by`", looks = 0.5, people = 600, by = "stratum")
+})
