@@ -115,6 +115,7 @@ agent_plan <- function(agent, plan = NULL, reason = NULL) {
                                   "that this is an amendment"))
       }
       note <- if (is.na(reason)) text else paste0("reason: ", reason, "\n", text)
+      agent$life[c("planned", "looks")] <- planned_analysis(text)
       note_events(tx, if (later) "amend" else "plan", list(note = note))
     }, look = TRUE, reason = reason)
   }

@@ -4,12 +4,13 @@
 # and retired, NA if it was not; then: "go", or once it has ended, what choices are: "verdict" (the winner's
 # arm) or "end" (refused); winner: an arm's number, NA before the end; ended: when that was; finished: was
 # what was open released, and the rewards forgotten?; forgotten: were persons?; moved: does the agent live
-# elsewhere now?; clipped: how many predictions were, or how many contexts were shortened
+# elsewhere now?; clipped: how many predictions were, or how many contexts were shortened; planned, looks: as
+# planned_analysis() has them of the plan in force
 new_life <- function(arms) {
   none <- rep(NA_real_, length(arms))
   list(arms = arms, status = rep(ARM[["active"]], length(arms)), since = none, until = none, then = "go",
        winner = NA_integer_, ended = NA_real_, finished = FALSE, forgotten = FALSE, moved = FALSE,
-       clipped = 0)
+       clipped = 0, planned = NA_real_, looks = "")
 }
 
 # The life as bytes, and back: numbers, then text. unserialize() of nonsense may end R.
@@ -131,8 +132,7 @@ arm_factor <- function(agent, at = seq_along(agent$terms$arms)) {
 }
 
 # The release table of an outcome so far (0: of the reward); within a change
-# `plan`: of planned_analysis()
-agent_table <- function(agent, outcome = 0L, plan = NULL) {
+agent_table <- function(agent, outcome = 0L) {
   kept <- agent$store$releases(outcome)
   fresh <- if (outcome == 0) session_sums(agent$session) else
     agent$fresh[agent$fresh[, 1] == outcome, -1, drop = FALSE]
@@ -163,8 +163,8 @@ agent_table <- function(agent, outcome = 0L, plan = NULL) {
   law <- list(correlation = design$correlation, floor = if (design$tosses) design$floor else NA,
               low = range[1], high = range[2], flip = flip_of(policy), permuted = design$permuted,
               predicted_low = design$predicted_low, predicted_high = design$predicted_high,
-              per_person = agent$terms$max_per_person %||% 1, planned = plan$planned %||% NA_real_,
-              looks = plan$looks %||% NA_character_)
+              per_person = agent$terms$max_per_person %||% 1, planned = life$planned,
+              looks = if (nzchar(life$looks)) life$looks else NA_character_)
   noise <- live_noise(if (is.null(own)) seen$report else outcome_noise(own))
   release_table(list(), function(run, arm) arm_factor(agent, arm), list(rows), born, c(noise, law), more,
                 strata = agent$terms$strata)
@@ -178,12 +178,11 @@ part_of <- function(text, pattern) ifelse(grepl(pattern, text), sub(pattern, "\\
 # The number of people in the text of a plan, NA if it says none
 people_of <- function(note) as.numeric(part_of(note, "^(?:reason: [^\n]*\n)?people: ([0-9]+)\n.*$"))
 
-# For how many people the analysis at the end is planned, by the plan in force, and its looks before, as
-# text; NA: none; within a change
-planned_analysis <- function(agent) {
-  note <- utils::tail(c(NA_character_, as.character(agent$store$journal("plans")$note)), 1)
-  looks <- part_of(note, "^(?:reason: [^\n]*\n)?people: [0-9]+\nlooks: ([^\n]*)\n.*$")
-  list(planned = people_of(note), looks = looks)
+# For how many people the analysis at the end is planned by the text of a plan, NA: none, and its looks before,
+# "": none
+planned_analysis <- function(text) {
+  looks <- part_of(text, "^people: [0-9]+\nlooks: ([^\n]*)\n.*$")
+  list(planned = people_of(text), looks = if (is.na(looks)) "" else looks)
 }
 
 # The winner: proved by the policy itself or, where people are tossed, by the verdict of evidence, since the

@@ -139,13 +139,17 @@ overview <- function(agent) {
     })))
 }
 
-# Evidence for the arm that is nearest to a verdict, against its strongest rival, at up to 200 of its releases
+# The evidence that verdicts rest on, for the arm that is nearest to one, against its strongest rival, at up
+# to 200 of its releases
 proof_in_time <- function(agent) {
-  e <- tryCatch(evidence(agent), dpts_error_input = function(e) NULL)
+  policy <- agent$terms$policy
+  if (!is.null(no_evidence(policy))) return(NULL)
+  kind <- evidence_kind(release_design(policy, length(agent$terms$arms)))
+  e <- tryCatch(evidence(agent, kind), dpts_error_input = function(e) NULL)
   k <- length(unique(e$arm))
   if (k < 2) return(NULL)
   least <- apply(array(e$evidence, c(k - 1, k, nrow(e) / (k * (k - 1)))), 2:3, min)
-  best <- which.max(least[, ncol(least)])
+  best <- which.max(apply(least, 1, max)) # a verdict stands, whatever comes later
   rows <- unique(round(seq(1, ncol(least), length.out = min(200, ncol(least)))))
   first <- 1 + (rows - 1) * k * (k - 1)
   data.frame(t = e$t[first], evidence = least[best, rows], line = e$line[(best - 1) * (k - 1) + 1])

@@ -163,10 +163,9 @@ dpts_releases.dpts_agent <- function(x, ...) {
 # The release tables of all outcomes, one below the other
 all_tables <- function(agent) {
   outcomes <- c("reward", names(agent$terms$outcomes))
-  plan <- planned_analysis(agent)
-  if (length(outcomes) == 1) return(agent_table(agent, plan = plan))
+  if (length(outcomes) == 1) return(agent_table(agent))
   tables <- lapply(seq_along(outcomes), function(i) {
-    v <- as.list(agent_table(agent, i - 1L, plan))
+    v <- as.list(agent_table(agent, i - 1L))
     c(list(outcome = factor(rep(outcomes[i], length(v$n)), outcomes)), v)
   })
   names <- unique(unlist(lapply(tables, names)))

@@ -248,3 +248,18 @@ test_that("the chance of a guess grows with each return to an old copy, in the s
   # mu grows as the root of how many copies there are; the best guess is right with chance pnorm(mu / 2).
   expect_equal(found, stats::pnorm(sqrt(1:3) / 2), tolerance = 1e-3)
 })
+
+test_that("the page draws the evidence that verdicts rest on", {
+  agent <- dpts_agent(policy_randomised(mu = 5, block = 50), c("a", "b"), use = "arrival")
+  # First a is far better, then b for as many: means change, so that only the randomisation is evidence.
+  for (turn in 1:2) {
+    choice <- agent_choose(agent, n = 2000)
+    agent_reward(agent, choice$ticket, as.numeric((choice$arm == "a") == (turn == 1)))
+    proof <- dpts:::overview(agent)$proof
+    own <- evidence(agent, "tosses")
+    of_a <- own$evidence[own$arm == "a"]
+    expect_equal(proof$evidence, of_a)
+    expect_identical(proof$t[nrow(proof)], max(own$t))
+    expect_identical(any(proof$evidence >= proof$line), !is.na(verdict(agent)$arm))
+  }
+})

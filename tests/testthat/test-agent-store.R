@@ -59,7 +59,8 @@ test_that("the life of an agent is read as it was written, and nonsense in it is
   life <- new_life(c("a b", "\u00e4", "c"))
   expect_identical(read_life(write_life(life)), life)
   life$status[2] <- ARM[["retired"]]
-  life[c("then", "winner", "finished", "ended", "clipped")] <- list("verdict", 3L, TRUE, 1.5e9, 7)
+  life[c("then", "winner", "finished", "ended", "clipped", "planned", "looks")] <-
+    list("verdict", 3L, TRUE, 1.5e9, 7, 400, "100, 200 pocock")
   life$until[2] <- 40
   expect_identical(read_life(write_life(life)), life)
   withr::local_seed(1)
@@ -82,7 +83,7 @@ test_that("a store of another version is refused", {
     expect_error(agent_choose(x$agent), paste(age, "version of dpts"), class = class)
     agent_close(x$agent)
     before <- unname(tools::md5sum(x$file))
-    expect_error(agent_open(x$file), sprintf("%s version of dpts: it has format %d, .* reads format 8 only", age, version),
+    expect_error(agent_open(x$file), sprintf("%s version of dpts: it has format %d, .* reads format 9 only", age, version),
                  class = class)
     expect_error(dpts_agent(batch_policy(), 2, x$file, use = "arrival"), class = class)
     expect_identical(unname(tools::md5sum(x$file)), before)
@@ -100,7 +101,7 @@ test_that("the tables have not changed since their version was raised", {
     text <- gsub("[[:space:]]+", " ", dpts:::schema_tables(sql))
     dpts:::checksum(charToRaw(paste(text, collapse = ";")))
   }, "")
-  expect_identical(dpts:::STORE_VERSION, 8)
+  expect_identical(dpts:::STORE_VERSION, 9)
   # A copy takes all columns with it, but for the numbers of rows.
   skip_if_not_installed("RSQLite")
   x <- new_file_agent()
