@@ -178,8 +178,8 @@ part_of <- function(text, pattern) ifelse(grepl(pattern, text), sub(pattern, "\\
 # The number of people in the text of a plan, NA if it says none
 people_of <- function(note) as.numeric(part_of(note, "^(?:reason: [^\n]*\n)?people: ([0-9]+)\n.*$"))
 
-# For how many people the analysis at the end is planned by the text of a plan, NA: none, and its looks before,
-# "": none
+# For how many people the analysis at the end is planned by the text of a plan, NA: none, and its looks
+# before, "": none
 planned_analysis <- function(text) {
   looks <- part_of(text, "^people: [0-9]+\nlooks: ([^\n]*)\n.*$")
   list(planned = people_of(text), looks = if (is.na(looks)) "" else looks)
