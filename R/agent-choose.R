@@ -411,6 +411,7 @@ check_stratum <- function(stratum, n, terms) {
   }
   must <- sprintf("one of the strata%s: %s", if (n == 1) "" else " for each choice, or one for all",
                   words_list(paste0("\"", terms$strata, "\""), "or", most = 10))
+  if (is.null(stratum)) abort_arg("stratum", paste("given for an agent with strata,", must))
   if (is.factor(stratum)) stratum <- as.character(stratum)
   if (!is.character(stratum) || !length(stratum) %in% c(1, n)) abort_arg("stratum", must, stratum)
   at <- match(stratum, terms$strata)

@@ -610,15 +610,7 @@ check_strata <- function(strata, policy, horizon) {
   if (!is.null(why)) {
     abort_input("strata", "`strata` must be NULL: policy \"%s\" %s.", policy$name, why)
   }
-  first <- core(policy)$params$size_1 %||% NA
-  if (length(strata) > 20 || isTRUE(length(strata) * first > (horizon %||% Inf) / 2)) {
-    rlang::warn(sprintf(paste(
-      "With %s strata each has blocks of its own%s: noise is added to the sums of each, and a stratum of few",
-      "people releases nothing until its block is full."), label_count(length(strata)),
-      if (is.na(first)) "" else sprintf(
-        ", at first of %s people, so that %s people are needed before each has released something",
-        label_count(first), label_count(first * length(strata)))), class = "dpts_warning_strata")
-  }
+  warn_small_strata(list(policy), rep(1 / length(strata), length(strata)), horizon %||% Inf)
   strata
 }
 

@@ -42,20 +42,52 @@ arms_strata <- function(..., share = NULL) {
       any(vapply(parts, function(part) !is.null(part$contexts) || !all(is.finite(part$range)), NA))) {
     abort_input("...", "`...` must be arms of known range that do not change and have no contexts.")
   }
-  if (is.null(share)) share <- rep(1 / length(parts), length(parts))
-  share <- check_numbers(share, 0, open = TRUE)
-  if (length(share) != length(parts) || abs(sum(share) - 1) > 1e-9) {
-    abort_arg("share", sprintf("%d positive numbers that add up to 1", length(parts)), share)
-  }
+  share <- check_share(share, strata)
   labels <- arm_labels(parts[[1]])
   out <- join_arms(unname(parts), paste0(rep(strata, each = length(labels)), ": ", labels))
   out$gap <- stats::setNames(unlist(lapply(parts, `[[`, "gap")), names(out$mean))
   out$world <- new_world("strata", strata = length(parts), share = as.double(share), names = strata,
                          arms = names(parts[[1]]))
   out$args <- c(parts, list(share = share))
-  out$title <- sprintf("%s, in %d strata", parts[[1]]$title, length(parts))
+  out$title <- sprintf("%s, in %s", parts[[1]]$title, count_noun(length(parts), "stratum", "strata"))
   class(out)[1] <- "dpts_arms_strata"
   out
+}
+
+check_share <- function(share, strata) {
+  if (is.null(share)) return(rep(1 / length(strata), length(strata)))
+  named <- names(share)
+  share <- check_numbers(share, 0, 1)
+  must <- sprintf("a positive number for each stratum: %s", words_list(strata, most = 8))
+  if (length(share) != length(strata)) {
+    abort_input("share", "`share` must be %s; these are %d.", must, length(share))
+  }
+  if (!is.null(named)) {
+    if (!setequal(named, strata)) abort_arg("share", paste0(must, ", by its name or in this order"))
+    share <- unname(share[match(strata, named)])
+  }
+  if (any(share == 0)) {
+    abort_input("share", "`share` must be positive: nobody is in stratum \"%s\".", strata[share == 0][1],
+                hint = "Leave out a stratum of nobody.")
+  }
+  if (abs(sum(share) - 1) > 1e-9) {
+    abort_input("share", "`share` must add up to 1, not %s.", number_text(sum(share)))
+  }
+  share
+}
+
+# Blocks that are large for the people of a stratum: it is seen too late, or never, what was released.
+warn_small_strata <- function(policies, share, people, call = caller_env()) {
+  first <- max(0, unlist(lapply(policies, function(policy) core(policy)$params$size_1)))
+  needed <- first / min(share)
+  if (length(share) == 1 || length(share) <= 20 && needed <= people / 2) return(invisible())
+  rlang::warn(sprintf(paste(
+    "With %s strata each has blocks of its own%s: noise is added to the sums of each, and a stratum of few",
+    "people releases nothing until its block is full."), label_count(length(share)),
+    if (first == 0) "" else sprintf(
+      ", at first of %s people, so that about %s people are needed before each has released something",
+      label_count(first), label_count(needed))),
+    class = c("dpts_warning_strata", "dpts_warning"), call = call)
 }
 
 # How many strata there are

@@ -198,8 +198,8 @@ rate_inside <- function(record, rate) {
 #'   number of `people`, and how the error is spent, as in [dpts_plan()]. `NULL`: those of [agent_plan()], if
 #'   there is a plan. See Looks of a board.
 #' @param by `"stratum"`, or `"site"`: the effects of each stratum or site by itself, in a first column of
-#'   this name. The error probability 1 - `level` is shared equally among them, so that all intervals hold
-#'   together.
+#'   this name. The error probability 1 - `level` is shared equally among them, those without a release
+#'   included, so that all intervals hold together.
 #' @param outcome Which outcome: `"reward"`, or the name of another one of an agent ([agent_outcome()]).
 #' @param margin The difference from the control that does not matter: a number in \[0, 1). Above 0, `p` is
 #'   that of a test of non-inferiority.
@@ -405,6 +405,7 @@ effects_by <- function(object, control, level, at, by, margin, outcome) {
   parts <- levels(table[[by]])
   each <- lapply(parts, function(part) {
     rows <- begin_rows(table[table[[by]] == part & is.na(table[["event"]] %||% NA), ], table)
+    rows[[by]] <- NULL
     effects(rows, control, 1 - (1 - level) / length(parts), at = at, margin = margin)
   })
   of <- factor(rep(parts, vapply(each, nrow, 0L)), parts)

@@ -70,6 +70,7 @@ dpts_identify <- function(arms, policies, error = 0.05, margin = 0, ..., limit =
   }
   check_concludes(policies, error, margin)
   inform_coins(policies, problems)
+  for (problem in problems) warn_small_strata(policies, problem$world[["share"]] %||% 1, limit)
   runs <- check_runs(runs)
   threads <- check_count(threads, 1, 1024)
   check_flag(progress)

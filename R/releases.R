@@ -52,7 +52,8 @@ EVENTS <- c("begin", "added", "retired", "end")
 #' * `site`: where several sites take part in one experiment, which of them released the sum.
 #' * `outcome`: of an agent with other outcomes ([agent_outcome()]), of which outcome the sums are, `"reward"`
 #'   first. `t` and `n` are of the same blocks of people.
-#' * `stratum`: of an agent with `strata`, the stratum of the people in the sum.
+#' * `stratum`: of an agent with `strata`, the stratum of the people in the sum; a factor whose levels are all
+#'   strata, also those of which nothing was released. A file does not keep such levels.
 #' * `t`: the number of people so far when the sum was released.
 #' * `block`: the number of the release; arms whose sums were released together share it.
 #' * `arm`: the arm, a factor if arms have names, else a number.
@@ -352,7 +353,7 @@ release_table <- function(keys, arms, rows, k, law, more = NULL, guarantees = NU
   }
   columns <- c(lapply(keys, function(key) by_appearance(key[v$run])),
                v[setdiff(names(v), c("run", "arm", "stratum"))],
-               if (!is.null(strata)) list(stratum = by_appearance(factor(strata[v$stratum], strata))),
+               if (!is.null(strata)) list(stratum = by_appearance(factor(strata[v$stratum], strata), TRUE)),
                list(arm = by_appearance(arms(v$run, v$arm))),
                lapply(law, `[`, v$run))
   new_releases(columns, guarantees)
@@ -438,9 +439,11 @@ open_bits <- function(run, rows, n, sum, t) {
 }
 
 # A factor with its levels in the order in which they come, as as_releases() makes them
-by_appearance <- function(x) {
+# `all`: with levels at the end that have not come
+by_appearance <- function(x, all = FALSE) {
   if (!is.factor(x)) return(x)
   used <- unique(as.integer(x))
+  if (all) used <- union(used, seq_along(levels(x)))
   structure(match(as.integer(x), used), levels = levels(x)[used], class = "factor")
 }
 
@@ -651,8 +654,7 @@ release_records <- function(x, outcome = "reward") {
       at <- at[!idle[at]]
     }
     rows <- rows[at, , drop = FALSE]
-    rows[, "stratum"] <- match(rows[, "stratum"], unique(rows[, "stratum"]))
-    c(list(name = name[i], strata = max(rows[, "stratum"], 1), labels = labels[there],
+    c(list(name = name[i], strata = max(1, nlevels(v$stratum)), labels = labels[there],
            k = length(there), arms = there, ever = length(every),
            share = error_shares(there, length(every), added),
            share_of_one = if (added) error_parts(there, length(every) - added) else

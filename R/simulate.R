@@ -118,7 +118,9 @@ dpts_simulate <- function(arms, policies, horizon, ..., runs = 10, seed = NULL,
   check_size(record, runs, policies, horizon, length(problems), history)
   for (problem in problems) {
     warn_shortened(policies, vapply(policies, share_shortened, 0, problem$contexts))
-    if (!finish) warn_unreleased(unreleased(policies, problem, horizon), nrow(problem$contexts$values))
+    if (finish) next
+    warn_unreleased(unreleased(policies, problem, horizon), nrow(problem$contexts$values))
+    warn_small_strata(policies, problem$world[["share"]] %||% 1, horizon)
   }
   runs <- check_runs(runs)
   record <- check_record(record, horizon)

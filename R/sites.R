@@ -59,7 +59,7 @@ check_alike <- function(tables) {
     changed <- (table[["event"]] %||% NA) %in% c("added", "retired")
     sort(paste(table$event, table$arm)[changed])
   })
-  strata <- lapply(tables, function(table) sort(unique(as.character(table$stratum))))
+  strata <- lapply(tables, function(table) sort(strata_of(table)))
   said <- c(list("the same arms" = arms, "the same range of rewards" = Map(c, one("low"), one("high")),
                  "noise of the same distribution and scale" = lapply(tables, law),
                  "the same floor of probabilities, or no randomisation at all" = one("floor"),
@@ -120,7 +120,7 @@ join_sites <- function(tables, ended) {
   v$looks <- rep(if (length(looks) == 1) looks else NA_character_, nrow(rows))
   block <- vctrs::vec_group_id(vctrs::new_data_frame(as.list(rows[!idle, c("site", "round", "t")])))
   number <- replace(rep(NA_real_, nrow(rows)), !idle, as.double(block))
-  strata <- unique(unlist(lapply(tables, function(table) as.character(table[["stratum"]]))))
+  strata <- unique(unlist(lapply(tables, strata_of)))
   if (length(strata)) {
     tables <- lapply(tables, as.list)
     for (i in seq_along(tables)) tables[[i]]$stratum <- as.character(tables[[i]]$stratum)
@@ -132,6 +132,12 @@ join_sites <- function(tables, ended) {
   out <- check_releases(new_releases(v, site_guarantees(tables)), "x")
   inform_waiting(stats::setNames(pmax(made - all_have, 0), names(tables)))
   out
+}
+
+# The strata of a table, also those of which nothing was released; NULL: it has none
+strata_of <- function(table) {
+  of <- table[["stratum"]]
+  if (is.factor(of)) levels(of) else unique(as.character(of))
 }
 
 site_column <- function(tables, rows, name) {

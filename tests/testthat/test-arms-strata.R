@@ -74,7 +74,25 @@ test_that("bad strata are named", {
   bad(arms_strata(x = one, y = arms_bernoulli(c(a = 0.1, c = 0.2))), "same arms")
   bad(arms_strata(x = arms_gaussian(c(1, 2), 1), y = arms_gaussian(c(1, 2), 1)), "known range")
   bad(arms_strata(x = one, y = one, share = c(0.5, 0.6)), "`share`")
-  bad(arms_strata(x = one, y = one, share = c(0, 1)), "`share`")
+  bad(arms_strata(x = one, y = one, share = c(0.5, 0.6)), "add up to 1, not 1.1")
+  bad(arms_strata(x = one, y = one, share = c(0, 1)), "nobody is in stratum \"x\"")
+  bad(arms_strata(x = one, y = one, share = c(-1, 2)), "`share`")
+  bad(arms_strata(x = one, y = one, share = 1), "each stratum: x and y; these are 1")
+  bad(arms_strata(x = one, y = one, share = c(x = 0.5, z = 0.5)), "by its name")
+  expect_equal(arms_strata(x = one, y = one, share = c(y = 0.2, x = 0.8))$world$share, c(0.8, 0.2))
+  # Blocks that are large for a stratum's people
+  rare <- arms_strata(x = one, y = one, share = c(0.98, 0.02))
+  late <- "about 10,000 people are needed"
+  expect_warning(dpts_simulate(rare, policy_randomised(), 15000, runs = 1, seed = 1), late,
+                 class = "dpts_warning_strata")
+  expect_warning(dpts_identify(rare, policy_randomised(), limit = 15000, runs = 1, seed = 1), late,
+                 class = "dpts_warning_strata")
+  expect_no_warning(dpts_plan(policy_randomised(), rare, 1000, runs = 2,
+                              seed = 1)) # its last blocks end with it
+  many <- do.call(arms_strata, stats::setNames(rep(list(one), 200), paste0("s", 1:200)))
+  expect_warning(dpts_simulate(many, policy_randomised(block = 5), 400, runs = 1, seed = 1),
+                 "With 200 strata.*about 1,000",
+                 class = "dpts_warning_strata")
   bad(dpts_simulate(rates(), policy_ucb1(), 10, runs = 1, seed = 1), "one noisy sum")
   for (policy in list(policy_top_two(), policy_gaussian_imed(1))) {
     bad(dpts_identify(rates(), policy, runs = 1), "`policies` must randomise people.*means")

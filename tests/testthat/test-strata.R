@@ -113,7 +113,7 @@ test_that("a person is in one stratum, and a store opened anew goes on", {
 test_that("bad strata are refused by name, and many small ones are warned of", {
   bad <- function(...) expect_error(..., class = "dpts_error_input")
   agent <- new_strata()
-  bad(agent_choose(agent), "`stratum`")
+  bad(agent_choose(agent), "`stratum` must be given.*\"north\" or \"south\"")
   bad(agent_choose(agent, stratum = "east"), "\"north\" or \"south\"")
   bad(agent_choose(agent, n = 3, stratum = c("north", "south")), "`stratum`")
   bad(agent_choose(dpts_agent(policy_randomised(mu = 1), 2, use = "arrival"), stratum = "a"),
@@ -123,15 +123,27 @@ test_that("bad strata are refused by name, and many small ones are warned of", {
   bad(new_strata(strata = 3), "`strata`")
   bad(new_strata(policy_ts_gaussian(), horizon = 100), "`strata` must be NULL")
   bad(new_strata(policy_restart(policy_randomised(mu = 1), 100)), "started anew")
-  expect_warning(new_strata(strata = paste("s", 1:200)), "200 strata.* 10 people, so that 2,000 people",
+  expect_warning(new_strata(strata = paste("s", 1:200)), "200 strata.* 10 people, so that about 2,000 people",
                  class = "dpts_warning_strata")
-  expect_warning(new_strata(policy_randomised(mu = 1), horizon = 700), "so that 400 people",
+  expect_warning(new_strata(policy_randomised(mu = 1), horizon = 700), "so that about 400 people",
                  class = "dpts_warning_strata")
   # A stratum of nobody: it has no releases, and the others say what they prove.
   visit(agent, rep("north", 100))
   expect_identical(unique(as.character(dpts_releases(agent)$stratum)), "north")
-  expect_identical(nrow(effects(agent, by = "stratum")), 1L)
   expect_s3_class(verdict(agent), "dpts_verdict")
+  # The error of its interval is set aside: a share of what was released would be one of the releases' choice.
+  by <- effects(agent, by = "stratum", level = 0.9)
+  expect_identical(by$stratum, factor(c("north", "south")))
+  expect_identical(is.na(by$difference), c(FALSE, TRUE))
+  expect_equal(unlist(by[2, c("lower", "upper", "p")]), c(-1, 1, 1), ignore_attr = TRUE)
+  expect_equal(by$lower[1], effects(agent, level = 0.95)$lower)
+  expect_error(forecast(agent, 1000), "no strata", class = "dpts_error_input")
+  # as at a site, which has the same strata all the same
+  other <- new_strata()
+  visit(other, rep(c("north", "south"), c(15, 85)))
+  both <- dpts_releases(list(a = agent, b = other))
+  expect_setequal(levels(both$stratum), c("north", "south"))
+  expect_match(format(new_strata(strata = c("old", "young"))), "strata: +old and young", all = FALSE)
 })
 
 test_that("other policies have strata too, and the service takes them", {
