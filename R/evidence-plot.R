@@ -67,7 +67,8 @@ autoplot.dpts_effects <- function(object, ...) {
   data <- bare(object)
   data <- data[!is.na(data$difference), ]
   if (nrow(data) == 0) return(nothing_to_draw("No effect to draw: nothing was released."))
-  data$y <- downwards(paste(data$arm, "against", data$control))
+  case <- if (is.null(data[["missing"]])) "" else sprintf(" (missing: %s)", data$missing)
+  data$y <- downwards(paste0(data$arm, " against ", data$control, case))
   data[c("at", "from", "to")] <- data[c("difference", "lower", "upper")]
   first <- utils::head(data, 12)
   draw_ranges(data, "Difference of mean rewards", line = 0,

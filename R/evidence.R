@@ -197,6 +197,10 @@ rate_inside <- function(record, rate) {
 #' @param looks,spending,people With `at = "end"`, the looks of a board before the end: shares of the planned
 #'   number of `people`, and how the error is spent, as in [dpts_plan()]. `NULL`: those of [agent_plan()], if
 #'   there is a plan. See Looks of a board.
+#' @param answered With `at = "end"`, the name of an outcome that counts answers ([agent_outcome()]), for a
+#'   sensitivity analysis; see Missing answers.
+#' @param missing The reward that a missing answer counted as, for `answered`. `NULL`: that of the agent; of
+#'   a release table the lowest.
 #' @param by `"stratum"`, or `"site"`: the effects of each stratum or site by itself, in a first column of
 #'   this name. The error probability 1 - `level` is shared equally among them, those without a release
 #'   included, so that all intervals hold together.
@@ -210,6 +214,17 @@ rate_inside <- function(record, rate) {
 #' the repeated confidence interval of the last look that was reached. `p` is the least error with which one
 #' of the looks so far claims a difference, so that the rule for a claim is that of `at = "end"`. Before the
 #' first look all of them are `NA`. The probabilities of the arms must never have changed.
+#' @section Missing answers:
+#' How many people answer is as private as what they say, so a sensitivity analysis needs a noisy count of
+#' answers. Plan it before the first person:
+#' `dpts_agent(outcomes = list(answered = agent_outcome(mu = 0.3, missing = 0)))`. Report 1 for this outcome
+#' for each person who answers. After the end `effects(agent, at = "end", answered = "answered")` has each
+#' pair three times, with a first column `missing`. `"released"` is the analysis with missing answers as they
+#' were counted. `"worst"` counts them as the lowest reward for `arm` and the highest for `control`, and
+#' `"best"` the reverse. A conclusion that is the same in all three rows does not depend on missing answers.
+#' The sums are those that would have been released, with the noise of both outcomes. The variance is that of
+#' rewards of 0 and 1, which is the largest.
+#' Both outcomes need Gaussian noise or none.
 #' @returns A tibble of class `dpts_effects`, one row for each problem, policy, run and pair of arms, from all
 #'   that was released:
 #'   * `arm`, `control`: the pair;
@@ -244,7 +259,8 @@ rate_inside <- function(record, rate) {
 #' @export
 effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ..., at = c("any", "end"),
                                     by = NULL, margin = 0, outcome = "reward", looks = NULL,
-                                    spending = c("obrien_fleming", "pocock"), people = NULL) {
+                                    spending = c("obrien_fleming", "pocock"), people = NULL,
+                                    answered = NULL, missing = NULL) {
   check_dots_empty(...)
   level <- check_number(level, 0, 1, open = TRUE)
   at <- check_choice(at, c("any", "end"))
@@ -256,6 +272,12 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ..., a
     if (!is.null(looks)) abort_arg("by", "NULL with `looks`, which are planned for all people together")
     return(effects_by(object, control, level, at, check_choice(by, PLACES), margin, outcome))
   }
+  if (!is.null(answered)) {
+    if (at == "any") abort_arg("at", "\"end\" with `answered`", at)
+    if (outcome != "reward") abort_arg("outcome", "\"reward\" with `answered`", outcome)
+    return(effects_missing(object, control, level, margin, looks, people, answered, missing))
+  }
+  if (!is.null(missing)) abort_arg("missing", "NULL without `answered`", missing)
   out <- each_record(object, function(record) {
     pairs <- ordered_pairs(record$k)
     against <- control_arm(control, record$labels)
@@ -414,6 +436,56 @@ effects_by <- function(object, control, level, at, by, margin, outcome) {
   })
   tibble::new_tibble(c(stats::setNames(list(of), by), columns), nrow = length(of), class = "dpts_effects",
                      intervals = list(level = level, at = at))
+}
+
+# The analysis at the end with missing answers as they were counted, and as the worst and the best for an arm
+# that there can be: 0 for the arm and 1 for its control, and the reverse
+effects_missing <- function(object, control, level, margin, looks, people, answered, missing) {
+  tables <- dpts_releases(object)
+  known <- setdiff(unique(as.character(tables[["outcome"]])), "reward")
+  if (!is.character(answered) || length(answered) != 1 || !answered %in% known) {
+    abort_input("answered", paste("`answered` must be the name of an outcome that counts answers%s. Plan it",
+                                  "before the first person, as",
+                                  "`outcomes = list(answered = agent_outcome(mu = 0.3, missing = 0))`, and",
+                                  "report a 1 for each person who answers."),
+                if (length(known)) paste0(", one of ", words_list(known, most = 8)) else "")
+  }
+  reward <- one_outcome(tables, "reward")
+  answers <- one_outcome(tables, answered)
+  if (!is.null(reward[["predicted_high"]])) {
+    abort_input("answered", "`answered` must be NULL with predictions: sums are then of residuals.")
+  }
+  range <- c(reward$low[1], reward$high[1])
+  counted <- if (is.null(missing) && is.list(object[["terms"]])) object[["terms"]]$missing else
+    in_units(check_number(missing %||% range[1], range[1], range[2], arg = "missing"), range)
+  arms <- levels(reward$arm) %||% sort(unique(reward$arm))
+  k <- length(arms)
+  rivals <- if (is.null(control)) seq_len(k - 1) else control_arm(control, as.character(arms))
+  own <- match(reward$arm, arms)
+  # Of all pairs each rival's have their part of the error.
+  part <- (1 - level) * if (is.null(control)) (k - 1) / choose(k, 2) else 1
+  of <- function(table, rival) {
+    all <- effects(table, control = rival, level = 1 - part, at = "end", margin = margin, looks = looks$share,
+                   spending = looks$spending %||% SPENDING, people = people)
+    if (is.null(control)) all[match(all$arm, arms) > rival, ] else all
+  }
+  cases <- c("released", "worst", "best")
+  parts <- lapply(cases, function(case) {
+    lapply(rivals, function(rival) {
+      if (case == "released") return(of(reward, rival))
+      worst <- own != rival # for the arm, and so best for its rival
+      as <- if (case == "worst") ifelse(worst, 0, 1) else ifelse(worst, 1, 0)
+      withCallingHandlers(of(imputed_table(reward, answers, as - counted), rival),
+                          dpts_message_end = function(m) invokeRestart("muffleMessage"))
+    })
+  })
+  each <- vapply(parts, function(part) sum(vapply(part, nrow, 0L)), 0)
+  rows <- unlist(parts, recursive = FALSE)
+  columns <- lapply(stats::setNames(nm = names(rows[[1]])), function(name) {
+    vctrs::vec_c(!!!lapply(rows, `[[`, name))
+  })
+  tibble::new_tibble(c(list(missing = factor(rep(cases, each), cases)), columns), nrow = sum(each),
+                     class = "dpts_effects", intervals = list(level = level, at = "end"))
 }
 
 #' @rdname effects

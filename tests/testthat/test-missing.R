@@ -1,0 +1,96 @@
+# effects(answered = ): the analysis with missing answers as they were counted, and as the worst and the best.
+
+quiet <- function(expr) withr::with_options(list(rlib_message_verbosity = "quiet"), expr)
+
+# The releases of people in blocks: rewards of 0 and 1, NA where nothing was answered, which counts `as`
+blocks_of <- function(arm, reward, block, as = 0, sd = c(reward = 0, answered = 0)) {
+  rows <- expand.grid(arm = levels(arm), block = unique(block), outcome = c("reward", "answered"), stringsAsFactors = FALSE)
+  value <- list(reward = replace(reward, is.na(reward), as), answered = 1 - is.na(reward))
+  own <- lapply(seq_len(nrow(rows)), function(i) which(arm == rows$arm[i] & block == rows$block[i]))
+  rows$n <- lengths(own)
+  rows$sum <- vapply(seq_along(own), function(i) sum(value[[rows$outcome[i]]][own[[i]]]), 0)
+  rows$scale <- sd[rows$outcome]
+  rows$sum <- rows$sum + rnorm(nrow(rows), 0, rows$scale)
+  rows$noise <- ifelse(rows$scale > 0, "gaussian", "none")
+  rows$t <- match(rows$block, unique(block)) * 200
+  rows$chance <- rows$floor <- 1 / nlevels(arm)
+  if (nlevels(arm) > 2) rows$floor <- 0.5
+  rows$block <- match(rows$block, unique(block)) + 0
+  as_releases(rows)
+}
+
+test_that("the worst and the best are what imputed rewards give, without noise", {
+  set.seed(1)
+  n <- 600
+  arm <- factor(sample(c("a", "b", "c"), n, TRUE))
+  reward <- ifelse(runif(n) < 0.15, NA, rbinom(n, 1, c(a = 0.3, b = 0.4, c = 0.5)[arm]))
+  block <- rep(1:3, each = 200)
+  table <- blocks_of(arm, reward, block, as = 0.25)
+  for (control in list("a", NULL)) {
+    found <- quiet(effects(table, control, at = "end", answered = "answered", missing = 0.25))
+    expect_equal(as.character(unique(found$missing)), c("released", "worst", "best"))
+    pairs <- if (is.null(control)) 3 else 2
+    expect_equal(nrow(found), 3 * pairs)
+    for (i in seq_len(nrow(found))) {
+      one <- found[i, ]
+      low <- c(worst = 0, best = 1, released = 0.25)[[as.character(one$missing)]]
+      high <- c(worst = 1, best = 0, released = 0.25)[[as.character(one$missing)]]
+      filled <- ifelse(is.na(reward), ifelse(arm == one$control, high, low), reward)
+      direct <- quiet(effects(blocks_of(arm, filled, block), as.character(one$control), at = "end", level = 1 - 0.05 * 2 / pairs))
+      direct <- direct[direct$arm == one$arm, ]
+      means <- tapply(filled, arm, mean)
+      expect_equal(one$difference, means[[as.character(one$arm)]] - means[[as.character(one$control)]])
+      expect_equal(c(one$lower, one$upper, one$p), c(direct$lower, direct$upper, direct$p), info = paste(i))
+    }
+  }
+  expect_match(paste(ggplot2::ggplot_build(autoplot(found))$plot$labels$alt, collapse = ""), "missing: worst")
+})
+
+test_that("with noise the intervals hold the difference that all answers would have given", {
+  skip_on_cran()
+  set.seed(2)
+  held <- replicate(120, {
+    n <- 800
+    arm <- factor(sample(c("a", "b"), n, TRUE))
+    reward <- ifelse(runif(n) < c(a = 0.05, b = 0.2)[arm], NA, rbinom(n, 1, 0.4))
+    table <- blocks_of(arm, reward, rep(1:2, each = 400), sd = c(reward = 4, answered = 3))
+    found <- quiet(effects(table, "a", at = "end", answered = "answered"))
+    truth <- c(0.8 - 0.95, 0.8 - 0.95, 0.8 - 0.95) * 0.4 + c(0, -0.05, 0.2)
+    found$lower <= truth & truth <= found$upper
+  })
+  # The released row, too: with missing answers as 0
+  expect_gt(min(rowMeans(held)), 0.95 - 3 * sqrt(0.05 * 0.95 / 120))
+  expect_lt(max(rowMeans(held)), 1) # and they are not much wider than that needs
+})
+
+test_that("an agent knows what a missing answer counted as, and errors say how to plan", {
+  turn <- test_clock()
+  agent <- dpts_agent(policy_randomised(block = 20), c("a", "b"), deadline = hours(1), use = "deadline", missing = 1,
+                      outcomes = list(answered = agent_outcome(missing = 0)))
+  choice <- agent_choose(agent, 60)
+  some <- seq(1, 60, 3)
+  agent_reward(agent, choice$ticket[some], rep(0:1, 10))
+  agent_reward(agent, choice$ticket[some], rep(1, 20), outcome = "answered")
+  turn(4000)
+  agent_finish(agent)
+  found <- quiet(effects(agent, "a", at = "end", answered = "answered"))
+  reward <- replace(rep(NA, 60), some, rep(0:1, 10))
+  of <- function(b, a) {
+    filled <- ifelse(is.na(reward), ifelse(choice$arm == "b", b, a), reward)
+    mean(filled[choice$arm == "b"]) - mean(filled[choice$arm == "a"])
+  }
+  expect_equal(found$difference, c(of(1, 1), of(0, 1), of(1, 0)))
+  bad <- function(what, ..., x = agent, at = "end") expect_error(effects(x, at = at, ...), what, class = "dpts_error_input")
+  bad("`answered` must be the name.*one of answered.*Plan it", answered = "harm")
+  bad("`at`", answered = "answered", at = "any")
+  bad("`outcome`", answered = "answered", outcome = "answered")
+  bad("`missing`", missing = 0)
+  plain <- dpts_agent(policy_randomised(block = 20), c("a", "b"), use = "arrival")
+  bad("Plan it before the first person", answered = "answered", x = plain)
+  table <- blocks_of(factor(rep(c("a", "b"), 100)), rep(0:1, 100), rep(1, 200))
+  laplace <- table
+  laplace$noise[] <- "laplace"
+  laplace$scale[] <- 1
+  bad("Gaussian noise", answered = "answered", x = laplace)
+  bad("same blocks", answered = "answered", x = table[-nrow(table), ])
+})
