@@ -37,33 +37,42 @@ coin_tosses <- function(horizon, k, seed) {
   matrix(draws, horizon, k)
 }
 
-# The pair of streams of a table: in round 1 all arms pay 0, or 1. An arm that a policy draws at
-# random in round 1 then has its reward changed, too.
-changed_first <- function(table) {
+# The pair of streams of a table: in round 1, or in all rounds of a person, all arms pay 0, or 1. An arm that
+# a policy draws at random there then has its reward changed, too.
+changed_first <- function(table, rounds = 1) {
   x <- y <- table
-  x[1, ] <- 0
-  y[1, ] <- 1
+  x[rounds, ] <- 0
+  y[rounds, ] <- 1
   list(x = x, y = y)
 }
 
+# Who comes in each round, a number of each person (src/play_visits.h)
+who_comes <- function(visits, horizon) {
+  t <- seq_len(horizon) - 1
+  first <- t %/% (visits[3] * visits[2]) * visits[3]
+  first + (t - first * visits[2]) %% pmin(visits[3], visits[1] - first)
+}
+
 # The adversaries asked for: a named list of pairs. "searched" is a list of candidates.
-audit_adversaries <- function(streams, horizon, k, seed) {
+# `who`: Of each round the person all of whose rewards change together; NULL: one reward does.
+audit_adversaries <- function(streams, horizon, k, seed, who = NULL) {
   names <- c("silent", "success", "failure", "contest", "alternating", "stages", "random", "searched")
-  if (is.list(streams)) return(list(given = check_streams(streams, horizon, k)))
+  if (is.list(streams)) return(list(given = check_streams(streams, horizon, k, who)))
   if (is.null(streams)) streams <- names
   streams <- unique(check_choice(streams, names, several = TRUE))
   tables <- length(streams) + 17 * ("searched" %in% streams)
   check_memory(16 * horizon * k * tables, "horizon", "leave streams that fit into memory: these",
                hint = "Fewer `streams` need less.")
   catalogue <- audit_catalogue(horizon, k, seed)
+  rounds <- if (is.null(who)) 1 else which(who == who[1])
   lapply(stats::setNames(nm = streams), function(name) {
-    if (name != "searched") return(changed_first(catalogue[[name]]))
-    list(candidates = lapply(audit_candidates(horizon, k, seed), changed_first))
+    if (name != "searched") return(changed_first(catalogue[[name]], rounds))
+    list(candidates = lapply(audit_candidates(horizon, k, seed), changed_first, rounds))
   })
 }
 
-# Two tables that differ in one round
-check_streams <- function(streams, horizon, k) {
+# Two tables that differ in one round, or in rounds of one person
+check_streams <- function(streams, horizon, k, who = NULL) {
   stop_streams <- function(...) abort_input("streams", "`streams` must %s.", sprintf(...))
   if (length(streams) != 2) {
     abort_arg("streams", "two matrices, `list(x, y)`, or names of the catalogue", streams)
@@ -81,8 +90,10 @@ check_streams <- function(streams, horizon, k) {
     }
   }
   differ <- which(rowSums(streams[[1]] != streams[[2]]) > 0)
-  if (length(differ) != 1) {
-    stop_streams("differ in the reward of one round, not of %s",
+  changed <- if (is.null(who)) differ else unique(who[differ])
+  if (length(changed) != 1) {
+    stop_streams("differ in the reward%s, not of %s",
+                 if (is.null(who)) " of one round" else "s of one person",
                  if (length(differ)) paste("rounds", paste(utils::head(differ, 3), collapse = ", "))
                  else "none")
   }
@@ -93,27 +104,29 @@ check_streams <- function(streams, horizon, k) {
   stats::setNames(pair, c("x", "y"))
 }
 
-# The round in which the streams of a pair differ
+# The first round in which the streams of a pair differ
 changed_round <- function(pair) which(rowSums(pair$x != pair$y) > 0)[1]
 
 # ---- work ---------------------------------------------------------------------------------
 
 # What an audit plays, as a job of R/work.R: its problems are pairs of streams. Each candidate of a
 # searching adversary is a pair of its own.
+# `visits`: How often people come, as simulations have it; NULL: once.
 # `...`: What else decides the numbers, an element for each pair, or one for all.
-audit_job <- function(policy, pairs, runs, seed, keeps, ..., name = "Auditing") {
+audit_job <- function(policy, pairs, runs, seed, keeps, visits, ..., name = "Auditing") {
   pairs <- unlist(lapply(unname(pairs), function(pair) pair$candidates %||% list(pair)), recursive = FALSE)
-  problems <- Map(function(pair, ...) c(pair, list(...)), pairs, ...)
+  problems <- Map(function(pair, ...) c(pair, list(visits = visits, ...)), pairs, ...)
   list(problems = stats::setNames(problems, seq_along(pairs)), policies = list(policy = policy),
        runs = seq_len(runs) + 0, seed = seed, total = runs, keeps = keeps, name = name)
 }
 
 # What a policy publishes on a stream: a matrix of arms, one row per round and one column per
 # run. Every kind of policy is played here.
-play_stream <- function(policy, stream, runs, seed, threads = 1) {
+play_stream <- function(policy, stream, runs, seed, threads = 1, visits = NULL) {
   arms <- arms_bernoulli(rep(0.5, ncol(stream)))
   arms$world <- new_world("stream", rewards = stream, changing = TRUE)
   job <- simulate_job(list(stream = arms), list(policy = policy), nrow(stream), runs, seed,
                       record = nrow(stream), threads = threads, observers = "history")
+  job$visits <- visits
   simulate_chunk(job, list(problem = "stream", policy = "policy", run = as.double(runs)))$arms
 }

@@ -19,6 +19,7 @@ coupling_player <- function(policy) {
   function(script, forced = NULL) {
     script[c("silent", "ask")] <- list(FALSE, TRUE)
     script$forced <- if (!is.null(forced)) as.double(forced)
+    script$visits <- visits_with(script$visits, policy)
     script$max_ledger <- 64 * length(script$arms)
     read <- function() .Call(C_trace, kernel(policy, script$horizon), script)
     out <- read()
@@ -54,8 +55,8 @@ couple <- function(play, script, other, values = NULL, apart = integer()) {
 
 # What the releases that moved cost
 #
-# Returns `epsilon`: one number for each release of pure privacy; `mu`: of all releases under
-#   Gaussian noise together.
+# Returns `epsilon`: of each number of pure privacy; `mu`: of all releases under Gaussian noise together;
+#   `each`: `epsilon` summed over the numbers of a release; `laplace`: is all of it Laplace noise?
 coupling_cost <- function(a, b) {
   shift <- ifelse(a$exact == b$exact, 0, abs(a$exact - b$exact) / a$scale)
   kinds <- noise_names(a$kind)
@@ -68,7 +69,10 @@ coupling_cost <- function(a, b) {
     ifelse(a$value[bit] == 1, one, 1 - one)
   }
   bits <- if (any(bit)) abs(log(chance(a$exact[bit]) / chance(b$exact[bit])))
-  list(epsilon = c(shift[of("Laplace")], together, bits), mu = sqrt(sum(shift[of("Gaussian")]^2)))
+  laplace <- of("Laplace")
+  each <- if (any(laplace)) as.vector(tapply(shift[laplace], a$release[laplace], sum))
+  list(epsilon = c(shift[laplace], together, bits), mu = sqrt(sum(shift[of("Gaussian")]^2)),
+       each = c(each, together, bits), laplace = !any(gamma, bit))
 }
 
 # The least epsilon, at each delta, that follows from these costs for all adaptive policies

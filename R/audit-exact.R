@@ -155,7 +155,7 @@ is_deterministic <- function(policy) {
 
 # Of a policy that tosses no coin: one transcript on each stream
 certain_transcripts <- function(policy, pair) {
-  arms <- lapply(pair[c("x", "y")], play_stream, policy = policy, runs = 1, seed = 1)
+  arms <- lapply(pair[c("x", "y")], play_stream, policy = policy, runs = 1, seed = 1, visits = pair$visits)
   if (identical(arms$x, arms$y)) return(list(log_x = 0, log_y = 0))
   list(log_x = c(0, -Inf), log_y = c(-Inf, 0))
 }
@@ -173,8 +173,8 @@ transcripts_epsilon <- function(log_x, log_y, delta) {
   pmax(one_way(log_x, log_y), one_way(log_y, log_x))
 }
 
-audit_exact <- function(policy, pairs, delta, checkpoint = NULL, progress = FALSE) {
-  job <- audit_job(policy, pairs, 1, 1, c("lower", "transcripts"), delta = list(delta))
+audit_exact <- function(policy, pairs, delta, checkpoint = NULL, progress = FALSE, visits = NULL) {
+  job <- audit_job(policy, pairs, 1, 1, c("lower", "transcripts"), visits, delta = list(delta))
   found <- join_chunks(job, play_job(job, exact_chunk, checkpoint, progress))
   worst_candidates(pairs, lapply(found, function(one) {
     list(lower = one$lower[, 1], runs = one$transcripts[1])
@@ -192,12 +192,13 @@ exact_chunk <- function(job, chunk, tick) {
 }
 
 # Can method "exact" list the transcripts of a policy on these streams?
-check_exact <- function(policy, pairs, horizon, k) {
+check_exact <- function(policy, pairs, horizon, k, visits = NULL) {
   stop_exact <- function(why) {
     abort_input("method", "`method` \"exact\" does not apply to %s: %s. Use \"sampling\".",
                 format(policy, digits = 5), why, class = "dpts_error_method")
   }
   if (is_deterministic(policy)) return(invisible())
+  if (!all_count(visits)) stop_exact("transcripts are not listed where not all visits count")
   if (inherits(policy, "dpts_policy_wrapped")) {
     stop_exact(if (flip_of(policy) == 0)
       "the probabilities of its next arm depend on its last restart, and are not computed" else

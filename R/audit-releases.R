@@ -6,8 +6,8 @@ MOST_PATHS <- 200
 # What the releases that differ cost on the worst path, at each delta; Inf if anything but releases decides an
 # arm, when to release, or what the policy says of itself
 audit_coupling <- function(policy, pairs, runs, seed, delta, play = coupling_player(policy),
-                           checkpoint = NULL, progress = FALSE) {
-  job <- audit_job(policy, pairs, min(runs, MOST_PATHS), seed, "paths", delta = list(delta))
+                           checkpoint = NULL, progress = FALSE, visits = NULL) {
+  job <- audit_job(policy, pairs, min(runs, MOST_PATHS), seed, "paths", visits, delta = list(delta))
   job$play <- play
   found <- join_chunks(job, play_job(job, coupling_chunk, checkpoint, progress))
   worst <- lapply(found, function(one) {
@@ -19,6 +19,12 @@ audit_coupling <- function(policy, pairs, runs, seed, delta, play = coupling_pla
 coupling_chunk <- function(job, chunk, tick) {
   pair <- job$problems[[chunk$problem]]
   paths <- matrix(0, length(pair$delta), length(chunk$run))
+  known <- new.env() # most paths cost what others do
+  cost_of <- function(cost) {
+    key <- rlang::hash(cost)
+    if (is.null(known[[key]])) known[[key]] <- path_epsilon(cost, pair$delta, !is.null(pair$visits))
+    known[[key]]
+  }
   for (i in seq_along(chunk$run)) {
     seed <- job$seed + chunk$run[i]
     # On every other path the releases are 0 or 1: with ties between arms, the least weight on
@@ -26,9 +32,10 @@ coupling_chunk <- function(job, chunk, tick) {
     values <- if (chunk$run[i] %% 2 == 0) drop(coin_tosses(4 * nrow(pair$x), 1, seed))
     # On every fourth some rewards are late.
     delays <- if (chunk$run[i] %% 4 == 3) c(7L, 0L, 2L)
-    out <- couple(job$play, table_script(pair$x, seed, delays), table_script(pair$y, seed, delays), values)
+    script <- function(table) c(table_script(table, seed, delays), list(visits = pair$visits))
+    out <- couple(job$play, script(pair$x), script(pair$y), values)
     same <- out$arms && out$releases && out$said
-    paths[, i] <- if (same) path_epsilon(out$cost, pair$delta) else Inf
+    paths[, i] <- if (same) cost_of(out$cost) else Inf
     if (!tick(i / length(chunk$run)) && i < length(chunk$run)) return(NULL)
   }
   list(paths = paths)
@@ -48,10 +55,18 @@ worst_candidates <- function(pairs, found) {
   }, pairs, last)
 }
 
-# Epsilon at each delta of a path's cost: the same statements as the accountants make of guarantees
-path_epsilon <- function(cost, delta) {
+# Epsilon at each delta of a path's cost: the same statements as the accountants make of guarantees. `apart`:
+# also the composition of all releases that moved, as kind_apart has it
+path_epsilon <- function(cost, delta, apart = FALSE) {
   epsilon <- coupling_epsilon(cost, delta)
-  if (cost$mu > 0) epsilon else pmin(epsilon, pure_curve(sum(cost$epsilon), delta))
+  if (cost$mu > 0) return(epsilon)
+  epsilon <- pmin(epsilon, pure_curve(sum(cost$epsilon), delta))
+  each <- cost$each
+  if (!apart || length(each) < 2) return(epsilon)
+  pair <- if (cost$laplace) pair_laplace else function(epsilon) pair_point(epsilon, 0)
+  whole <- if (all(each == each[1])) pair_power(pair(each[1]), length(each)) else
+    pair_compose(lapply(each, pair))
+  pmin(epsilon, pair_epsilon(whole, delta))
 }
 
 # Does the policy choose by what passes the ledger: noisy sums, or the bits of local privacy? If

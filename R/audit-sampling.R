@@ -5,32 +5,33 @@
 # Lower bounds on epsilon at each delta, each with an error of `risk`
 # `pairs`: The pairs of streams, candidates of the searching adversary chosen by a pilot.
 audit_sampling <- function(policy, pairs, runs, seed, risk, delta, threads = 1, checkpoint = NULL,
-                           progress = FALSE) {
+                           progress = FALSE, visits = NULL) {
   one <- if (is.null(pairs[[1]]$candidates)) pairs[[1]] else pairs[[1]]$candidates[[1]]
-  read <- stream_reader(policy, one, runs)
+  read <- stream_reader(policy, one, runs, visits)
   check_memory(16 * runs * nrow(read(matrix(1, nrow(one$x), 1))), "runs",
                "leave transcripts that fit into memory: these")
   # Every adversary has run numbers of its own, the pilot those after all others.
   pairs <- lapply(pairs, search_pair, policy = policy, runs = runs, seed = seed,
-                  first = 1 + 2 * runs * length(pairs), delta = delta, threads = threads, progress = progress)
-  lower <- sample_pairs(policy, pairs, runs, seed, 1, risk, delta, threads, checkpoint, progress)
+                  first = 1 + 2 * runs * length(pairs), delta = delta, threads = threads, progress = progress,
+                  visits = visits)
+  lower <- sample_pairs(policy, pairs, runs, seed, 1, risk, delta, threads, checkpoint, progress, visits)
   Map(function(pair, lower) list(lower = lower, runs = runs, pair = pair), pairs, lower)
 }
 
 # The candidate of which a pilot finds most, by runs of its own
-search_pair <- function(pair, policy, runs, seed, first, delta, threads, progress) {
+search_pair <- function(pair, policy, runs, seed, first, delta, threads, progress, visits = NULL) {
   if (is.null(pair$candidates)) return(pair)
   pilot <- max(100, floor(runs / 20))
   found <- sample_pairs(policy, pair$candidates, pilot, seed, first, 0.05, delta, threads, NULL, progress,
-                        "Searching")
+                        visits, "Searching")
   pair$candidates[[which.max(vapply(found, max, 0))]]
 }
 
 # What is found on each of some pairs, one after the other: only one pair's runs are in memory
 sample_pairs <- function(policy, pairs, runs, seed, first, risk, delta, threads, checkpoint, progress,
-                         name = "Auditing") {
-  all <- audit_job(policy, pairs, runs, seed, c("x", "y"), first = first + 2 * runs * (seq_along(pairs) - 1),
-                   name = name)
+                         visits, name = "Auditing") {
+  all <- audit_job(policy, pairs, runs, seed, c("x", "y"), visits,
+                   first = first + 2 * runs * (seq_along(pairs) - 1), name = name)
   all$threads <- threads
   checkpoint <- checkpoint_open(checkpoint, all)
   half <- split_runs(runs)
@@ -51,14 +52,14 @@ sample_pairs <- function(policy, pairs, runs, seed, first, risk, delta, threads,
 sampling_chunk <- function(job, chunk, tick) {
   pair <- job$problems[[chunk$problem]]
   policy <- job$policies$policy
-  read <- stream_reader(policy, pair, job$total)
-  check_repeats <- repeats(policy, pair$x, pair$first + chunk$run[1] - 1, job$seed)
+  read <- stream_reader(policy, pair, job$total, pair$visits)
+  check_repeats <- repeats(policy, pair$x, pair$first + chunk$run[1] - 1, job$seed, pair$visits)
   # In pieces that fit into memory, small enough for a bar to move
   n <- length(chunk$run)
   piece <- max(1, min(n, 2000, floor(4e6 / nrow(pair$x))))
   for (at in split(seq_len(n), ceiling(seq_len(n) / piece))) {
     side <- function(stream, first) {
-      read(play_stream(policy, stream, first + chunk$run[at] - 1, job$seed, job$threads))
+      read(play_stream(policy, stream, first + chunk$run[at] - 1, job$seed, job$threads, pair$visits))
     }
     own <- list(x = side(pair$x, pair$first), y = side(pair$y, pair$first + job$total))
     if (at[1] == 1) x <- y <- matrix(own$x[0], nrow(own$x), n, dimnames = list(rownames(own$x), NULL))
@@ -73,9 +74,9 @@ sampling_chunk <- function(job, chunk, tick) {
 # A policy in R may keep something where nobody sees it (in a file, an option, a package's variable): then its
 # runs are not independent, and nothing that is counted over them is true. Plays a run, and returns a function
 # that plays it again and compares.
-repeats <- function(policy, stream, run, seed) {
+repeats <- function(policy, stream, run, seed, visits) {
   if (!is_custom(core(policy))) return(function() TRUE)
-  play <- function() play_stream(policy, stream, run, seed)
+  play <- function() play_stream(policy, stream, run, seed, visits = visits)
   first <- play()
   function() {
     if (identical(play(), first)) return(TRUE)
@@ -150,8 +151,8 @@ measure_event <- function(event, x, y, delta, risk) {
 
 # What scores need to know of runs, a function of their arms: where the chances of arms are known, the
 # loss of a transcript; else counts, and words of arms in a few rounds
-stream_reader <- function(policy, pair, runs) {
-  chances <- arm_chances(policy)
+stream_reader <- function(policy, pair, runs, visits = NULL) {
+  chances <- if (all_count(visits)) arm_chances(policy)
   k <- ncol(pair$x)
   # Two arms have a closed form; more are worth an integral a history for short streams only.
   if (!is.null(chances) && !is_true_of(policy, "tosses_coins") && (k == 2 || nrow(pair$x) <= 50)) {

@@ -51,6 +51,19 @@
 #' What a policy leaks depends on the streams, and the worst ones for your policy may not be in the catalogue.
 #' `streams = list(x, y)` uses your own.
 #'
+#' @section Persons:
+#' With `unit = "person"` the neighbour is all that a person says: the first person's rewards are all 0 in one
+#' stream and all 1 in the other, in each of their rounds. A round is a visit. People come as in
+#' [dpts_plan()]: `visits = c(5, 60)` is five times each, 60 visits apart, and `max_per_person` limits the
+#' visits that count.
+#' Policies that keep a person's rewards in different releases do so here, with the code of a simulation. What
+#' is claimed is then the guarantee of a person: mu sqrt(m) for m visits that are kept apart, m mu for those
+#' that may be in one sum. [dpts_plan()], section People who come again, says which count.
+#'
+#' Under `"coupling"` the releases that a person's rewards are in compose: Gaussian noise by the squares of
+#' mu, Laplace noise and bits as in [privacy_group()] with `apart = TRUE`. Method `"exact"` lists transcripts
+#' only where each visit counts.
+#'
 #' @section Confidence:
 #' All rows of one call hold together with confidence `level`: each limit may err with probability (1 -
 #' `level`) / (2 x rows). A policy that keeps its guarantee is accused wrongly with probability at most 1 -
@@ -73,7 +86,7 @@
 #' @param arms Number of arms: a whole number, at least 2.
 #' @param streams `NULL` for all adversaries of the catalogue, the names of some, or a pair of your
 #'   own: `list(x, y)`, matrices of rewards in \[0, 1\] with `horizon` rows and a column per
-#'   arm, which differ in the reward of one round.
+#'   arm, which differ in the reward of one round, or with `unit = "person"` in those of one person.
 #' @param delta The probability with which epsilon may be exceeded: numbers in \[0, 1). A Gaussian guarantee
 #'   claims nothing at 0.
 #' @param runs Runs on each stream: a whole number, at least 100.
@@ -85,11 +98,14 @@
 #' @param progress Show a progress bar?
 #' @param checkpoint A file, or `NULL`; it needs a `seed`. What is done is kept in it, and the same call
 #'   resumes from it, as in [dpts_simulate()]; the pilot of `"searched"` is run again.
+#' @param unit What differs between neighbours: one `"reward"`, or all rewards of a `"person"`. See Persons.
+#' @param visits,max_per_person How often each person comes, and how many of these visits count, as in
+#'   [dpts_plan()].
 #' @returns A tibble of class `dpts_audit`, one row for each adversary and delta:
 #'   * `adversary`: name of the pair of streams, `"given"` for your own;
 #'   * `method`, `delta`: as given;
-#'   * `claimed`: the least epsilon that follows from the policy's guarantee at this delta over
-#'     `horizon` rounds ([dpts_privacy()]), `Inf` without a guarantee;
+#'   * `claimed`: the least epsilon that follows from the policy's guarantee, or from that of a person, at
+#'     this delta over `horizon` rounds ([dpts_privacy()]), `Inf` without a guarantee;
 #'   * `lower`: the least that the policy leaks on this pair of streams at this delta (under
 #'     `"coupling"`, what its releases leak);
 #'   * `runs`: runs on each stream; under `"exact"` the transcripts listed, under `"coupling"` the paths;
@@ -118,6 +134,11 @@
 #' summary(audit)
 #' autoplot(audit)
 #'
+#' # All rewards of a person who comes four times, in four blocks: 2-GDP where a reward has 1-GDP
+#' dpts_audit(policy_randomised(mu = 1, block = 5), horizon = 80, streams = "contest", delta = 1e-3,
+#'            method = "coupling", runs = 100, seed = 1, unit = "person", visits = c(4, 20),
+#'            max_per_person = 4)
+#'
 #' # Streams of your own: the first reward of arm 2, which is pulled in round 2
 #' x <- matrix(0.5, 8, 2)
 #' y <- x
@@ -126,7 +147,8 @@
 #' @export
 dpts_audit <- function(policy, horizon, ..., arms = 2, streams = NULL, delta = 0, level = 0.999,
                        method = c("sampling", "coupling", "exact"), runs = 1e5, seed = NULL,
-                       threads = getOption("dpts.threads", 1L), progress = interactive(), checkpoint = NULL) {
+                       threads = getOption("dpts.threads", 1L), progress = interactive(), checkpoint = NULL,
+                       unit = c("reward", "person"), visits = 1, max_per_person = NULL) {
   check_dots_empty(...)
   check_policy(policy)
   horizon <- check_count(horizon, 1, 1e9)
@@ -138,6 +160,8 @@ dpts_audit <- function(policy, horizon, ..., arms = 2, streams = NULL, delta = 0
   runs <- check_count(runs, 100, 1e9)
   level <- check_number(level, 0, 1, open = TRUE)
   method <- check_choice(method, c("sampling", "coupling", "exact"))
+  unit <- check_choice(unit, c("reward", "person"))
+  visits <- check_visits(visits, max_per_person)
   check_horizon(stats::setNames(list(policy), policy$name), arms, horizon)
   check_audited(policy, arms)
   threads <- check_count(threads, 1, 1024)
@@ -145,25 +169,29 @@ dpts_audit <- function(policy, horizon, ..., arms = 2, streams = NULL, delta = 0
   check_checkpoint(checkpoint, seed)
   seed <- check_seed(seed)
   begin_stages(progress)
-  pairs <- audit_adversaries(streams, horizon, arms, seed)
+  guarantee <- if (unit == "person") guarantee_in_plan(policy, visits, NULL) else policy$guarantee
+  come <- visits_of(visits, ceiling(horizon / visits$number))
+  pairs <- audit_adversaries(streams, horizon, arms, seed,
+                             if (unit == "person" && !is.null(come)) who_comes(come, horizon))
   # Beta Thompson sampling does not publish its coin tosses: of the catalogue, it has those
   # streams that need none.
   if (method == "exact" && is.null(streams) && is_true_of(policy, "tosses_coins")) {
     pairs <- Filter(only_bits, pairs)
   }
-  if (method == "exact") check_exact(policy, pairs, horizon, arms)
+  if (method == "exact") check_exact(policy, pairs, horizon, arms, come)
   if (method == "coupling") check_coupling(policy)
   rows <- length(pairs) * length(delta)
   risk <- (1 - level) / (2 * rows)
   played <- shown_residuals(policy)
   found <- switch(
     method,
-    sampling = audit_sampling(played, pairs, runs, seed, risk, delta, threads, checkpoint, progress),
-    coupling = audit_coupling(played, pairs, runs, seed, delta, checkpoint = checkpoint, progress = progress),
-    exact = audit_exact(played, pairs, delta, checkpoint, progress)
+    sampling = audit_sampling(played, pairs, runs, seed, risk, delta, threads, checkpoint, progress, come),
+    coupling = audit_coupling(played, pairs, runs, seed, delta, checkpoint = checkpoint, progress = progress,
+                              visits = come),
+    exact = audit_exact(played, pairs, delta, checkpoint, progress, come)
   )
   lower <- unlist(lapply(found, `[[`, "lower"), use.names = FALSE)
-  claimed <- rep(least_epsilon(policy$guarantee, conditions(horizon, arms), delta), length(pairs))
+  claimed <- rep(least_epsilon(guarantee, conditions(horizon, arms), delta), length(pairs))
   each <- function(column) rep(unname(column), each = length(delta))
   new_audit(
     list(adversary = each(names(pairs)), method = rep(method, rows),
@@ -172,7 +200,8 @@ dpts_audit <- function(policy, horizon, ..., arms = 2, streams = NULL, delta = 0
          # What is equal up to rounding is no more than was claimed.
          holds = lower <= claimed * (1 + 1e-9) + 1e-12),
     streams = lapply(found, `[[`, "pair"), seed = seed, risk = risk,
-    shared = list(policy = policy, horizon = horizon, arms = arms, level = level)
+    shared = list(policy = policy, horizon = horizon, arms = arms, level = level, unit = unit,
+                  visits = if (comes_again(visits)) visits, guarantee = guarantee)
   )
 }
 

@@ -299,6 +299,9 @@ check_visits <- function(visits, max_per_person) {
 
 comes_again <- function(visits) visits$number > 1
 
+# Does each visit count? `visits`: as visits_of() gives them
+all_count <- function(visits) is.null(visits) || visits[4] >= visits[2]
+
 check_again <- function(visits, problem) {
   if (!comes_again(visits)) return(invisible())
   if (!is.null(problem$contexts)) abort_arg("visits", "1 for arms with contexts")

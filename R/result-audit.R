@@ -2,7 +2,8 @@
 
 # `streams`: The pair of streams of each adversary.
 # `risk`: The chance of error of each limit.
-# `shared`: What all rows share: policy, horizon, arms, level.
+# `shared`: What all rows share: policy, horizon, arms, level, unit, visits (of check_visits(), NULL: one
+#   each) and the guarantee that is audited.
 new_audit <- function(columns, streams, seed, risk, shared) {
   levels <- unique(columns$adversary)
   runs <- lapply(levels, function(adversary) {
@@ -26,7 +27,10 @@ tbl_sum.dpts_audit <- function(x, ...) {
   c("Audit" = sprintf("%s, %s, %s", format(shared(x, "policy"), digits = 5),
                       count_noun(shared(x, "arms"), "arm", "arms"),
                       count_noun(shared(x, "horizon"), "round", "rounds")),
-    "Claim" = format(shared(x, "policy")$guarantee),
+    "A person" = if (shared(x, "unit") == "person") sprintf(
+      "comes %s, and all that they say is changed",
+      count_noun(shared(x, "visits")$number %||% 1, "time", "times")),
+    "Claim" = format(shared(x, "guarantee")),
     "Finding" = audit_verdict(x),
     "Reach" = if (sampled && all(c("runs", "delta") %in% names(x))) audit_reach(x),
     "Confidence" = if (sampled) sprintf("%s for all rows of a call together",
@@ -52,7 +56,7 @@ audit_verdict <- function(x) {
                    format_up(x$claimed[worst], 3)))
   }
   if (any(x$claimed < Inf)) return("nothing that contradicts the claim")
-  if (promises_nothing(shared(x, "policy")$guarantee)) return("nothing is claimed")
+  if (promises_nothing(shared(x, "guarantee"))) return("nothing is claimed")
   "nothing is claimed at this delta; try a larger one"
 }
 

@@ -345,8 +345,7 @@ simulate_chunk <- function(job, chunk, tick = function(share) TRUE) {
                  threshold = log((job$ask$claims %||% max(k - 1, 1)) / to$left),
                  interval = log(2 * (job$ask$intervals %||% 1) / to$left))
   }
-  cap <- job$visits[4] # Inf: none
-  if (!is.null(cap)) job$visits <- c(pmin(job$visits, 2^53), keeps_apart(policy, if (cap < Inf) cap))
+  job$visits <- visits_with(job$visits, policy)
   look <- if (!is.null(job$look)) job$look(job, policy)
   if (!is.null(look)) job$answers$looks <- look$asks
   out <- simulate_begin(job, kernel, chunk$run, job$threads)
@@ -369,6 +368,12 @@ simulate_chunk <- function(job, chunk, tick = function(share) TRUE) {
     if (share >= 1) break
   }
   c(unscale(out$seen, job$observers, job$arms, job$record), if (!is.null(look)) look$seen(chunk$run))
+}
+
+# Visits as read_visits() of src/r_read.h takes them; NULL: everybody comes once
+visits_with <- function(visits, policy) {
+  cap <- visits[4] # Inf: none
+  if (!is.null(cap)) c(pmin(visits, 2^53), keeps_apart(policy, if (cap < Inf) cap))
 }
 
 # A policy's runs before their first round

@@ -64,6 +64,12 @@ static void *memory(size_t bytes) {
   return block;
 }
 
+void read_visits(SEXP x, visits_t *visits) {
+  if (x == R_NilValue) return;
+  const double *v = REAL(x);
+  *visits = (visits_t){(int64_t)v[0], (int64_t)v[1], (int64_t)v[2], (int64_t)v[3], v[4] != 0, NULL};
+}
+
 session_t new_session(const spec_t *spec, draws_t draws) {
   session_t session = session_on(memory(session_size(spec)), spec);
   session.draws = draws;

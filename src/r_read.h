@@ -13,6 +13,10 @@ void read_arms(SEXP value, SEXP kept, int at, arms_t *arms);
 void read_world(SEXP value, SEXP kept, int at, world_t *world);
 void read_policy(SEXP value, int k, int dim, double horizon, spec_t *spec);
 
+/* c(people, visits of each, how far apart, most that count, are they in different batches?), or NULL: none.
+   The caller gives memory to the group. */
+void read_visits(SEXP x, visits_t *visits);
+
 /* c(mu, epsilon, is it continuous?) of another outcome -> its report before the first release */
 report_t read_outcome(SEXP how);
 

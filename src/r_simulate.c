@@ -116,13 +116,6 @@ static void read_delays(SEXP how, SEXP kept, delays_t *delays) {
   delays->late = rule->sampled || rule->delay > 0 || rule->group > 1;
 }
 
-/* c(people, visits of each, how far apart, most that count, are they in different batches?), or NULL */
-static void read_visits(SEXP x, visits_t *visits) {
-  if (x == R_NilValue) return;
-  const double *v = REAL(x);
-  *visits = (visits_t){(int64_t)v[0], (int64_t)v[1], (int64_t)v[2], (int64_t)v[3], v[4] != 0, NULL};
-}
-
 /* list(looks, silent, missing, rate, slope, mean, none, how), or NULL; how: c(mu, epsilon, continuous?) of
    each outcome */
 static void read_answers(SEXP x, SEXP kept, int k, answers_t *answers) {

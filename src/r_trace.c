@@ -80,6 +80,7 @@ static int pull(environment_t *env, const round_t *round, int arm, double *rewar
   (void)round;
   script_t *script = (script_t *)env;
   const int at = script->at++;
+  env->player.t = script->at; /* who comes next, where people come again */
   script->arm_out[at] = arm + 1;
   env->over = script->at == script->steps;
   *reward = script->rewards[script->table ? at + (size_t)script->steps * (size_t)arm : (size_t)at];
@@ -117,6 +118,15 @@ static late_t read_delays(SEXP delays, int dim) {
   return late;
 }
 
+/* visits: see read_visits() */
+static void read_people(SEXP visits, environment_t *env) {
+  if (visits == R_NilValue) return;
+  visits_t *people = (visits_t *)R_alloc(1, sizeof *people);
+  read_visits(visits, people);
+  people->group = (visitor_t *)R_alloc((size_t)people->apart, sizeof *people->group);
+  env->visits = people;
+}
+
 /* The session goes to bytes, and a new one comes from them. */
 static session_status_t save_and_restore(session_t *session) {
   const size_t size = session_save_size(session);
@@ -138,7 +148,7 @@ static session_status_t play(session_t *session, script_t *script, late_t *late,
   return status == SESSION_OK ? session_play(session, &script->env, late, INT64_MAX) : status;
 }
 
-/* script: list(k, horizon, arms, rewards, offers, discard, contexts, own, delays, saves, seed,
+/* script: list(k, horizon, arms, rewards, offers, discard, contexts, own, delays, visits, saves, seed,
    run, silent, max_ledger, forced, fresh, ask: is the policy asked what it says in each step?, finish: is
    what is open released at the end?); those that are not needed are NULL.
    -> list(arm, released, the ledger's columns, total, state, report: a column for each arm, said: a hash for
@@ -156,6 +166,7 @@ SEXP ffi_trace(SEXP policy, SEXP script_) {
   script.own = list_number(script_, "own") == 1;
   script.context = read_contexts(list_get(script_, "contexts"), &script);
   read_offers(list_get(script_, "offers"), &script);
+  read_people(list_get(script_, "visits"), &script.env);
 
   SEXP out =
       PROTECT(NAMED_LIST("arm", "released", LEDGER_NAMES, "total", "state", "report", "said", "chances"));

@@ -349,6 +349,91 @@ test_that("costs add up as Kairouz, Oh and Viswanath's theorem has it, beside Ga
   expect_equal(moved$mu, 5)
 })
 
+# ---- persons ------------------------------------------------------------------------------
+
+person_audit <- function(policy, horizon = 60, visits = c(4, 15), most = 4, ..., streams = "contest", delta = c(0, 1e-3)) {
+  dpts_audit(policy, horizon, delta = delta, method = "coupling", runs = 100, seed = 1, unit = "person", visits = visits,
+             max_per_person = most, streams = streams, ...)
+}
+
+test_that("who comes in which round is what the help page says", {
+  # 5 people in groups of 2, three visits each: all of a group in turn, and so again
+  expect_identical(who_comes(c(5, 3, 2, Inf), 14), c(0, 1, 0, 1, 0, 1, 2, 3, 2, 3, 2, 3, 4, 4))
+  expect_identical(who_comes(c(3, 2, 3, Inf), 6), c(0, 1, 2, 0, 1, 2))
+  streams <- audit_adversaries("success", 14, 2, 1, who_comes(c(5, 3, 2, Inf), 14))$success
+  expect_identical(which(streams$x[, 1] != streams$y[, 1]), c(1L, 3L, 5L))
+})
+
+test_that("all rewards of a person, in releases of their own, cost mu sqrt(m), or what the composition says", {
+  for (policy in list(policy_randomised(mu = 0.7, block = 5), policy_gaussian_imed(0.7, first = 3, correlation = 0))) {
+    audit <- person_audit(policy, streams = c("contest", "random"))
+    expect_equal(audit$lower, rep(c(Inf, gdp_epsilon(1.4, 1e-3)), 2), tolerance = 1e-9)
+    expect_equal(audit$claimed, audit$lower)
+    expect_true(all(audit$holds))
+    # Two of the four visits count.
+    expect_equal(person_audit(policy, most = 2)$lower, c(Inf, gdp_epsilon(0.7 * sqrt(2), 1e-3)), tolerance = 1e-9)
+  }
+  pure <- person_audit(policy_dp_imed(0.7, first = 3))
+  truth <- dpts_privacy(privacy_group(policy_dp_imed(0.7), 4, apart = TRUE), 60, delta = 1e-3, accountant = "pld")$epsilon
+  expect_equal(pure$lower, c(2.8, truth))
+  expect_true(all(pure$holds))
+  # Each bit is a release: four times randomised response, by all their values.
+  p <- plogis(0.7)
+  wrong <- 0:4
+  delta <- function(epsilon) sum(pmax(dbinom(wrong, 4, 1 - p) - exp(epsilon) * dbinom(4 - wrong, 4, 1 - p), 0))
+  bits <- person_audit(policy_local(policy_imed(), 0.7), visits = 4)
+  expect_equal(delta(bits$lower[2]), 1e-3, tolerance = 1e-6)
+  expect_true(all(bits$holds))
+  # What may be in one sum is charged as a group: all four are in the first batch of eight.
+  group <- person_audit(policy_gaussian_imed(0.7, first = 8, correlation = 0), visits = c(4, 1), most = NULL)
+  expect_equal(group$lower, c(Inf, gdp_epsilon(2.8, 1e-3)), tolerance = 1e-9)
+  expect_true(all(group$holds))
+  # Together they never cost more than is claimed, late rewards and ties included.
+  for (policy in list(policy_lazy_ucb(1), policy_dp_ts(1), policy_randomised(epsilon = 1, block = 5, outcome = "continuous"))) {
+    expect_true(all(person_audit(policy, visits = 4)$holds))
+  }
+})
+
+test_that("an audit of persons finds a policy that charges a person too little", {
+  policy <- policy_randomised(mu = 0.7, block = 6)
+  # It promises half of what its noise keeps.
+  lax <- policy
+  lax$guarantee <- privacy_gdp(0.35)
+  expect_false(all(person_audit(lax)$holds))
+  # Two rewards of a person are in one sum, and charged as if they were not.
+  expect_true(all(person_audit(policy, visits = c(4, 1))$holds))
+  local_function("visits_with", function(old) function(visits, policy) replace(old(visits, policy), 5, 0))
+  audit <- person_audit(policy, visits = c(4, 1))
+  expect_equal(audit$claimed[2], gdp_epsilon(1.4, 1e-3))
+  expect_gt(audit$lower[2], gdp_epsilon(1.7, 1e-3))
+  expect_false(audit$holds[2])
+  expect_match(tbl_sum(audit)[["Claim"]], "1.4-GDP for people with up to 4 rewards in different releases")
+})
+
+test_that("an audit of persons by sampling and by lists sees all rewards of a person", {
+  # Three visits of a person tell nearly twice as much as one.
+  policy <- policy_ts_gaussian(1, 0.5)
+  exact <- function(unit) dpts_audit(policy, 9, delta = 0.1, streams = "silent", method = "exact", unit = unit, visits = c(3, 2))
+  expect_gt(exact("person")$lower, 1.8 * exact("reward")$lower)
+  expect_gt(exact("person")$claimed, exact("reward")$claimed)
+  sampled <- dpts_audit(policy, 9, delta = 0.1, streams = "silent", runs = 4000, level = 0.95, seed = 1, unit = "person", visits = c(3, 2))
+  expect_lte(sampled$lower, exact("person")$lower)
+  expect_gt(sampled$lower, exact("reward")$lower)
+  # Beyond the cap nothing is learned: one visit that counts tells what a reward does.
+  one <- function(unit) dpts_audit(policy_ucb1(), 8, streams = "contest", method = "exact", unit = unit, visits = c(4, 2), max_per_person = 1)
+  expect_identical(one("person")$lower, one("reward")$lower)
+  capped <- dpts_audit(policy, 9, delta = 0.1, streams = "silent", runs = 400, seed = 1, unit = "person", visits = c(3, 2), max_per_person = 1)
+  expect_equal(capped$claimed, exact("reward")$claimed)
+  expect_error(dpts_audit(policy, 7, method = "exact", visits = 3, max_per_person = 2), "not all visits count",
+               class = "dpts_error_method")
+  x <- matrix(0.5, 6, 2)
+  y <- replace(x, 1:2, 1)
+  expect_error(dpts_audit(policy, 6, streams = list(x, y), unit = "person", visits = c(3, 2)), "rewards of one person, not of rounds 1, 2",
+               class = "dpts_error_input")
+  expect_error(dpts_audit(policy, 6, unit = "people"), "`unit`", class = "dpts_error_input")
+  expect_error(dpts_audit(policy, 6, visits = 1:3), "`visits`", class = "dpts_error_input")
+})
+
 test_that("of a searching adversary's candidates the one that tells most is said, at each delta", {
   found <- Map(list, lower = list(c(9, 9), c(1, 4), c(3, 2)), runs = c(1, 2, 4))
   pairs <- list(own = list(x = 1, y = 2), searched = list(candidates = list("a", "b")))
