@@ -3,7 +3,7 @@
    A pull is charged g, by which the bound for later rounds decreases since the arm has one more reward. H(d,
    g) is the most that such a round can add to log E_Q[(P/Q)^alpha].
 
-   Three theorems, proved in vignettes/sequence-proofs.Rmd, make the search for
+   Three theorems, proved in inst/paper/proofs.md, make the search for
    the supremum a proof, up to rounding:
    1. for one sign of s the quantity increases in x and then decreases, so the sign
       of its derivative brackets the maximum;

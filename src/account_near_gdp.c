@@ -9,7 +9,7 @@
        <= G(s; M_(tau+1)(n)) + nu / T,                                         (*)
 
    l1 = log p/q, l0 = log (1-p)/(1-q), for all real s, all positions x and both signs. Then U_T(n0, s) <= G(s;
-   M_T(n0)) + nu. The proof is in vignettes/sequence-proofs.Rmd; in short, at s = beta m, m = M_tau(n):
+   M_T(n0)) + nu. The proof is in inst/paper/proofs.md; in short, at s = beta m, m = M_tau(n):
 
    * Divided by f(s) / 2, f the density of N(m/2, m), the left side of (*) exceeds
      G(s; m) by at most (F_a - 1) / kap - ghat(g) p^a q^(1-a): a Renyi round of order

@@ -181,6 +181,28 @@ test_that("the journal article's code parses, and what it cites is in its biblio
   expect_setequal(cited, known)
 })
 
+test_that("each listing of the journal article that readers see runs", {
+  skip_on_cran()
+  skip_if_not_installed("RSQLite")
+  text <- read_text(source_file("inst", "paper", "dpts.Rmd"))
+  starts <- grep("^```\\{r [^}]*echo = TRUE", text)
+  expect_gt(length(starts), 10)
+  expect_false(any(grepl("eval = FALSE", text[starts], fixed = TRUE)))
+  ends <- which(text == "```")
+  reader <- new.env(parent = globalenv())
+  for (start in starts) {
+    code <- text[(start + 1):(min(ends[ends > start]) - 1)]
+    expect_true(all(nchar(code) <= 85), label = text[start]) # as wide as a page
+    for (one in parse(text = code, keep.source = FALSE)) {
+      shown <- withVisible(suppressMessages(eval(one, reader)))
+      if (shown$visible) expect_output(print(shown$value))
+    }
+  }
+  # The text says so of the last two
+  expect_equal(reader$found$holds, FALSE)
+  expect_false(is.na(verdict(reader$course)$arm))
+})
+
 test_that("the field's words lead to the page that is about them", {
   # as ??"e-value" searches: titles, aliases and concepts
   about <- list(

@@ -42,7 +42,7 @@ article_text <- function(file) {
 articles_text <- function() {
   root <- file.path("..", "..")
   files <- c(list.files(file.path(root, "vignettes"), "\\.Rmd$", full.names = TRUE),
-             file.path(root, c("README.md", "NEWS.md", "inst/paper/dpts.Rmd")))
+             file.path(root, c("README.md", "NEWS.md", "inst/paper/dpts.Rmd", "inst/paper/proofs.md")))
   skip_if_not(length(files) > 10 && all(file.exists(files)), "the sources are not here")
   stats::setNames(lapply(files, article_text), basename(files))
 }
