@@ -279,7 +279,7 @@ static void update_noisy(linear_t *linear, double *model, const double *context,
   reward = clip01(reward);
   batch_clock_t *clock = linear->batches ? model_clock(linear, model) : NULL;
   const int bit = clock && clock->seen++ < linear->bits;
-  const double q = release_context(linear, context, draws->live, !bit && linear->link == LINK_IDENTITY, z);
+  const double q = release_context(linear, context, draws->live, !bit, z);
   if (bit) {
     clock->begun = clock->seen;
     update_bit(linear, model, z, q, reward, draws);

@@ -92,21 +92,20 @@ double release_items(const linear_t *linear, double horizon) {
    counts twice, as it does in the matrix: the move of A is at most 2 N^2, and that of b at most 2 h N.
    Scales of 5 N^2 / epsilon for A and 10/3 h N / epsilon for b cost 2/5 and 3/5 of epsilon.
 
-   With the logistic link the items are w z z' and c z, where c = r - sigma(eta) + w eta has either
-   sign. As r is in [0, 1], |c| <= h = sigma(|eta|) - w |eta|. For N = 1, m = z.y and any l, in one model
+   With the logistic link rows are weighted in the same way: the items are w N |z| u u' and c N u, where c =
+   r - sigma(eta) + w eta has either sign. As r is in [0, 1], |c| <= h = sigma(|eta|) - w |eta|. For N = 1,
+   m = |u.v| and any l, in one model
 
-     ||w z z' - w' y y'||_F^2 + l ||c z - c' y||^2
-       <= w^2 + w'^2 - 2 w w' m^2 + l (h^2 + h'^2 + 2 h h' |m|),
+     ||f w u u' - g w' v v'||_F^2 + l ||c u - c' v||^2
+       <= (f w)^2 + (g w')^2 - 2 f g w w' m^2 + l (h^2 + h'^2 + 2 h h' m),
 
-   with less for shorter vectors or two models. Where w is large, h is small: so A and b are not moved
-   far by the same round, and one budget serves both better than two halves. With l = 1/16 the right
-   side is at most 0.41^2 for all |eta|, |eta'| <= LINEAR_REACH and |m| <= 1 (it is 0.1669 at eta = -eta'
-   = 3, m = 1, and 0.1582 at eta = eta' = 0; the tests bound it by a grid). Noise of sd 0.41 N^2 / mu for
-   A and sqrt(16) 0.41 N / mu for b therefore costs mu in all.
-
-   There a row has the weight 1, or, if its context is longer than N, again N^2 / |z|^2. A weighted
-   regression has no bias. */
-static const double MOVE_LOGIT = 0.41, MOVE_RATIO = 4, SHARE_B = 0.6;
+   with less for two models. It is convex in f and in g, so largest where they are 0 or 1. Where w is large,
+   h is small: so A and b are not moved far by the same round, and one budget serves both better than two
+   halves. With l = 1/16 the right side is at most 0.414^2 for all |eta|, |eta'| <= LINEAR_REACH and m <= 1
+   (it is 0.1709 at f = 1, g = 0, eta = 0, eta' = 3, m = 1, and 0.1669 at eta = -eta' = 3, m = 1; the tests
+   bound it by a grid). Noise of sd 0.414 N^2 / mu for A and sqrt(16) 0.414 N / mu for b therefore costs mu in
+   all. */
+static const double MOVE_LOGIT = 0.414, MOVE_RATIO = 4, SHARE_B = 0.6;
 /* Of the width, where bits come first: tuned. */
 static const double WIDTH_BITS = 0.7;
 

@@ -37,6 +37,6 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
 POLICY(linucb, .state_version = 6, .tosses = 1, /* among equals */ .releases = 1, .needs_context = 1,
        .update = linear_update, .finish = linear_finish, .grow = linear_grow, .sound = linear_sound);
 
-POLICY_OF(logistic_ucb, PARAMS, init_logistic, choose, .state_version = 3, .tosses = 1, .releases = 1,
+POLICY_OF(logistic_ucb, PARAMS, init_logistic, choose, .state_version = 4, .tosses = 1, .releases = 1,
           .needs_context = 1, .update = linear_update, .finish = linear_finish, .grow = linear_grow,
           .sound = linear_sound);
