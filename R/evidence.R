@@ -207,6 +207,17 @@ rate_inside <- function(record, rate) {
 #' @param outcome Which outcome: `"reward"`, or the name of another one of an agent ([agent_outcome()]).
 #' @param margin The difference from the control that does not matter: a number in \[0, 1). Above 0, `p` is
 #'   that of a test of non-inferiority.
+#' @section Non-inferiority and equivalence:
+#' With `margin = 0.05` and a `control`, `p` is that of a one-sided test of **non-inferiority**: a small `p`
+#' shows that `arm` is not worse than `control` by 0.05 or more. Without a `control` the same is said of
+#' all pairs, each in one direction: `arm` against `control` of its row. An arm and its control are shown to
+#' be **equivalent** within the margin if `lower` is above -0.05 and `upper` below 0.05. Both hold at any
+#' look, or with `at = "end"` at the planned one, for which [dpts_plan()] with this `margin` gives the power.
+#'
+#' ```
+#' effects(sim, control = "old", margin = 0.05)
+#' ```
+#'
 #' @section Looks of a board:
 #' With `looks = c(1/3, 2/3)` and `people = 900` the analysis of the plan is made at 300, 600 and 900 people.
 #' It is a group sequential test, by the method in [dpts_plan()]. Call it at each look. The first release with
@@ -254,6 +265,7 @@ rate_inside <- function(record, rate) {
 #' sim <- dpts_simulate(arms, policy_randomised(mu = 0.5), 4000, runs = 2, seed = 1, history = TRUE)
 #' effects(sim)
 #' effects(sim, at = "end")
+#' effects(sim, control = "control", margin = 0.1) # is the new one non-inferior?
 #' autoplot(effects(sim))
 #' @name effects
 #' @export
@@ -522,6 +534,11 @@ effects.dpts_releases <- effects.dpts_simulation
 #' arm is the best at all times, although means may drift. Under arbitrary drift, ln(k (k - 1) / `error`) is
 #' the threshold for "no other arm was better on average". For other policies the evidence is by means and
 #' assumes that means do not change.
+#'
+#' @section Non-inferiority and equivalence:
+#' With `margin = 0.02` a verdict names an arm that is worse than no other arm by 0.02 or more: it is
+#' **non-inferior** to all others, the control included. For non-inferiority to one control whatever other
+#' arms do, and for **equivalence**, use [effects()] with a `margin`.
 #'
 #' @section Policies that minimise regret:
 #' They give few people to the arms that look worse, in batches of one arm, so evidence grows like the

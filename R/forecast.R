@@ -20,7 +20,8 @@
 #' An experiment may stop early for futility: if the forecast by the largest number of people that you can
 #' have is low, such as 5%, a verdict is unlikely to come. Stopping for that reason never makes a verdict
 #' wrong, because [verdict()] is valid at every look; it costs power, as some experiments would have reached
-#' a verdict after all.
+#' a verdict after all. It is a forecast of a verdict, and not of the one analysis at a planned end
+#' ([effects()][effects.dpts_simulation] with `at = "end"`), which has more power: for that one it is too low.
 #'
 #' @param object An agent, a release table of one experiment ([dpts_releases()], [as_releases()]), or a
 #'   simulation or replay with its history, whose policy randomises people to arms, such as

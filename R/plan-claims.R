@@ -21,14 +21,15 @@ pairs_of <- function(k, control) {
   pairs_at(pairs, if (is.null(control)) pairs$arm < pairs$rival else pairs$rival == control)
 }
 
-# How often all intervals hold what is true, and how wide they are. What was not released is between -1 and 1.
-plan_intervals <- function(lower, upper, truth, control) {
+# How often all intervals hold what is true, or lie within a margin, and how wide they are. What was not
+# released is between -1 and 1.
+plan_intervals <- function(lower, upper, truth, control, margin) {
   at <- pairs_of(sqrt(nrow(truth)), control)$column
   lower <- pmax(lower[at, , drop = FALSE], -1, na.rm = TRUE)
   upper <- pmin(upper[at, , drop = FALSE], 1, na.rm = TRUE)
   truth <- truth[at, , drop = FALSE]
   list(coverage = mean(colSums(truth < lower - 1e-12 | truth > upper + 1e-12) == 0),
-       width = mean(upper - lower))
+       equivalent = mean(colSums(lower <= -margin | upper >= margin) == 0), width = mean(upper - lower))
 }
 
 # ---- looks of a board -----------------------------------------------------------------------------------
@@ -80,7 +81,7 @@ looks_end <- function(seen, first, problem, job, gap, control) {
     for (j in seq_along(looked)) {
       part <- function(i) of(looked[j], i)[, at, drop = FALSE]
       se <- part(2)
-      z <- pmin(part(1) / se, part(3))
+      z <- pmin(part(1) / se, part(3)) + job$ask$margin * gap / se
       crossed[, at] <- crossed[, at] | (z >= look_quantile(claim[j], part(4), part(5))) %in% TRUE
       now <- beats(crossed[, at, drop = FALSE] + 0, 0.5, control)
       ends <- is.na(ended[at]) & (colSums(now) > 0 | j == length(looked))

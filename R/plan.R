@@ -51,6 +51,14 @@
 #' [summary()][summary.dpts_plan] has the numbers by evidence for all designs: those of an experiment that you
 #' may look at, and stop, at every release.
 #'
+#' @section Non-inferiority and equivalence:
+#' With `margin = 0.05` a claim says that an arm is not worse by 5% of the range of the rewards or more: than
+#' the control (**non-inferiority**), or, without a control, than any other arm. `power` is then how often
+#' this is claimed of the best arm other than the control, which may be no better than the control, and
+#' `false_claims` how often it is claimed of an arm that is worse by the margin or more. `equivalent` is how
+#' often all intervals lie between -`margin` and `margin`: two arms are then shown to be **equivalent**.
+#' [effects()] with this `margin` and `at = "end"` makes the analysis.
+#'
 #' @section Strata:
 #' Scenarios of [arms_strata()] are planned as an agent with `strata` is analysed, by [effects()] with
 #' `at = "end"`: arms are compared within each stratum, and the differences are weighed by the people of the
@@ -101,7 +109,9 @@
 #' at this `error` by the planned number of people, from 100 futures. The first time that it is below 5% the
 #' experiment would stop, and nothing is claimed then. Runs are played to their end all the same: `power`,
 #' `failures` and all columns but the last three are those of the experiment that does not stop, so that
-#' power lost and people saved are seen in the same runs. A forecast takes about a hundredth of a second.
+#' power lost and people saved are seen in the same runs. **The forecast is of a verdict, and not of the
+#' z-test at the end**, which has more power, so an experiment may stop although the z-test would have had a
+#' fair chance. A forecast takes about a hundredth of a second.
 #'
 #' @section Looks of a board:
 #' With `looks = c(1/3, 2/3)` the planned analysis is made three times: as soon as sums of a third, of two
@@ -132,6 +142,8 @@
 #' @param people Number of people in the experiment: whole numbers, or `NULL` to find them.
 #' @param control An arm, by name or number, with which the others are compared; `NULL`: all with all.
 #' @param error Family-wise error rate: the probability that anything false is claimed, a number in (0, 1).
+#' @param margin The difference that does not matter, as a share of the range of the rewards: a number in
+#'   \[0, 1). See Non-inferiority and equivalence.
 #' @param delay,batch How late rewards come, as in [dpts_simulate()].
 #' @param by `"stratum"`: claims and intervals for each stratum by itself; see Strata. `NULL`: over all
 #'   people.
@@ -169,6 +181,7 @@
 #'   * `false_claims`: share of runs in which an arm is claimed that is not better;
 #'   * `coverage`, `width`: of intervals for the differences to the control (or between all arms) that hold
 #'     jointly with probability 1 - `error`: how often they all do, and their mean width, in units of reward;
+#'   * `equivalent` (with a `margin`): share of runs in which all these intervals lie within the margin;
 #'   * `longest_run`: the longest run of people in a row who get the same arm;
 #'   * `paused`, `false_alarms` (with a guard): share of runs in which an arm is paused that is worse than the
 #'     control by more than the guard (`NA`: there is none), and in which another one is;
@@ -206,6 +219,10 @@
 #' dpts_plan(policy_randomised(mu = 0.5, block = 100), arms_bernoulli(c(0.5, 0.65)), 600,
 #'           looks = c(1/3, 2/3), runs = 200, seed = 1)
 #'
+#' # Is b no worse than a by 10 percentage points?
+#' dpts_plan(policy_randomised(mu = 0.5, block = 1e9), arms_bernoulli(c(a = 0.5, b = 0.5)), 800,
+#'           control = "a", margin = 0.1, runs = 200, seed = 1)
+#'
 #' # 100 people who come three times: what does a person's guarantee cost?
 #' dpts_plan(policy_randomised(mu = 0.5), arms_bernoulli(c(0.4, 0.6)), 100, visits = 3,
 #'           max_per_person = 2, runs = 50, seed = 1)
@@ -220,18 +237,19 @@
 #' watched
 #' summary(watched)
 #' @export
-dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, error = 0.05, runs = 500,
-                      seed = NULL, threads = getOption("dpts.threads", 1L), progress = interactive(),
-                      checkpoint = NULL, delay = 0, batch = 1, by = NULL, power = 0.9, limit = 1e5,
-                      visits = 1, max_per_person = NULL, outcomes = NULL, rates = NULL, correlation = 0,
-                      dropout = 0, missing = NULL, futility = NULL, looks = NULL,
-                      spending = c("obrien_fleming", "pocock")) {
+dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, error = 0.05, margin = 0,
+                      runs = 500, seed = NULL, threads = getOption("dpts.threads", 1L),
+                      progress = interactive(), checkpoint = NULL, delay = 0, batch = 1, by = NULL,
+                      power = 0.9, limit = 1e5, visits = 1, max_per_person = NULL, outcomes = NULL,
+                      rates = NULL, correlation = 0, dropout = 0, missing = NULL, futility = NULL,
+                      looks = NULL, spending = c("obrien_fleming", "pocock")) {
   check_all_given()
   check_dots_empty(...)
   designs <- check_policies(designs)
   problems <- check_scenarios(scenarios)
   control <- control_arm(control, labels_within(problems[[1]]))
   error <- check_number(error, 0, 1, open = TRUE)
+  margin <- check_number(margin, 0, 1, open = c(FALSE, TRUE))
   power <- check_number(power, 0, 1, open = TRUE)
   limit <- check_count(limit, n_arms(problems[[1]]), 1e8)
   if (!is.null(people)) people <- sort(unique(check_counts(people)))
@@ -268,8 +286,8 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, er
   problems_answer(answers, problems) # an error before any work
   looks <- check_looks(looks, check_choice(spending, SPENDING))
   if (!is.null(looks)) check_looked_at(designs, outcomes, futility, comes_again(visits), by)
-  ask <- list(error = error / if (is.null(by)) 1 else strata, margin = 0, control = control %||% 0, signs = 2,
-              claims = k - !is.null(control), intervals = length(pairs_of(k, control)$arm),
+  ask <- list(error = error / if (is.null(by)) 1 else strata, margin = margin, control = control %||% 0,
+              signs = 2, claims = k - !is.null(control), intervals = length(pairs_of(k, control)$arm),
               by_stratum = !is.null(by))
   begun <- FALSE
   play <- function(designs, at) {
@@ -286,7 +304,8 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, er
   new_plan(cells, designs, problems, list(control = control, error = error, delay = delay, batch = batch,
                                           runs = length(runs), power = if (is.null(people)) power,
                                           visits = if (comes_again(visits)) visits, outcomes = outcomes,
-                                          futility = futility, by = by, looks = looks), seed)
+                                          futility = futility, by = by, looks = looks,
+                                          margin = if (margin > 0) margin), seed)
 }
 
 # How often people come, how far apart (Inf: when all have come), and how many visits count at most (Inf: all)
@@ -420,8 +439,12 @@ plan_cell <- function(joined, policy, problem, job, part = 1) {
   truth <- over_strata(each, pulls, k)
   got <- over_strata(pulls, NULL, k)
   gaps <- truth[rep(seq_len(k), k), , drop = FALSE] - truth[rep(seq_len(k), each = k), , drop = FALSE]
-  better <- beats(gaps, 1e-12, control)
+  margin <- job$ask$margin
+  better <- beats(gaps + margin, 1e-12, control)
   best <- max.col(t(truth), "first")
+  aimed <- best
+  # With a margin the control may be the best arm, and another one is to be shown to be no worse.
+  if (margin > 0 && !is.null(control)) aimed <- max.col(t(replace(truth, row(truth) == control, -1)), "first")
   means <- seen[4 + all + own, , drop = FALSE]
   estimate <- by_pair(2)
   se <- by_pair(3)
@@ -431,17 +454,18 @@ plan_cell <- function(joined, policy, problem, job, part = 1) {
   proved <- is.finite(proved_at)
   if (tossed) {
     line <- function(p) noisy_quantile(1 - p, by_law(5), by_law(6))
-    z <- pmin(estimate / se, by_law(4))
+    # A margin moves the sum by at least as much as Z, by Hölder's inequality.
+    z <- pmin(estimate / se, by_law(4)) + margin / se
     claimed <- beats(z - line(job$ask$error / job$ask$claims), 0, control)
     half <- line(job$ask$error / (2 * job$ask$intervals)) * se
     score <- over_rivals(by_law(4), NULL)
-    hits <- plan_intervals(estimate - half, estimate + half, gaps, control)
+    hits <- plan_intervals(estimate - half, estimate + half, gaps, control, margin)
     board <- if (!is.null(job$spending)) {
       looks_end(seen, before + k + k^2, problem, job, gap_of_sums(policy), control)
     }
     if (!is.null(board)) {
       claimed <- board$claimed
-      hits <- plan_intervals(board$lower, board$upper, gaps, control)
+      hits <- plan_intervals(board$lower, board$upper, gaps, control, margin)
     }
   } else {
     claimed <- proved
@@ -450,25 +474,26 @@ plan_cell <- function(joined, policy, problem, job, part = 1) {
     score <- if (open) means else pulls
     lower <- by_pair(1)
     turned <- as.vector(t(matrix(seq_len(k^2), k)))
-    hits <- plan_intervals(lower, -lower[turned, , drop = FALSE], gaps, control)
+    hits <- plan_intervals(lower, -lower[turned, , drop = FALSE], gaps, control, margin)
   }
   score[is.na(score)] <- -Inf
   named <- ifelse(seen[3, ] > 0, seen[3, ], max.col(t(score), "first"))
   runs <- seq_along(best)
-  provable <- better[cbind(best, runs)]
+  provable <- better[cbind(aimed, runs)]
   can <- function(x) if (tossed || concludes) x else NA_real_ * x
   earned <- if (is_changing(problem$arms)) seen[1, ] else colSums(pulls * each)
   looked <- if (!is.null(job$spending)) board[PLAN_LOOKS$looks] else if (!is.null(joined$looks)) {
     harmful <- harmful_arms(matrix(problem$answers$rate, k, dimnames = list(NULL, names(problem$outcomes))),
                             problem$outcomes, policy$params$control)
-    looks_cell(joined$looks, problem$horizon, harmful, claimed[cbind(best, runs)])
+    looks_cell(joined$looks, problem$horizon, harmful, claimed[cbind(aimed, runs)])
   }
   c(looked, list(
     failures = (if (job$ask$by_stratum) mean(n) else problem$horizon) - mean(earned),
     best = mean(truth[cbind(named, runs)] >= truth[cbind(best, runs)] - 1e-12),
-    power = if (any(provable)) can(mean(claimed[cbind(best, runs)][provable])) else NA_real_,
+    power = if (any(provable)) can(mean(claimed[cbind(aimed, runs)][provable])) else NA_real_,
     false_claims = can(mean(colSums(claimed & !better) > 0)), coverage = can(hits$coverage),
-    width = can(hits$width * diff(problem$arms$range)), longest_run = mean(seen[2, ]),
+    equivalent = can(hits$equivalent), width = can(hits$width * diff(problem$arms$range)),
+    longest_run = mean(seen[2, ]),
     provable = any(provable), counted = if (job$ask$by_stratum) mean(n) else mean(seen[4, ]),
     test = if (tossed) "z-test" else if (concludes) "evidence" else NA_character_,
     share = rowMeans(got) / mean(n), sd = apply(got / rep(pmax(n, 1), each = k), 1, stats::sd),

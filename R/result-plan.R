@@ -1,7 +1,7 @@
 # The result of dpts_plan(): what people do with it.
 
-PLAN_NUMBERS <- c("people", "counted", "failures", "best", "power", "false_claims", "coverage", "width",
-                  "longest_run")
+PLAN_NUMBERS <- c("people", "counted", "failures", "best", "power", "false_claims", "coverage", "equivalent",
+                  "width", "longest_run")
 PLAN_BY_ARM <- c("share", "sd", "claimed", "proved", "proved_at") # what summary() shows
 PLAN_LOOKS <- list(guards = c("paused", "false_alarms"),
                    futility = c("stopped", "mean_people", "power_stopped"),
@@ -12,7 +12,9 @@ new_plan <- function(cells, designs, problems, shared, seed) {
   now <- plays_r(designs) || holds_functions(problems)
   column <- function(name) vapply(cells, `[[`, cells[[1]][[name]][1], name)
   guards <- any(has_guard(shared$outcomes))
-  numbers <- c(setdiff(PLAN_NUMBERS, if (is.null(shared$visits) && is.null(shared$by)) "counted"),
+  unused <- c(if (is.null(shared$visits) && is.null(shared$by)) "counted",
+              if (is.null(shared$margin)) "equivalent")
+  numbers <- c(setdiff(PLAN_NUMBERS, unused),
                if (guards) PLAN_LOOKS$guards, if (!is.null(shared$futility)) PLAN_LOOKS$futility,
                if (!is.null(shared$looks)) PLAN_LOOKS$looks)
   by_arm <- c(PLAN_BY_ARM, if (guards) c("paused_share", "paused_at"))
@@ -51,13 +53,18 @@ tbl_sum.dpts_plan <- function(x, ...) {
                      count_noun(length(unique(x$scenario)), "scenario", "scenarios"),
                      count_noun(shared(x, "runs"), "run", "runs")),
     "Claims" = sprintf("%s%s; family-wise error rate at most %s",
-                       if (is.null(control)) "the best arm" else
-                         paste("arms better than", shared(x, "arms")[control]),
+                       words_claims(if (!is.null(control)) shared(x, "arms")[control], shared(x, "margin")),
                        if (is.null(shared(x, "by"))) "" else " in each stratum",
                        number_text(shared(x, "error"))),
     words_looks(shared(x, "looks")), words_visits(shared(x, "visits")), words_person(x),
     words_late(shared(x, "delay"), shared(x, "batch")),
     "Seed" = words_seed(x), NextMethod())
+}
+
+# What is claimed
+words_claims <- function(control, margin) {
+  if (is.null(margin)) return(if (is.null(control)) "the best arm" else paste("arms better than", control))
+  sprintf("arms not worse than %s by %s of the range", control %||% "any other", number_text(margin))
 }
 
 # When a board looks

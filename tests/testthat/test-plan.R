@@ -524,3 +524,66 @@ test_that("what people answer is checked", {
   bad("futility", futility = 1)
   bad("futility", futility = 0.1, visits = 2)
 })
+
+test_that("power for non-inferiority and equivalence is that of the closed form", {
+  designs <- list(open = policy_randomised(block = 1e9), private = policy_randomised(mu = 0.5, block = 1e9))
+  plan <- dpts_plan(designs, list(same = two(0.5, 0.5), worse = two(0.5, 0.4), better = two(0.5, 0.55)), 1200, control = "a",
+                    margin = 0.1, runs = 2000, seed = 5)
+  se <- function(b, noise) sqrt(0.25 / 600 + b * (1 - b) / 600 + 2 * noise / 600^2)
+  limit <- 3 * sqrt(0.25 / 2000) + 0.01
+  for (design in names(designs)) {
+    row <- function(scenario) plan[plan$design == design & plan$scenario == scenario, ]
+    noise <- if (design == "open") 0 else 4
+    expect_lt(abs(row("same")$power - pnorm(0.1 / se(0.5, noise) - qnorm(0.95))), limit)
+    expect_lt(abs(row("better")$power - pnorm(0.15 / se(0.55, noise) - qnorm(0.95))), limit)
+    # Just on the margin a claim is false, and such are as many as the error says.
+    expect_true(is.na(row("worse")$power))
+    expect_lt(abs(row("worse")$false_claims - 0.05), 3 * sqrt(0.05 * 0.95 / 2000))
+    half <- 0.1 / se(0.5, noise) - qnorm(0.975)
+    expect_lt(abs(row("same")$equivalent - (2 * pnorm(half) - 1)), limit)
+  }
+  expect_match(format(plan)[3], "Claims: +arms not worse than a by 0.1 of the range")
+  # The analysis agrees, run by run; also without a control, by means, and with looks
+  arms <- arms_bernoulli(c(0.5, 0.48, 0.3))
+  for (looks in list(NULL, 0.5)) {
+    design <- policy_randomised(mu = 1, block = 200)
+    plan <- dpts_plan(design, arms, 800, margin = 0.1, control = 1, looks = looks, runs = 50, seed = 2)
+    sim <- dpts_simulate(arms, design, 800, runs = 50, seed = 2, history = TRUE, finish = TRUE)
+    found <- withr::with_options(list(rlib_message_verbosity = "quiet"),
+                                 effects(sim, control = 1, at = "end", margin = 0.1, looks = looks, people = 800))
+    expect_equal(plan$power, mean(found$p[found$arm == 2] < 0.025))
+  }
+  all <- dpts_plan(policy_top_two(mu = 1, error = 0.1, margin = 0.2), arms, 3000, margin = 0.2, error = 0.1, runs = 30, seed = 3)
+  expect_gt(all$power, 0.5)
+  expect_error(dpts_plan(design, arms, 800, margin = 1), "`margin`", class = "dpts_error_input")
+})
+
+test_that("futility, guards, dropout and looks are the same by threads and workers, with delays, and from a checkpoint", {
+  arms <- two(0.5, 0.6)
+  guarded <- function(..., runs = 8) {
+    dpts_plan(policy_randomised(mu = 1, block = 60, control = 1), arms, 600, control = 1, seed = 4, delay = 0:80, batch = 10,
+              outcomes = list(harm = agent_outcome(mu = 1, guard = 0.05, missing = 1)), rates = list(harm = c(0.1, 0.5)),
+              correlation = -0.2, dropout = c(0, 0.2), futility = 0.3, runs = runs, ...)
+  }
+  looked <- function(..., runs = 8) {
+    dpts_plan(policy_randomised(mu = 1, block = 60), arms, 600, control = 1, seed = 4, delay = 0:80, looks = c(0.3, 0.6),
+              runs = runs, ...)
+  }
+  for (plan in list(guarded, looked)) {
+    one <- plan()
+    expect_equal(plan(threads = 2), one)
+    # Resumed with more runs: what was kept and what is new are as in one go.
+    file <- tempfile()
+    withr::defer(unlink(file))
+    plan(checkpoint = file, runs = 3)
+    expect_equal(plan(checkpoint = file), one)
+    skip_if_not_installed("future.apply")
+    old <- future::plan("multicore", workers = 2)
+    withr::local_options(dpts.seconds_before_workers = 0)
+    withr::defer(future::plan(old))
+    if (!inherits(future::plan(), "sequential")) expect_equal(plan(), one)
+    future::plan("sequential")
+  }
+  expect_gt(guarded()$paused, 0)
+  expect_true(guarded()$stopped > 0)
+})
