@@ -197,6 +197,12 @@ note_blocks <- function(agent, tx, batch) {
   agent$blocks[agent$blocks[, 1] %in% batch, 2] <- tx$now
 }
 
+# Nobody is left in these blocks.
+drop_blocks <- function(agent, batch) {
+  if (is.null(agent$terms$outcomes)) return(invisible())
+  agent$blocks <- agent$blocks[!agent$blocks[, 1] %in% batch, , drop = FALSE]
+}
+
 # Arms were added: columns for them
 widen_blocks <- function(agent, old) {
   if (is.null(agent$terms$outcomes)) return(invisible())
@@ -309,7 +315,8 @@ take_answers <- function(agent, tx, ticket, reward, h) {
   rows <- agent$store$tickets(ids)
   at <- match(ticket, rows$ticket)
   waits <- agent$blocks[agent$blocks[, 3 + h] == 0, 1]
-  late <- !(rows$batch %in% waits & rows$time + agent$terms$outcomes[[h]]$deadline > tx$now)
+  late <- !(rows$batch %in% waits & rows$time + agent$terms$outcomes[[h]]$deadline > tx$now) |
+    rows$status == TICKET[["returned"]]
   old <- agent$store$answered(h, ids)
   before <- match(rows$ticket, old$ticket)
   known <- as.numeric(old$reward)[before]

@@ -22,10 +22,13 @@
 #'
 #' @section For which agents:
 #' For [policy_randomised()], with or without strata: people of a block are assigned independently of each
-#' other, or as a permuted block was planned, so that the state without the last of them is exact. Under
-#' other policies, arms that were chosen later may rest on a choice that is to be returned. With
-#' `max_per_person` or `sticky` a ticket is a person's, and with other `outcomes` its block is theirs, too.
-#' Those agents refuse.
+#' other, or as a permuted block was planned, so that the state without the last of them is exact. With other
+#' `outcomes` these are released for the people who stay, too; a ticket with a report of any of them cannot be
+#' returned.
+#'
+#' Other agents refuse, with an error that says why. Under other policies an arm's batch decides what is
+#' chosen next, so that arms that were chosen later may rest on a choice that is to be returned. With
+#' `max_per_person` or `sticky` a ticket is a person's, and they may not be given another one.
 #'
 #' @section Privacy:
 #' A returned ticket has no reward. The sums and their noise are those of the people who stay: each has one
@@ -52,9 +55,10 @@ agent_return <- function(agent, ticket) {
   if (!is.character(ticket) || !length(ticket) || anyNA(ticket)) {
     abort_arg("ticket", "one or more tickets: strings", ticket)
   }
-  why <- if (!is.null(agent$terms$max_per_person)) "a ticket is of a person" else
-    if (!is.null(agent$terms$outcomes)) "a block has other outcomes, too" else
-    if (!returns_tickets(agent$terms$policy)) "later choices of its policy may rest on them"
+  why <- if (!is.null(agent$terms$max_per_person)) "each is of a person (`max_per_person`)" else
+    if (!returns_tickets(agent$terms$policy)) sprintf(
+      "policy \"%s\" may rest later choices on them, and only `policy_randomised()` forgets an assignment",
+      agent$terms$policy$name)
   if (length(why)) {
     abort_input("agent", "`agent` cannot take tickets back: %s.", why)
   }
@@ -87,10 +91,16 @@ return_tickets <- function(agent, tx, ids) {
   if (any(stay > which(back)[1])) {
     abort_input("ticket", "`ticket` must be the last tickets of their call: one after them is not there.")
   }
-  of_block <- which(rows$batch > 0)
-  if (!session_unpull(agent$session, rows$arm[of_block], rows$batch[of_block])) {
-    abort_store("a ticket is in no block")
+  for (h in seq_along(agent$terms$outcomes)) {
+    if (length(agent$store$answered(h, rows$ticket)$ticket)) {
+      abort_input("ticket", "`ticket` must have no report, and one has a report of \"%s\".",
+                  names(agent$terms$outcomes)[h])
+    }
   }
+  of_block <- some_tickets(rows, which(rows$batch > 0))
+  there <- session_unpull(agent$session, of_block$arm, of_block$batch)
+  if (any(there == 0)) abort_store("a ticket is in no block")
+  drop_blocks(agent, of_block$batch[there == 2])
   agent$outstanding <- agent$outstanding - tabulate(rows$arm, length(agent$outstanding))
   note_events(tx, rep("return", length(rows$ticket)), rows)
   note_resolved(tx, rows$ticket, rep(TICKET[["returned"]], length(rows$ticket)),

@@ -84,13 +84,13 @@ session_close <- function(session, arms = seq_len(session$k * session$strata)) {
   }
 }
 
-# Pulls whose rewards never come are taken out of their batches -> were they all there? What is complete then
-# is released.
+# Pulls whose rewards never come are taken out of their batches -> of each: was it there? 2: and its batch, in
+# which nobody is left, is gone. What is complete then is released.
 session_unpull <- function(session, arm, batch) {
   at <- arms_in(session, arm, stratum_of(session, batch))
-  there <- vapply(seq_along(at), function(i) .Call(C_session_unpull, session$handle, at[i], batch[i]), NA)
+  there <- vapply(seq_along(at), function(i) .Call(C_session_unpull, session$handle, at[i], batch[i]), 0L)
   while (.Call(C_session_release_next, session$handle)) note_sums(session)
-  all(there)
+  there
 }
 
 # The reward of round t, once -> what was released by it

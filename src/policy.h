@@ -81,8 +81,8 @@ struct policy_t {
   int64_t (*close)(void *state, int arm, draws_t *draws);
   /* A pull of `arm` in `batch`, whose reward never comes, is as if it had not been: the batch has one less,
      and the state is the one without it, but for a batch that it filled, which has ended. What is complete by
-     it is not released here. Returns whether the batch was there. NULL: a choice that followed may rest on
-     the pull. */
+     it is not released here. Returns whether the batch was there; 2: it is gone now, for nobody is left in
+     it. NULL: a choice that followed may rest on the pull. */
   int (*unpull)(void *state, int arm, int64_t batch);
   /* A reward. NULL: nothing to learn. */
   void (*update)(void *state, const feedback_t *feedback, draws_t *draws);

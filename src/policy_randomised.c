@@ -427,8 +427,9 @@ static int unpull(void *state, int arm, int64_t batch) {
     cell->n -= 1;
     cell->left += s->par[PERMUTED] > 0;
     s->people -= 1;
-    if (--block->n == 0 && s->open != i) block->number = 0;
-    return 1;
+    if (--block->n > 0 || s->open == i) return 1;
+    block->number = 0;
+    return 2;
   }
   return 0;
 }

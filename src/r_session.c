@@ -198,13 +198,14 @@ SEXP ffi_session_close(SEXP handle, SEXP arm, SEXP forced) {
   return out;
 }
 
-/* A pull whose reward never comes is taken out of its batch -> was it there? */
+/* A pull whose reward never comes is taken out of its batch -> was it there? 2: and the batch is gone */
 SEXP ffi_session_unpull(SEXP handle, SEXP arm, SEXP batch) {
   live_t *live = handle_of(handle);
   const policy_t *policy = live->spec.policy;
   live->touched.n = -1;
-  return Rf_ScalarLogical(policy->unpull && policy->unpull(live->session.state, Rf_asInteger(arm) - 1,
-                                                           (int64_t)Rf_asReal(batch)));
+  return Rf_ScalarInteger(
+      policy->unpull ? policy->unpull(live->session.state, Rf_asInteger(arm) - 1, (int64_t)Rf_asReal(batch))
+                     : 0);
 }
 
 /* Before the end -> was there a sum that waited for its turn, and is released now? */

@@ -119,13 +119,55 @@ test_that("only the last tickets of a call are taken, without reports, once", {
   expect_error(agent_return(agent, other$ticket), class = "dpts_error_ended")
 })
 
+test_that("other outcomes are released for those who stay, in every store and over a restart", {
+  each_store(function(store) {
+    turn <- test_clock()
+    agent <- dpts_agent(policy_randomised(block = 5), 2, store, deadline = hours(1),
+                        outcomes = list(harm = agent_outcome(deadline = hours(2), missing = 1)))
+    first <- agent_choose(agent, 12, key = "a") # blocks of 5, 5 and 2 so far
+    harm <- c(0, 1, 0, NA, 1, NA, 0)
+    told <- which(!is.na(harm))
+    agent_reward(agent, first$ticket[told], harm[told], outcome = "harm")
+    agent_reward(agent, first$ticket[1:6], 0.5)
+    expect_error(agent_return(agent, first$ticket[6:12]), "no report", class = "dpts_error_input")
+    second <- agent_choose(agent, 9, key = "b") # three in the third block, five in the fourth, one in the fifth
+    expect_equal(agent_reward(agent, second$ticket[9], 1, outcome = "harm")$status, "waiting")
+    expect_error(agent_return(agent, second$ticket[8:9]), "report of \"harm\"", class = "dpts_error_input")
+    agent_return(agent, first$ticket[8:12]) # three of the second block, and two of the third
+    expect_equal(agent_reward(agent, first$ticket[8], 1, outcome = "harm")$status, "late")
+    expect_equal(agent_reward(agent, first$ticket[8], 1)$status, "late")
+    third <- agent_choose(agent, 10, key = "c") # four fill the fifth block, five are the sixth, one opens the seventh
+    agent_return(agent, third$ticket[5:10]) # nobody is left in the sixth, nor in the seventh, which takes people
+    if (is.character(store)) {
+      agent_close(agent)
+      agent <- agent_open(store)
+    }
+    after <- agent_choose(agent, 5) # the seventh
+    agent_reward(agent, after$ticket[1:3], 0, outcome = "harm")
+    turn(7201)
+    people <- data.frame(block = rep(1:6, c(5, 2, 3, 5, 5, 5)),
+                         arm = as.integer(c(first$arm[1:7], second$arm, third$arm[1:4], after$arm)),
+                         harm = replace(rep(1, 25), c(1, 3, 7, 21:23), 0)) # a missing one is 1
+    rows <- dpts_releases(agent)
+    rows <- rows[rows$outcome == "harm" & !is.na(rows$block), ]
+    found <- data.frame(arm = as.integer(rows$arm), n = rows$n, sum = rows$sum)
+    model <- do.call(rbind, lapply(split(people, people$block), function(b) {
+      data.frame(arm = 1:2, n = tabulate(b$arm, 2), sum = c(sum(b$harm[b$arm == 1]), sum(b$harm[b$arm == 2])))
+    }))
+    expect_equal(found, model, ignore_attr = TRUE)
+    agent_close(agent)
+  })
+})
+
 test_that("agents for which it is not exact say why", {
-  batches <- dpts_agent(batch_policy(), 2, use = "arrival")
-  expect_error(agent_return(batches, "x"), "later choices", class = "dpts_error_input")
-  life <- dpts_agent(policy_restart(policy_randomised(mu = 1, block = 5), every = 20), 2, use = "arrival")
-  expect_error(agent_return(life, "x"), "later choices", class = "dpts_error_input")
-  persons <- dpts_agent(policy_randomised(mu = 1, block = 5), 2, use = "arrival", max_per_person = 2)
-  expect_error(agent_return(persons, "x"), "person", class = "dpts_error_input")
+  refused <- function(policy, why, ...) {
+    expect_error(agent_return(dpts_agent(policy, 2, use = "arrival", ...), "x"), why, class = "dpts_error_input")
+  }
+  refused(batch_policy(), "policy \"gaussian_imed\" may rest later choices on them, and only `policy_randomised\\(\\)`")
+  refused(policy_top_two(1), "policy \"top_two\" may rest later")
+  refused(policy_ucb1(), "policy \"ucb1\" may rest later")
+  refused(policy_restart(policy_randomised(mu = 1, block = 5), every = 20), "may rest later")
+  refused(policy_randomised(mu = 1, block = 5), "each is of a person \\(`max_per_person`\\)", max_per_person = 2)
 })
 
 test_that("with a deadline what is returned does not count as missing", {
