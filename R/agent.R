@@ -247,6 +247,9 @@ dpts_agent <- function(policy, arms, store = NULL, ..., name = NULL, horizon = N
                 strata = strata, block_time = block_time, key = system_bytes(32))
   terms$outcomes <- check_outcomes(outcomes, policy, deadline)
   check_terms(terms)
+  if (!is.null(dim) && !is.null(horizon)) {
+    inform_outweighed(stats::setNames(list(policy), policy$name), dim, length(arms), horizon)
+  }
   opened <- open_store(store, create = TRUE, arg = "store")
   made <- FALSE
   on.exit(if (!made) opened$close())

@@ -146,6 +146,7 @@ dpts_replay <- function(log, policies, ..., runs = 10, seed = NULL, progress = i
   if (data$method != "replay") warn_weights(base$mean_weight, "of the uniform policy",
                                             data$certain > 0 || any(data$shown == 0))
   warn_never(delay, horizon)
+  inform_outweighed(policies, vapply(policies, log_dim, 0, data), data$k, horizon)
   shortened <- count_shortened(policies, data)
   warn_shortened(policies, shortened / data$n)
 

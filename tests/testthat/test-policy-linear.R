@@ -658,3 +658,53 @@ test_that("finish releases what is open, also when the horizon's batches are ful
     expect_equal(play(TRUE), 8 * 2 * 5)
   }
 })
+
+test_that("a policy whose noise outweighs what it learns says so before the first round, once a session", {
+  withr::local_options(rlib_message_verbosity = "verbose")
+  # The rule of the help page, of the budget at which the two sides are equal
+  edge <- function(limit, d, k, horizon) k * d^1.5 / (limit * horizon)
+  cases <- list(list(4.5, function(b, ...) policy_linucb(mu = b, ...)), list(2, function(b, ...) policy_linucb(b, ...)),
+                list(4.5, function(b, ...) policy_linucb(mu = b, contexts = "public", ...)),
+                list(4.5, function(b, ...) policy_lin_ts(b, contexts = "public", ...)),
+                list(2, function(b, ...) policy_logistic_ucb(b, ...)))
+  for (case in cases) for (model in c("disjoint", "shared")) {
+    at <- edge(case[[1]], 6, if (model == "shared") 1 else 3, 5000)
+    outweighed <- function(by) is_outweighed(case[[2]](at * by, model = model), 6, 3, 5000)
+    expect_true(outweighed(0.99))
+    expect_false(outweighed(1.01))
+  }
+  expect_true(is_outweighed(policy_linucb(mu = edge(4.5, 7, 3, 5000) * 0.99, intercept = TRUE), 6, 3, 5000))
+  for (policy in list(policy_linucb(), policy_local(policy_linucb(centre = 0.5), 0.01), policy_uniform(), policy_ts_beta())) {
+    expect_false(is_outweighed(policy, 50, 50, 10))
+  }
+  arms <- arms_linear(rbind(c(0.5, 0.1, 0.2), c(0.1, 0.5, 0.2)), "simplex")
+  play <- function(mu) dpts_simulate(arms, list(a = policy_linucb(mu = mu, norm = 1)), 400, runs = 2, seed = 1, record = 1)
+  expect_message(play(0.005), "Policy \"a\" will hardly have less regret .* 2 arms, 3 numbers in a context, 400 rounds and mu = 0.005",
+                 class = "dpts_message_outweighed")
+  expect_no_message(play(0.01), class = "dpts_message_outweighed")
+  log <- data.frame(arm = rep(1:2, 300), reward = rep(0:1, 300), context_1 = 0.5, context_2 = 0.1)
+  expect_message(dpts_replay(log, policy_linucb(0.002), runs = 1, seed = 1), "epsilon = 0.002", class = "dpts_message_outweighed")
+  expect_message(dpts_agent(policy_linucb(mu = 0.005, norm = 1), 2, horizon = 400, use = "arrival", dim = 3),
+                 class = "dpts_message_outweighed")
+  expect_no_message(dpts_agent(policy_linucb(mu = 0.005, norm = 1), 2, use = "arrival", dim = 3), class = "dpts_message_outweighed")
+  # Once
+  withr::local_options(rlib_message_verbosity = "default")
+  expect_message(play(0.004), class = "dpts_message_outweighed")
+  expect_no_message(play(0.004), class = "dpts_message_outweighed")
+})
+
+test_that("where noise outweighs what is learned, regret is that of the uniform policy; and with ten times the budget it is not", {
+  skip_on_cran()
+  d <- 4; k <- 4; horizon <- 3000
+  points <- withr::with_seed(91, abs(matrix(rnorm(2000), ncol = d)))
+  theta <- withr::with_seed(92, matrix(rexp(k * d), k))
+  points <- points / sqrt(rowSums(points^2))
+  arms <- arms_linear(theta / (1.001 * max(points %*% t(theta))), points)
+  edge <- k * d^1.5 / (4.5 * horizon)
+  policies <- list(at = policy_linucb(mu = edge, norm = 1), above = policy_linucb(mu = 10 * edge, norm = 1), uniform = policy_uniform())
+  regret <- suppressMessages(summary(dpts_simulate(arms, policies, horizon, runs = 40, seed = 1, record = 1)))
+  ratio <- regret$mean / regret$mean[3]
+  error <- regret$se / regret$mean[3]
+  expect_gt(ratio[1], 0.9 - 3 * error[1])
+  expect_lt(ratio[2], 0.85 - 3 * error[2])
+})
