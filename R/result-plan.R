@@ -254,7 +254,7 @@ autoplot.dpts_plan <- function(object, ...) {
   data <- bare(object)
   data <- data[!is.na(data$people), ]
   if (nrow(data) == 0) return(nothing_to_draw("No number of people was found."))
-  if (!is.null(data$stratum)) { # a panel for each scenario and stratum
+  if (!is.null(data[["stratum"]])) { # a panel for each scenario and stratum
     panel <- paste(data$scenario, data$stratum, sep = ": ")
     data$scenario <- factor(panel, unique(panel[order(data$scenario, data$stratum)]))
   }
@@ -269,6 +269,7 @@ autoplot.dpts_plan <- function(object, ...) {
       ggplot2::geom_linerange(ggplot2::aes(xmin = .data$lower, xmax = .data$upper), show.legend = FALSE) +
       ggplot2::geom_point(size = 2.5, show.legend = FALSE) + scales[c("colour", "shape")] +
       ggplot2::labs(x = NULL, y = NULL) + ggplot2::scale_y_discrete(labels = wrap_label) +
+      ggplot2::scale_x_continuous(labels = label_count, n.breaks = 3) +
       ggplot2::facet_grid(scenario ~ what, scales = "free_x", labeller = narrow)
   } else {
     ggplot2::ggplot(long, ggplot2::aes(.data$people, .data$value, colour = .data$design,
@@ -298,7 +299,7 @@ autoplot.dpts_plan <- function(object, ...) {
 plan_panels <- function(data, runs) {
   what <- c(power = "Power", false_claims = "False claims", failures = "Share of failures")
   parts <- lapply(names(what), function(name) {
-    of <- if (is.null(data$stratum)) data$people else data$counted
+    of <- if (is.null(data[["stratum"]])) data$people else data$counted
     value <- if (name == "failures") data$failures / of else data[[name]]
     part <- data.frame(data[c("design", "scenario", "people")], what = factor(what[[name]], what),
                        value = value)

@@ -128,10 +128,13 @@ label_ends <- function(ends) {
       data = ends, hjust = 0, size = 3, inherit.aes = FALSE, show.legend = FALSE
     ),
     ggplot2::coord_cartesian(clip = "off"),
-    ggplot2::theme(legend.position = "none",
-                   plot.margin = ggplot2::margin(5.5, 6 + 5.2 * max(nchar(ends$text)), 5.5, 5.5))
+    no_legend(),
+    ggplot2::theme(plot.margin = ggplot2::margin(5.5, 6 + 5.2 * max(nchar(ends$text)), 5.5, 5.5))
   )
 }
+
+# Where curves carry their names. A legend that a theme hides would come back with the user's own theme.
+no_legend <- function() ggplot2::guides(colour = "none", linetype = "none")
 
 # Names at the ends of the curves of a plot without panels, if a legend could not tell them apart
 names_at_end <- function(x, y, label, log = "", range = base::range(y[is.finite(y)])) {
@@ -146,7 +149,9 @@ names_at_end <- function(x, y, label, log = "", range = base::range(y[is.finite(
 panels_by <- function(data, columns, ...) {
   several <- columns[vapply(columns, function(name) length(unique(data[[name]])) > 1, NA)]
   if (length(several) == 0) return(NULL)
-  names <- function(x) wrap_label(x, if (nrow(unique(data[several])) > 2) 12 else 20)
+  n <- nrow(unique(data[several]))
+  # So many panels have no height for names of several lines.
+  names <- function(x) if (n > MOST_LABELS) short_label(x, 13) else wrap_label(x, if (n > 2) 12 else 20)
   words <- ggplot2::labeller(.default = names, .multi_line = FALSE)
   # A row of panels by facet_grid(), which draws a tenth faster than facet_wrap()
   row <- length(several) == 1 && length(unique(data[[several]])) < 4 && ...length() == 0
@@ -185,7 +190,7 @@ draw_ranges <- function(data, x, alt, caption, log = "", line = NULL) {
     (if (log == "" && (large || !is.null(panels)))
       ggplot2::scale_x_continuous(labels = if (large) label_thousands else label_count, n.breaks = 3)
      else axes(log)[[1]]) +
-    panels +
+    panels + (if (is.null(panels)) room_between()) + # the last number of the axis can lie at its end
     plot_words(x = x, y = NULL, alt = alt, caption = wrap_caption(
       caption, if (length(runs) > length(few)) sprintf("Drawn are %d of %s runs.", length(few),
                                                        label_count(length(runs))) else

@@ -498,8 +498,9 @@ with_band <- function(stats) stats[is.finite(stats$lower) & is.finite(stats$uppe
 #'   95% quantile of runs.
 #' @returns A ggplot, which can be restyled like any other: a colour scale that you add changes lines, bands
 #'   and names together. The legend is in the order of the curves at the end. More than eight curves carry
-#'   their names instead, and more than eighteen have panels. Columns that you added to the result are there
-#'   for `facet_wrap()`, if they are constant for a policy at a round.
+#'   their names instead, and more than eighteen have panels. Names need room in the margin, which a complete
+#'   theme such as `theme_bw()` takes if it is added; `theme_set()` before leaves it. Columns that you added
+#'   to the result are there for `facet_wrap()`, if they are constant for a policy at a round.
 #' @references Dolan, E. D. and More, J. J. (2002). Benchmarking optimization software with performance
 #'   profiles. Mathematical Programming 91, 201-213.
 #' @template see_simulation
@@ -568,8 +569,9 @@ regret_panels <- function(stats, log, problems, policies) {
     return(list(panels_by(stats, c("policy", if (problems > 1) "problem")),
                 if (!grepl("x", log)) ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = 2),
                 if (!grepl("y", log)) ggplot2::scale_y_continuous(labels = label_thousands, n.breaks = 3),
-                ggplot2::theme(legend.position = "none", strip.text = ggplot2::element_text(size = 8),
-                               strip.clip = "off", panel.spacing.x = ggplot2::unit(9, "pt"))))
+                no_legend(),
+                ggplot2::theme(strip.text = ggplot2::element_text(size = 8, margin = ggplot2::margin(1, 0, 1)),
+                               strip.clip = "off", panel.spacing.x = ggplot2::unit(15, "pt"))))
   }
   names <- if (policies > MANY_LINES) {
     ends <- split(final_rows(stats), if (several) final_rows(stats)$problem else 1, drop = TRUE)

@@ -172,7 +172,10 @@ test_that("long names wrap, and many curves carry their names", {
   expect_equal(trimws(text$label[order(text$y)])[1], as.character(last$policy[which.min(last$mean)]))
   expect_gt(min(diff(sort(text$y))), 0.9 * diff(range(text$y)) / 16)
   expect_gte(min(text$y), 0)
-  expect_equal(plot$theme$legend.position, "none")
+  # Also with a theme of the user's own
+  whole <- ggplot2::ggplotGrob(plot + ggplot2::theme_bw())
+  expect_false(any(grepl("guide-box", whole$layout$name)) &&
+                 !all(vapply(whole$grobs[grepl("guide-box", whole$layout$name)], inherits, NA, "zeroGrob")))
 })
 
 test_that("labels at line ends are as near as they can be", {
