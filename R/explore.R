@@ -7,7 +7,7 @@
 #'
 #' @details
 #' The page answers six questions: how much reward is lost (*Regret*); which arms are pulled (*Shares*); how
-#' epsilon depends on delta (*Promise*); what the guarantee means (a guessing game about one person, *Guess*);
+#' epsilon depends on delta (*Guarantee*); what this means (a guessing game about one person, *Guess*);
 #' whether an attacker finds more than the guarantee allows (an audit, *Attack*), and when the experiment may
 #' stop (*Stop*). Below each picture is the R call that makes it. Nothing leaves your computer.
 #'
@@ -28,7 +28,7 @@ dpts_explore <- function(means = c(0.6, 0.5, 0.4), horizon = 1000) {
   shiny::shinyApp(explore_page(means, horizon), explore_server)
 }
 
-# The policies of the page: calls, with the promise in its place, and what a rate of noise costs
+# The policies of the page: calls, with the guarantee in its place, and what a rate of noise costs
 explore_policies <- function(epsilon) {
   list("DP-IMED" = call("policy_dp_imed", epsilon), "DP-SE" = call("policy_dp_se", epsilon),
        "Lazy DP-TS" = call("policy_lazy_dp_ts", epsilon),
@@ -54,7 +54,7 @@ explore_page <- function(means, horizon) {
         shiny::div(id = "means", `data-start` = sprintf("[%s]", paste(means, collapse = ","))),
         shiny::tags$button(id = "fewer", class = "btn btn-default", "One arm fewer"),
         shiny::tags$button(id = "more", class = "btn btn-default", "One arm more"),
-        shiny::sliderInput("promise", "Promise: epsilon (left: more private)", -1, 1, 0, step = 0.1,
+        shiny::sliderInput("guarantee", "Guarantee: epsilon (left: more private)", -1, 1, 0, step = 0.1,
                            ticks = FALSE),
         shiny::textOutput("epsilon"),
         shiny::checkboxGroupInput("policies", "Policies", names, names[c(1, 2, 5)]),
@@ -66,7 +66,7 @@ explore_page <- function(means, horizon) {
           id = "tab", type = "pills",
           panel("Regret", shiny::plotOutput("regret", height = 360)),
           panel("Shares", shiny::plotOutput("shares", height = 360)),
-          panel("Promise", shiny::plotOutput("curve", height = 360)),
+          panel("Guarantee", shiny::plotOutput("curve", height = 360)),
           panel("Guess", shiny::p("What does this mean? Two data sets differ in one person's reward."),
                 shiny::div(class = "big", shiny::textOutput("riddle")),
                 shiny::actionButton("no", "It was 0"), shiny::actionButton("yes", "It was 1"),
@@ -75,7 +75,8 @@ explore_page <- function(means, horizon) {
                                    "people who differ in one reward, and the attacker bets on which it was."),
                 shiny::actionButton("attack", "Attack (again, with more runs)"),
                 shiny::plotOutput("audit", height = 360)),
-          panel("Stop", shiny::p("When may I stop? At any look at which an arm's evidence reaches the line."),
+          panel("Stop", shiny::p("When may I stop? At any look at which an arm's evidence reaches the",
+                                 "threshold."),
                 shiny::actionButton("again", "Another experiment"),
                 shiny::plotOutput("evidence", height = 360),
                 shiny::div(class = "big", shiny::textOutput("verdict")))
@@ -99,7 +100,7 @@ explore_calls <- function(tab, means, epsilon, policies, horizon, times) {
   switch(tab,
     regret = list(simulate, quote(autoplot(x))),
     shares = list(simulate, quote(autoplot(pulls(x)))),
-    promise = list(call("dpts_privacy", chosen, horizon), quote(autoplot(x))),
+    guarantee = list(call("dpts_privacy", chosen, horizon), quote(autoplot(x))),
     attack = list(call("dpts_audit", private, 8, streams = quote(c("silent", "contest")),
                        runs = 1000 * 2^times, seed = 1), quote(autoplot(x))),
     stop = list(call("dpts_simulate", arms, all[["Randomised"]], horizon, runs = 1, seed = 1 + times,
@@ -114,7 +115,7 @@ explore_text <- function(calls) {
 }
 
 explore_server <- function(input, output, session) {
-  epsilon <- shiny::reactive(signif(10^shiny::req(input$promise %||% 0), 2))
+  epsilon <- shiny::reactive(signif(10^shiny::req(input$guarantee %||% 0), 2))
   # While an arm is dragged only its last place counts.
   means <- shiny::debounce(shiny::reactive(unlist(input$means)), 40)
   horizon <- shiny::reactive({
@@ -136,7 +137,7 @@ explore_server <- function(input, output, session) {
   }
   times <- list(attack = shiny::reactive(min(input$attack %||% 0, 6)),
                 stop = shiny::reactive(as.numeric(input$again %||% 0)))
-  made <- lapply(stats::setNames(nm = c("regret", "shares", "promise", "attack", "stop")), function(tab) {
+  made <- lapply(stats::setNames(nm = c("regret", "shares", "guarantee", "attack", "stop")), function(tab) {
     shiny::reactive(result(tab, if (tab %in% names(times)) times[[tab]]() else 0))
   })
   draw <- function(tab, place) {
@@ -154,7 +155,7 @@ explore_server <- function(input, output, session) {
       ggplot2::get_alt_text(made[[tab]]()$plot)
     })
   }
-  shown <- c(regret = "regret", shares = "shares", curve = "promise", audit = "attack", evidence = "stop")
+  shown <- c(regret = "regret", shares = "shares", curve = "guarantee", audit = "attack", evidence = "stop")
   for (place in names(shown)) output[[place]] <- draw(shown[[place]], place)
   output$epsilon <- shiny::renderText(sprintf(
     paste("epsilon = %s: the odds that anybody can infer about one person's reward change by a factor of %s",

@@ -570,8 +570,8 @@ regret_panels <- function(stats, log, problems, policies) {
                 if (!grepl("x", log)) ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = 2),
                 if (!grepl("y", log)) ggplot2::scale_y_continuous(labels = label_thousands, n.breaks = 3),
                 no_legend(),
-                ggplot2::theme(strip.text = ggplot2::element_text(size = 8, margin = ggplot2::margin(1, 0, 1)),
-                               strip.clip = "off", panel.spacing.x = ggplot2::unit(15, "pt"))))
+                ggplot2::theme(strip.clip = "off", strip.text = ggplot2::element_text(
+                  size = 8, margin = ggplot2::margin(1, 0, 1)), panel.spacing.x = ggplot2::unit(15, "pt"))))
   }
   names <- if (policies > MANY_LINES) {
     ends <- split(final_rows(stats), if (several) final_rows(stats)$problem else 1, drop = TRUE)

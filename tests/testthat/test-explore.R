@@ -7,19 +7,19 @@ skip_if_not_installed("shiny")
 test_that("the page writes the R call that makes its picture, or says what is missing", {
   # Here it draws the pictures of all tabs, not of that which is open, at each change that reaches them: few do.
   shiny::testServer(explore_server, {
-    session$setInputs(means = c(0.9, 0.2), promise = 0, policies = NULL, horizon = 5, again = 0, tab = "regret")
+    session$setInputs(means = c(0.9, 0.2), guarantee = 0, policies = NULL, horizon = 5, again = 0, tab = "regret")
     session$elapse(200)
     expect_error(output$code, "Tick a policy")
     session$setInputs(tab = "stop")
     expect_error(output$code, "from 100")
-    session$setInputs(horizon = 600, promise = log10(0.5), policies = c("DP-IMED", "Uniform"))
+    session$setInputs(horizon = 600, guarantee = log10(0.5), policies = c("DP-IMED", "Uniform"))
     expect_match(output$code, "policy_randomised\\(epsilon = 0.5\\),\\s+600")
     session$setInputs(tab = "regret")
     expect_match(output$code, "policy_dp_imed(0.5)", fixed = TRUE)
     made <- eval(parse(text = output$code))
     expect_equal(ggplot2::get_alt_text(made), output$regret$alt)
     expect_equal(levels(result("regret")$x$policy), c("DP-IMED", "Uniform"), ignore_attr = TRUE)
-    session$setInputs(tab = "promise")
+    session$setInputs(tab = "guarantee")
     expect_match(output$code, "dpts_privacy(list(`DP-IMED` = policy_dp_imed(0.5)", fixed = TRUE)
     expect_match(output$curve$alt, "Epsilon")
     session$setInputs(tab = "shares")
@@ -37,7 +37,7 @@ test_that("the page writes the R call that makes its picture, or says what is mi
 
 test_that("the guessing game counts, and nobody wins more often than epsilon allows", {
   shiny::testServer(explore_server, {
-    session$setInputs(promise = log10(2))
+    session$setInputs(guarantee = log10(2))
     # The best guess: is the sum nearer to one more than the others have?
     set.seed(1)
     for (i in 1:40) {
@@ -56,10 +56,10 @@ test_that("the guessing game counts, and nobody wins more often than epsilon all
 })
 
 test_that("what more privacy costs is shown the right way round: noise, errors, and longer attacks", {
-  spread <- function(promise) {
+  spread <- function(guarantee) {
     out <- NULL
     shiny::testServer(explore_server, {
-      session$setInputs(promise = log10(promise))
+      session$setInputs(guarantee = log10(guarantee))
       set.seed(1)
       out <<- stats::sd(vapply(1:60, function(i) {
         session$setInputs(yes = i)
@@ -74,7 +74,7 @@ test_that("what more privacy costs is shown the right way round: noise, errors, 
   expect_equal(spread(0.1), sqrt(200), tolerance = 0.35)
   expect_equal(spread(10), sqrt(0.02 + 0.25), tolerance = 0.35)
   shiny::testServer(explore_server, {
-    session$setInputs(means = c(0.9, 0.2), promise = 0, policies = "Uniform", horizon = 2000, again = 0, tab = "stop")
+    session$setInputs(means = c(0.9, 0.2), guarantee = 0, policies = "Uniform", horizon = 2000, again = 0, tab = "stop")
     session$elapse(200)
     wrong <- verdict(made$stop()$x)$wrong
     expect_lt(wrong, 0.05)
