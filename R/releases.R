@@ -327,21 +327,22 @@ record_id <- function(x) {
 release_table <- function(keys, arms, rows, k, law, more = NULL, guarantees = NULL, strata = NULL) {
   runs <- length(rows)
   all <- do.call(rbind, rows)
-  colnames(all) <- RELEASE
+  # (A matrix of one row with named columns would name the numbers that it gives.)
+  all <- stats::setNames(lapply(seq_along(RELEASE), function(i) unname(all[, i])), RELEASE)
   run <- rep(seq_len(runs), vapply(rows, nrow, 0L))
   law <- lapply(law, rep_len, runs)
   law$noise <- names(LAWS)[match(law$noise * (law$scale > 0), LAWS)]
   each <- if (is.null(strata)) Inf else k[run]
-  stratum <- (all[, "arm"] - 1) %/% each + 1
-  all[, "arm"] <- all[, "arm"] - (stratum - 1) * if (is.null(strata)) 0 else each
-  joint <- joint_releases(run * max(1, length(strata)) + stratum, all[, "arm"], all[, "t"], all[, "chance"])
+  stratum <- (all$arm - 1) %/% each + 1
+  all$arm <- all$arm - (stratum - 1) * if (is.null(strata)) 0 else each
+  joint <- joint_releases(run * max(1, length(strata)) + stratum, all$arm, all$t, all$chance)
   # Blocks of tosses that were released together at the end may look like one; but then some rewards are out.
-  early <- all[, "whole"] == 0
+  early <- all$whole == 0
   whole <- !early & !(!is.na(law$floor[run]) & joint %in% joint[early])
-  v <- list(run = run, t = all[, "t"], block = split_blocks(joint, run, all[, "chance"]), arm = all[, "arm"],
-            n = all[, "size"], sum = all[, "sum"], terms = all[, "terms"],
-            chance = replace(all[, "chance"], all[, "chance"] == 0, NA_real_), whole = whole,
-            squares = replace(all[, "squares"], is.na(all[, "squares"]), NA_real_), # C's NaN
+  v <- list(run = run, t = all$t, block = split_blocks(joint, run, all$chance), arm = all$arm,
+            n = all$size, sum = all$sum, terms = all$terms,
+            chance = replace(all$chance, all$chance == 0, NA_real_), whole = whole,
+            squares = replace(all$squares, is.na(all$squares), NA_real_), # C's NaN
             event = rep(NA_character_, length(run)))
   v$stratum <- if (!is.null(strata)) stratum
   more <- vctrs::vec_rbind(!!!more)

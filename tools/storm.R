@@ -1,7 +1,7 @@
 # Storms that a seed repeats: `Rscript tools/storm.R`, with SEED, LIVES and STEPS in the environment. Two handles
-# on one store live through choices, late and repeated reports, a clock that jumps, arms that come and go, and
-# processes that die before or after a change is written; a model that was written from the help pages says what
-# must be true after each step. The seams: the option dpts.clock for time, commit() of a store for disk and
+# on one store live through choices, persons who come again, late and repeated reports, a clock that jumps, arms that
+# come and go, changes of the other handle between a call's look and its commit, and processes that die before or
+# after a change is written; a model that was written from the help pages says what must be true after each step. The seams: the option dpts.clock for time, commit() of a store for disk and
 # process. PLANT=name breaks the agent on purpose, and the storm must find it. Real kills are in tools/torture.R.
 
 suppressMessages(library(dpts))
@@ -18,7 +18,7 @@ plants <- list(
   # what another process has written is not read
   stale = function() {
     set <- get("set_agent_state", namespace)
-    replace_function("set_agent_state", function(agent, bytes, sum) if (agent$seq < 0) set(agent, bytes, sum))
+    replace_function("set_agent_state", function(agent, head) if (agent$seq < 0) set(agent, head))
   },
   # a ticket's reward is taken twice
   twice = function() {
@@ -36,8 +36,28 @@ plants <- list(
   # a repeated call is a new one
   key = function() replace_function("asked_before", function(agent, n, key) NULL),
   # a paused arm is chosen
-  pause = function() replace_function("taking_part", function(agent, offer) offer)
+  pause = function() replace_function("taking_part", function(agent, offer) offer),
+  # each process counts a person's visits from the beginning
+  cap = function() replace_function("known_people", function(agent, tx, person) new.env(parent = emptyenv())),
+  # a change is written although another process has written since
+  lock = function() NULL, # by unlocked() below
+  # a release is used and not kept
+  release = function() leave_out("releases"),
+  # rewards stay in the store when they have been released
+  forget = function() leave_out("forget")
 )
+leave_out <- function(rows) {
+  change_row <- get("change_row", namespace)
+  replace_function("change_row", function(changes) {
+    changes[rows] <- list(NULL)
+    change_row(changes)
+  })
+}
+# commit() without the check that nobody else has written
+unlocked <- function(agent, changes) {
+  changes$agent$seq <- as.numeric(agent$store$begin(-1, "read")$seq) + 1
+  changes
+}
 plant <- Sys.getenv("PLANT")
 if (nzchar(plant)) plants[[match.arg(plant, names(plants))]]()
 
@@ -46,21 +66,55 @@ options(dpts.clock = function() now)
 check <- function(ok, what) if (!isTRUE(ok)) stop("FAILED: ", what, call. = FALSE)
 chance <- function(p) stats::runif(1) < p
 
+kept_rewards <- function(file) {
+  con <- DBI::dbConnect(RSQLite::SQLite(), file)
+  on.exit(DBI::dbDisconnect(con))
+  DBI::dbGetQuery(con, "SELECT count(*) AS n FROM dpts_ticket WHERE reward IS NOT NULL")$n
+}
+
 # One life -> how many changes, deaths and tickets it had
 storm <- function(life) {
   set.seed(seed * 1e4 + life)
   file <- tempfile(fileext = ".sqlite")
   on.exit(unlink(paste0(file, c("", "-wal", "-shm"))))
   silent <- chance(0.5)
+  capped <- chance(0.5) # two rewards of a person count
   wait <- if (silent || chance(0.5)) 7200 else Inf
   first <- dpts_agent(policy_gaussian_imed(1, first = sample(3, 1)), 2, file, use = if (silent) "deadline" else "arrival",
-                      deadline = if (wait < Inf) as.difftime(wait, units = "secs") else Inf)
+                      deadline = if (wait < Inf) as.difftime(wait, units = "secs") else Inf,
+                      max_per_person = if (capped) 2)
   handles <- list(first, agent_open(file))
   model <- data.frame(ticket = character(), arm = integer(), due = numeric(), state = character(), reward = numeric())
   clock <- now # of the last change
   paused <- integer()
   k <- 2
   deaths <- 0
+  visits <- integer() # of each person, named
+  released <- NULL
+
+  # What choices have added; those of a person beyond the second are no rounds, and have the person's last arm
+  add_choices <- function(x, persons, at) {
+    for (j in seq_along(x$ticket)) {
+      who <- persons[j]
+      if (capped && isTRUE(visits[who] == 2)) {
+        check(is.na(x$t[j]), "a third visit of a person is no round")
+        next
+      }
+      if (capped) visits[who] <<- sum(visits[who], 1, na.rm = TRUE)
+      check(identical(x$t[j], nrow(model) + 1), "rounds are numbered without a gap")
+      check(!as.integer(x$arm[j]) %in% paused, "a paused arm is chosen by nobody")
+      check(!x$ticket[j] %in% model$ticket, "each choice is a ticket of its own")
+      model <<- rbind(model, data.frame(ticket = x$ticket[j], arm = as.integer(x$arm[j]), due = at + wait,
+                                        state = "open", reward = NA))
+    }
+  }
+  # New people and, if there is a limit, some of few who come again
+  people <- function(n, name) {
+    who <- sprintf("%s-%d", name, seq_len(n))
+    again <- stats::runif(n) < 0.4
+    who[again] <- sprintf("p%d", sample(8, sum(again), replace = TRUE))
+    if (capped) who
+  }
 
   # What a call makes of time: deadlines that have passed, and -> the agent's time
   pass <- function() {
@@ -70,22 +124,37 @@ storm <- function(life) {
     model$state[due] <<- ifelse(model$state[due] == "waiting", "used", "missing")
     at
   }
-  # A call by one of the processes, which may die before or after the change is on disk; then it is asked again
+  # A call by one of the processes. It may die before or after the change is on disk, and then it is asked again;
+  # or the other process chooses between this one's look and its commit, which must then look again.
   call <- function(f) {
     i <- sample(2, 1)
-    fate <- sample(c("none", "before", "after"), 1, prob = c(0.8, 0.1, 0.1))
+    fate <- sample(c("none", "before", "after", "between"), 1, prob = c(0.7, 0.1, 0.1, 0.1))
     agent <- handles[[i]]
+    begin <- agent$store$begin
     commit <- agent$store$commit
-    if (fate != "none") {
-      agent$store$commit <- function(changes) {
-        if (fate == "after") commit(changes)
-        dpts:::abort_store("the process died")
+    holds <- FALSE
+    other <- people(1, sprintf("other%d-%d", life, nrow(model)))
+    agent$store$begin <- function(seq, how) {
+      holds <<- how == "lock"
+      begin(seq, how)
+    }
+    agent$store$commit <- function(changes) {
+      if (fate == "between" && !holds) {
+        fate <<- "none"
+        at <- pass()
+        add_choices(suppressWarnings(agent_choose(handles[[3 - i]], 1, person = other)), other, at)
+        clock <<- at
+        if (plant == "lock") changes <- unlocked(agent, changes)
       }
+      if (fate %in% c("none", "between")) return(commit(changes))
+      if (fate == "after") commit(changes)
+      dpts:::abort_store("the process died")
     }
     out <- tryCatch(list(suppressWarnings(f(agent))), error = function(e) {
-      if (inherits(e, "dpts_error_input")) stop(e)
+      if (inherits(e, "dpts_error_input") || !fate %in% c("before", "after")) stop(e)
       NULL
     })
+    agent$store$begin <- begin
     agent$store$commit <- commit
     if (is.null(out)) {
       deaths <<- deaths + 1
@@ -103,14 +172,11 @@ storm <- function(life) {
     } else if (what == "choose") {
       n <- sample(4, 1)
       key <- sprintf("%d-%d", life, step)
+      who <- people(n, key)
       at <- pass()
-      x <- call(function(agent) agent_choose(agent, n, key = key))
+      x <- call(function(agent) agent_choose(agent, n, key = key, person = who))
       clock <- at
-      arm <- as.integer(x$arm)
-      check(identical(x$t, nrow(model) + as.numeric(seq_len(n))), "rounds are numbered without a gap")
-      check(!any(arm %in% paused), "a paused arm is chosen by nobody")
-      check(!any(x$ticket %in% model$ticket) && !anyDuplicated(x$ticket), "each choice is a ticket of its own")
-      model <- rbind(model, data.frame(ticket = x$ticket, arm = arm, due = at + wait, state = "open", reward = NA))
+      add_choices(x, who, at)
     } else if (what == "reward" && nrow(model)) {
       at <- pass()
       i <- sample(nrow(model), 1)
@@ -150,13 +216,27 @@ storm <- function(life) {
       check(identical(as.numeric(seen$pulls), as.numeric(tabulate(model$arm, k))), "each choice counts once")
       check(identical(as.numeric(seen$outstanding), as.numeric(tabulate(out, k))), "what is open is what waits")
     }
+    if (step %% 8 == 0) {
+      tables <- lapply(handles, function(agent) suppressWarnings(dpts_releases(agent))[c("t", "arm", "n", "sum")])
+      check(identical(tables[[1]], tables[[2]]), "both see the same releases")
+      kept <- tables[[1]][tables[[1]]$n > 0, ]
+      kept$arm <- as.character(kept$arm)
+      before <- seq_len(NROW(released))
+      check(!length(before) || identical(kept[before, ], released), "what was released stays as it was")
+      released <- kept
+      inside <- sum(model$state %in% c("waiting", "used", "missing")) - sum(kept$n)
+      check(kept_rewards(file) <= inside, "no reward stays in the store after its release")
+    }
   }
   log <- suppressWarnings(dpts_history(handles[[1]]))
-  check(identical(log$ticket, model$ticket), "the history has each ticket once, in order")
+  check(identical(log$ticket[!is.na(log$t)], model$ticket), "the history has each ticket once, in order")
   learned <- sum(model$state %in% c("used", "missing"))
   check(sum(estimates(handles[[2]])$rewards) <= learned, "no sum has more rewards than were resolved")
   agent_finish(handles[[1]])
   check(sum(estimates(handles[[2]])$rewards) == learned, "at the end each resolved reward is in one sum")
+  rows <- suppressWarnings(dpts_releases(handles[[2]]))
+  check(sum(rows$n) == learned, "at the end each resolved reward is in one release")
+  check(kept_rewards(file) == 0, "at the end no reward is in the store")
   for (agent in handles) agent_close(agent)
   c(steps = steps, deaths = deaths, tickets = nrow(model))
 }

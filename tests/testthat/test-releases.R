@@ -332,3 +332,11 @@ test_that("each row has the law of its own noise", {
   expect_error(estimates(mixed), "`noise`.*gaussian in all rows", class = "dpts_error_releases")
   expect_match(tbl_sum(mixed)[["Noise"]], "laplace of scale 2")
 })
+
+test_that("the columns of a table with one release have no names", {
+  agent <- dpts_agent(policy_gaussian_imed(1, first = 1), 2, use = "arrival")
+  agent_reward(agent, agent_choose(agent)$ticket, 1)
+  x <- dpts_releases(agent)
+  expect_identical(sum(x$n), 1)
+  expect_true(all(vapply(x, function(column) is.null(names(column)), NA)))
+})
