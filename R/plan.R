@@ -104,6 +104,18 @@
 #' that of all people, with the answers that they would have given: so the plan shows what it costs to count
 #' them so.
 #'
+#' @section Delays and time:
+#' With a `deadline` rewards are used as an agent with `use = "deadline"` uses them: when it is past, whether
+#' and whenever they came. A person who answers later, by the `delay` of the arm, counts as one who never
+#' does.
+#' `delay = list(0, c(10, 30, 80))` with `deadline = 60` are two arms, the second with a third of late
+#' answers.
+#'
+#' With `accrual = c(20, 40, 60)` 20 people come in the first month (or any other unit of time), 40 in the
+#' second and 60 in each later one, evenly within it. `delay` and `deadline` are then in months: while more
+#' people come, more are randomised before an answer is known. The column `time` says when the last answer is
+#' in. Blocks that end by the clock (`block_time` of [dpts_agent()]) are not simulated.
+#'
 #' @section Futility:
 #' With `futility = 0.05` a design that randomises looks after each release at the forecast of a [verdict()]
 #' at this `error` by the planned number of people, from 100 futures. The first time that it is below 5% the
@@ -144,7 +156,12 @@
 #' @param error Family-wise error rate: the probability that anything false is claimed, a number in (0, 1).
 #' @param margin The difference that does not matter, as a share of the range of the rewards: a number in
 #'   \[0, 1). See Non-inferiority and equivalence.
-#' @param delay,batch How late rewards come, as in [dpts_simulate()].
+#' @param delay,batch How late rewards come, as in [dpts_simulate()]. With a `deadline` also a list with the
+#'   delays of each arm, from which each person's is drawn. In units of time with `accrual`.
+#' @param deadline How long a reward is waited for, in people who come in the meantime, or in units of time
+#'   with `accrual`. `NULL`: until it comes. See Delays and time.
+#' @param accrual How many people come in each unit of time: numbers, the last one for all units that follow.
+#'   `NULL`: time is counted in people.
 #' @param by `"stratum"`: claims and intervals for each stratum by itself; see Strata. `NULL`: over all
 #'   people.
 #' @param visits How often each person comes: a whole number, or two of them, how often and how many visits
@@ -171,6 +188,7 @@
 #'   over runs:
 #'   * `design`, `scenario`: factors, and with `by` `stratum`; `people`; `counted`: visits that count (where
 #'     people come again), or people in the stratum (with `by`);
+#'   * `time` (with `accrual`): when the last person's answer is in;
 #'   * `failures`: people less the means of the arms that they got (of arms that change: less their rewards),
 #'     scaled to \[0, 1\];
 #'   * `best`: share of runs in which the selected arm is truly best, by its mean over all people. The
@@ -223,6 +241,10 @@
 #' dpts_plan(policy_randomised(mu = 0.5, block = 1e9), arms_bernoulli(c(a = 0.5, b = 0.5)), 800,
 #'           control = "a", margin = 0.1, runs = 200, seed = 1)
 #'
+#' # 20 people in the first month, 60 in later ones; answers within two months count
+#' dpts_plan(policy_randomised(mu = 0.5), arms_bernoulli(c(0.4, 0.6)), 400, accrual = c(20, 60),
+#'           delay = list(c(0.5, 1), c(1, 3)), deadline = 2, runs = 50, seed = 1)
+#'
 #' # 100 people who come three times: what does a person's guarantee cost?
 #' dpts_plan(policy_randomised(mu = 0.5), arms_bernoulli(c(0.4, 0.6)), 100, visits = 3,
 #'           max_per_person = 2, runs = 50, seed = 1)
@@ -242,7 +264,8 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, er
                       progress = interactive(), checkpoint = NULL, delay = 0, batch = 1, by = NULL,
                       power = 0.9, limit = 1e5, visits = 1, max_per_person = NULL, outcomes = NULL,
                       rates = NULL, correlation = 0, dropout = 0, missing = NULL, futility = NULL,
-                      looks = NULL, spending = c("obrien_fleming", "pocock")) {
+                      deadline = NULL, accrual = NULL, looks = NULL,
+                      spending = c("obrien_fleming", "pocock")) {
   check_all_given()
   check_dots_empty(...)
   designs <- check_policies(designs)
@@ -274,14 +297,15 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, er
   check_flag(progress)
   check_checkpoint(checkpoint, seed)
   seed <- check_seed(seed)
-  delay <- check_delay(delay, most)
   batch <- check_count(batch)
-  begin_stages(progress)
   k <- n_arms(problems[[1]]) / strata
+  timing <- check_timing(delay, deadline, accrual, k, strata, comes_again(visits))
+  if (is.null(timing)) delay <- check_delay(delay, most)
+  begin_stages(progress)
   for (design in designs) outcomes <- check_outcomes(outcomes, design, 0)
   answers <- list(outcomes = outcomes, rates = check_rates(rates, outcomes, names(problems), k),
                   correlation = check_number(correlation, -1, 1),
-                  dropout = rep(check_dropout(dropout, k), strata),
+                  dropout = 1 - (1 - rep(check_dropout(dropout, k), strata)) * (1 - timing$silent %||% 0),
                   missing = missing, futility = check_futility(futility, visits))
   problems_answer(answers, problems) # an error before any work
   looks <- check_looks(looks, check_choice(spending, SPENDING))
@@ -291,7 +315,8 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, er
               by_stratum = !is.null(by))
   begun <- FALSE
   play <- function(designs, at) {
-    job <- plan_job(problems, designs, at, ask, runs, seed, threads, delay, batch, visits, answers, looks)
+    job <- plan_job(problems, designs, at, ask, runs, seed, threads, delay, batch, visits, answers, looks,
+                    timing)
     job$grows <- begun
     begun <<- TRUE
     plan_cells(job, checkpoint, progress)
@@ -305,7 +330,7 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, er
                                           runs = length(runs), power = if (is.null(people)) power,
                                           visits = if (comes_again(visits)) visits, outcomes = outcomes,
                                           futility = futility, by = by, looks = looks,
-                                          margin = if (margin > 0) margin), seed)
+                                          margin = if (margin > 0) margin, timing = timing), seed)
 }
 
 # How often people come, how far apart (Inf: when all have come), and how many visits count at most (Inf: all)
@@ -381,10 +406,11 @@ check_scenarios <- function(scenarios) {
 # One job for all scenarios and numbers of people, each a problem of its own
 # `at`: A data frame: scenario, people.
 plan_job <- function(problems, designs, at, ask, runs, seed, threads, delay, batch,
-                     visits = check_visits(1, NULL), answers = NULL, looks = NULL) {
+                     visits = check_visits(1, NULL), answers = NULL, looks = NULL, timing = NULL) {
   told <- problems_answer(answers, problems)
   made <- Map(function(scenario, people) {
     n <- people * visits$number
+    if (!is.null(timing)) delay <- timing_delays(timing, n)
     problem <- new_problem(problems[[scenario]], horizon = n, delay = delay, batch = min(batch, n),
                            record = looks_people(looks, n), finish = 2)
     problem$visits <- visits_of(visits, people) # none where it is NULL
@@ -398,7 +424,7 @@ plan_job <- function(problems, designs, at, ask, runs, seed, threads, delay, bat
   # The observer looks at every round: to take stretches apart for it costs more than to play them one by one.
   list(problems = made, at = at, policies = designs, runs = as.double(runs), seed = seed, threads = threads,
        engine = "plain", observers = observers, keeps = c(observed(observers), if (guarded) "looks"),
-       ask = ask, look = if (guarded) looks_of, spending = looks$spending, name = "Planning")
+       ask = ask, timing = timing, look = if (guarded) looks_of, spending = looks$spending, name = "Planning")
 }
 
 # What each design comes to in each scenario: a list of cells, design by design
@@ -412,7 +438,8 @@ plan_cells <- function(job, checkpoint, progress) {
       problem <- job$problems[[j]]
       strata <- if (job$ask$by_stratum) problem$arms$world$names
       lapply(seq_len(max(1, length(strata))), function(part) {
-        c(list(design = names(job$policies)[i], scenario = at$scenario, people = at$people),
+        c(list(design = names(job$policies)[i], scenario = at$scenario, people = at$people,
+               time = if (is.null(job$timing$rate)) NA_real_ else timing_end(job$timing, at$people)),
           stratum = strata[part], plan_cell(joined[[(j - 1) * n + i]], job$policies[[i]], problem, job, part))
       })
     }), recursive = FALSE)

@@ -1,7 +1,7 @@
 # The result of dpts_plan(): what people do with it.
 
-PLAN_NUMBERS <- c("people", "counted", "failures", "best", "power", "false_claims", "coverage", "equivalent",
-                  "width", "longest_run")
+PLAN_NUMBERS <- c("people", "time", "counted", "failures", "best", "power", "false_claims", "coverage",
+                  "equivalent", "width", "longest_run")
 PLAN_BY_ARM <- c("share", "sd", "claimed", "proved", "proved_at") # what summary() shows
 PLAN_LOOKS <- list(guards = c("paused", "false_alarms"),
                    futility = c("stopped", "mean_people", "power_stopped"),
@@ -13,7 +13,7 @@ new_plan <- function(cells, designs, problems, shared, seed) {
   column <- function(name) vapply(cells, `[[`, cells[[1]][[name]][1], name)
   guards <- any(has_guard(shared$outcomes))
   unused <- c(if (is.null(shared$visits) && is.null(shared$by)) "counted",
-              if (is.null(shared$margin)) "equivalent")
+              if (is.null(shared$margin)) "equivalent", if (is.null(shared$timing$rate)) "time")
   numbers <- c(setdiff(PLAN_NUMBERS, unused),
                if (guards) PLAN_LOOKS$guards, if (!is.null(shared$futility)) PLAN_LOOKS$futility,
                if (!is.null(shared$looks)) PLAN_LOOKS$looks)
@@ -57,7 +57,8 @@ tbl_sum.dpts_plan <- function(x, ...) {
                        if (is.null(shared(x, "by"))) "" else " in each stratum",
                        number_text(shared(x, "error"))),
     words_looks(shared(x, "looks")), words_visits(shared(x, "visits")), words_person(x),
-    words_late(shared(x, "delay"), shared(x, "batch")),
+    words_timing(shared(x, "timing")),
+    words_late(if (is.null(shared(x, "timing"))) shared(x, "delay") else 0, shared(x, "batch")),
     "Seed" = words_seed(x), NextMethod())
 }
 
