@@ -24,8 +24,9 @@
 #' and means that are not 0 at 0 cost six times the regret without it.
 #'
 #' Without privacy an observation costs O(d^2): A^-1 is updated by the formula of Sherman and Morrison. With
-#' private contexts each release costs an eigenvalue decomposition for each model, O(d^3); with public
-#' contexts, for the model that it belongs to.
+#' private contexts each release costs a decomposition for each model, O(d^3): all of them get noise, since
+#' which arm was pulled tells of the context. With public contexts it costs one, for the model that it belongs
+#' to.
 #'
 #' @section Which privacy, which noise:
 #' | to be protected | by | what is released |

@@ -72,6 +72,27 @@ test_that("linear Thompson sampling draws from the posterior that it names", {
   }
 })
 
+test_that("draws follow the inverse that was released, found by Cholesky's factor or, with eigenvalues at the ridge, by those", {
+  withr::local_seed(8)
+  d <- 4; runs <- 4000; v <- 0.7
+  for (n in c(3, 30)) { # fewer contexts than numbers leave eigenvalues at the ridge
+    contexts <- array(runif(d * 2 * (n + 1)), c(d, 2, n + 1))
+    rewards <- rbinom(n + 1, 1, 0.5)
+    arms <- c(rep(1:2, length.out = n), NA)
+    policy <- policy_lin_ts(mu = 1, v = v, model = "shared", batch = n, margin = 0, ridge = 0.5)
+    trace <- traced_context(policy, arms, rewards, contexts, 2, silent = TRUE)
+    at <- trace(1)
+    z <- vapply(seq_len(n), function(t) contexts[, arms[t], t], numeric(d))
+    z <- sweep(z, 2, sqrt(sqrt(d) / sqrt(colSums(z^2))), `*`)
+    expect_equal(at$inverse[, , 1], solve(diag(0.5, d) + z %*% t(z)), tolerance = 1e-10)
+    x <- contexts[, 1, n + 1] - contexts[, 2, n + 1]
+    p <- pnorm(sum(at$theta[, 1] * x) / (v * sqrt(sum(x * (at$inverse[, , 1] %*% x)))))
+    chosen <- vapply(seq_len(runs), function(seed) trace(seed)$arm[n + 1], 0L)
+    expect_lt(abs(mean(chosen == 1) - p), 4 * sqrt(p * (1 - p) / runs))
+    expect_true(p > 0.02 && p < 0.98)
+  }
+})
+
 test_that("without noise the released sums give the exact model, whatever the mechanism", {
   set.seed(4)
   d <- 4; n <- 37
