@@ -2,8 +2,8 @@
 # released, what is in their sums, and what a person is charged.
 
 persons_setting <- function() {
-  list(m = whole(1, 5), block = whole(3, 12), people = whole(3, 40), mu = one_of(1e3, between(0.1, 2)), k = whole(2, 4),
-       rule = one_of("equal", "thompson"), steps = whole(20, 70), answers = one_of(1, 0.9, 0.6), seed = whole(1, 1e6))
+  list(m = whole(1, 5), block = whole(5, 12), people = whole(3, 40), mu = one_of(1e3, between(0.1, 2)), k = whole(2, 4),
+       rule = one_of("equal", "thompson"), steps = whole(10, 35), answers = one_of(1, 0.9, 0.6), seed = whole(1, 1e6))
 }
 
 referee_model("persons", persons_setting, function(s) {

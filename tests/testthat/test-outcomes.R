@@ -14,6 +14,19 @@ test_that("the squares cost no privacy for these weights, and would for larger o
   expect_gt(worst(1.1, sum), 1)
 })
 
+test_that("a live agent rounds a reward up to the grid, and then its square", {
+  skip_if_not_installed("RSQLite")
+  up <- function(x) ceiling(x * 2^20) / 2^20
+  for (reward in c(0.1, 0.3, 0.77)) {
+    agent <- dpts_agent(policy_randomised(mu = 1e8, outcome = "continuous", block = 5), 2, use = "arrival")
+    agent_reward(agent, agent_choose(agent, 5)$ticket, reward)
+    table <- dpts_releases(agent)
+    # The noise has standard deviations of 1e-8 and 0.5e-8, and is rounded to the grid squared.
+    expect_equal(table$sum / table$n, rep(up(reward), nrow(table)), tolerance = 3e-7)
+    expect_lt(max(abs(table$squares - table$n * up((up(reward) - 0.5)^2))), 2e-7)
+  }
+})
+
 test_that("live, squares that are rounded up to the grid move by no more than the noise allows", {
   step <- 2^-20
   square <- function(x) ceiling((x - 0.5)^2 / step) * step

@@ -42,6 +42,17 @@ test_that("they come close to the bound of Lai and Robbins, and release nothing"
   }
 })
 
+test_that("first batches are an eighth of the horizon for all arms together, where the budget wants more", {
+  first <- function(policy, horizon, k) {
+    # (The last arm may be the best.)
+    rle(run_script(policy, k, rep(NA, horizon), rep(0:1, horizon / 2))$arm)$lengths[seq_len(k - 1)]
+  }
+  small <- policy_dp_imed(0.05, index = "likelihood") # 24 / 0.05 = 480
+  expect_equal(first(small, 800, 2), 50)
+  expect_equal(first(small, 600, 3), c(25, 25))
+  expect_equal(first(policy_dp_imed(0.5, index = "likelihood"), 800, 2), 48)
+})
+
 test_that("bad input names the argument", {
   for (make in list(policy_adap_ucb, policy_adap_klucb, policy_dp_klucb, policy_dp_imed,
                     policy_dp_ucb_bound, policy_dp_ucb_int)) {

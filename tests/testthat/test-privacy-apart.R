@@ -14,6 +14,10 @@ test_that("m rewards in m releases are mu sqrt(m), and m times a pure epsilon", 
                rdp_epsilon(rdp = 1, delta = 1e-6))
   up_to <- privacy_group(privacy_gdp(0.2, nu = 1e-9), 25, apart = TRUE)
   expect_equal(curve_at(up_to, 1e-6, "direct"), gdp_epsilon(1, 1e-6 - 25e-9), tolerance = 1e-9)
+  # A budget must allow for the share nu of each release.
+  at <- conditions(1000, 2)
+  expect_false(inside_budget(up_to, privacy_gdp(1.01, nu = 24e-9), at))
+  expect_true(inside_budget(up_to, privacy_gdp(1.01, nu = 26e-9), at))
   # One reward is as it was, more of more multiply, and a composition is of what each part becomes.
   expect_identical(privacy_group(policy_ts_gaussian(), 1, apart = TRUE), policy_ts_gaussian()$guarantee)
   expect_identical(privacy_group(privacy_group(privacy_gdp(1), 2, TRUE), 3, TRUE),
