@@ -27,7 +27,7 @@ tbl_sum.dpts_audit <- function(x, ...) {
   c("Audit" = sprintf("%s, %s, %s", format(shared(x, "policy"), digits = 5),
                       count_noun(shared(x, "arms"), "arm", "arms"),
                       count_noun(shared(x, "horizon"), "round", "rounds")),
-    "A person" = if (shared(x, "unit") == "person") sprintf(
+    "A person" = if (identical(shared(x, "unit"), "person")) sprintf(
       "comes %s, and all that they say is changed",
       count_noun(shared(x, "visits")$number %||% 1, "time", "times")),
     "Claim" = format(shared(x, "guarantee")),
