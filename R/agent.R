@@ -95,6 +95,13 @@
 #' of an arm have one mean; with several rewards of a person that is wrong (100 people with 100 visits each:
 #' 64% of claims at 5% were false), and it is refused.
 #'
+#' @section Blinding:
+#' [agent_choose()] tells the arm to all who ask. To blind those who treat and those who assess, name the
+#' arms by codes that say nothing, such as `c("P", "Q")`, with the policy's `control` as a number. Reports,
+#' the page, the journal and the clients then know the codes alone. Keep the table of codes outside, and put
+#' its digest into the journal before the first person, as the `reason` of [agent_plan()]. A code does not
+#' hide which arm does better: give the roles of [agent_api()] that read results to those who may know.
+#'
 #' @section Privacy:
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. The times
 #' of arrivals, the available arms and contexts must not depend on rewards. With `max_per_person` = m no more

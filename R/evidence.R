@@ -218,6 +218,15 @@ rate_inside <- function(record, rate) {
 #' effects(sim, control = "old", margin = 0.05)
 #' ```
 #'
+#' @section Rewards that depend on earlier assignments:
+#' The intervals of `at = "end"` are for rewards that do not depend on who got which arm before. Where they
+#' do, as where people influence each other, blocks whose probabilities differ are compared one by one, and
+#' the error of each comparison goes into the same direction. With rewards that follow the imbalance of a
+#' block, intervals of 80% held in 0, 9, 50 and 77 of 100 runs with blocks of 10, 50, 200 and 1,000 of 2,000
+#' people. With probabilities that never change all blocks are compared together, and 78 held. There is no
+#' warning, because a table does not show it: such a shift looks like a true difference. `at = "any"` holds
+#' for such rewards, too, unless blocks are `permuted`.
+#'
 #' @section Looks of a board:
 #' With `looks = c(1/3, 2/3)` and `people = 900` the analysis of the plan is made at 300, 600 and 900 people.
 #' It is a group sequential test, by the method in [dpts_plan()]. Call it at each look. The first release with
