@@ -65,8 +65,10 @@
 #' another. With 20 blocks that depend on each other in the worst way, 57% of claims at 5% were false.
 #' Evidence by means is refused, because strata differ in their means.
 #'
-#' Each stratum learns by itself, and must fill blocks of its own. With many strata of few people the noise of
-#' the sums costs more than strata save; a warning says how much. Arms cannot be added later.
+#' Each stratum learns by itself, and must fill blocks of its own. Without a `block` of your own,
+#' [policy_randomised()] has smaller first blocks in strata. A `block` is the size in each stratum: half of
+#' what it is without strata is about right for two. With many strata of few people the noise of the sums
+#' costs more than strata save; a warning says when. Arms cannot be added later.
 #'
 #' @section People who come again:
 #' With [policy_randomised()], [policy_top_two()], [policy_gaussian_imed()]

@@ -78,7 +78,9 @@ check_share <- function(share, strata) {
 
 # Blocks that are large for the people of a stratum: it is seen too late, or never, what was released.
 warn_small_strata <- function(policies, share, people, call = caller_env()) {
-  first <- max(0, unlist(lapply(policies, function(policy) core(policy)$params$size_1)))
+  first <- max(0, unlist(lapply(policies, function(policy) {
+    params_in_strata(core(policy)$params, length(share))$size_1
+  })))
   needed <- first / min(share)
   if (length(share) == 1 || length(share) <= 20 && needed <= people / 2) return(invisible())
   rlang::warn(sprintf(paste(

@@ -43,6 +43,7 @@ context_for_c <- function(session, context) {
 # The kernel of a policy in several strata
 stratified <- function(kernel, strata) {
   if (strata == 1) return(kernel)
+  kernel$params <- params_in_strata(kernel$params, strata)
   list(name = "strata", params = list(strata = as.double(strata)), flip = kernel$flip,
        inner = kernel[setdiff(names(kernel), "flip")], memory = raw(512))
 }

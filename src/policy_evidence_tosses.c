@@ -7,28 +7,36 @@ static const double LARGEST_SQUARE = 0.4, RATIO_SQUARE = 1.8; /* and of those of
 static const double LINEAR_PART = 0.2; /* of the capital, where there are bets with squares */
 static const double WITHIN = 0.95;     /* so far into what is allowed */
 
-static void geometric(double most, double ratio, double kappa[BETS]) {
-  for (int i = BETS - 1; i >= 0; i--, most /= ratio) kappa[i] = most;
+static void geometric(int n, double most, double ratio, double *kappa) {
+  for (int i = n - 1; i >= 0; i--, most /= ratio) kappa[i] = most;
 }
 
 /* With u = kappa / floor, every coefficient of the noise in a sum is at most -ln(1 - u), and in squares at
    most that less u: both times the scale must be below 1 where the noise is bounded. */
-stakes_t bet_stakes(const noise_law_t *noise, double weight, double floor) {
-  stakes_t stakes = {
-      .n = weight > 0 ? ALL_BETS : BETS, .linear = weight > 0 ? LINEAR_PART : 1, .centre = 0.5};
+stakes_t bet_stakes(const noise_law_t *noise, double weight, double floor, int strata) {
+  const int coins = strata > 1 ? FINE_BETS : BETS;
+  stakes_t stakes = {.n = coins + (weight > 0 ? BETS : 0),
+                     .coins = coins,
+                     .linear = weight > 0 ? LINEAR_PART : 1,
+                     .centre = 0.5,
+                     .strata = strata};
   double most = INFINITY;
   if (noise_is_bounded(noise)) most = -WITHIN * floor * expm1(-1 / noise->scale);
-  geometric(fmin(LARGEST, most), RATIO, stakes.kappa);
+  geometric(coins, fmin(LARGEST, most), coins > BETS ? sqrt(RATIO) : RATIO, stakes.kappa);
   if (noise_is_bounded(noise) && weight > 0) {
     while ((-log1p(-most / floor) - most / floor) * noise->scale > WITHIN * weight) most *= WITHIN;
   }
-  geometric(fmin(LARGEST_SQUARE * fmax(1, 2 * floor), most), RATIO_SQUARE, stakes.kappa + BETS);
+  most = fmin(LARGEST_SQUARE * fmax(1, 2 * floor), most);
+  geometric(BETS, most, RATIO_SQUARE, stakes.kappa + coins);
   return stakes;
 }
 
-/* A mean from earlier blocks, drawn to the first one */
-static double guess(const tossed_t *a, double first) {
-  return clip01((a->sum_before + 10 * first) / (a->n_before + 10));
+/* A mean from earlier blocks, drawn to the first one, as if that were the mean of ten people. Strata differ
+   in their means, each has fewer people, and so it pays to be exact. With an unknown mean of variance 1/12, a
+   reward's variance of 0.2 and that of the noise, the best weight is 12 (0.2 n + noise) / n people. */
+static double guess(const tossed_t *a, const stakes_t *stakes) {
+  const double own = stakes->strata > 1 ? 2.4 + 12 * a->noise_before / fmax(a->n_before, 1) : 10;
+  return clip01((a->sum_before + own * stakes->centre) / (a->n_before + own));
 }
 
 /* What an arm of chance p adds to a bet with squares; `sign` -1: to one against it */
@@ -44,12 +52,12 @@ static double square_term(const release_t *a, double p, double c, double kappa, 
 static void bet_add(bet_t *bet, const stakes_t *stakes, const tossed_t *first, const tossed_t *second) {
   const release_t *a = &first->now, *b = &second->now;
   const double p = a->chance / (a->chance + b->chance), q = b->chance / (a->chance + b->chance);
-  const double of_first = guess(first, stakes->centre), of_second = guess(second, stakes->centre);
+  const double of_first = guess(first, stakes), of_second = guess(second, stakes);
   const double centre = q * of_first + p * of_second; /* of the least variance */
   for (int i = 0; i < stakes->n; i++) {
     const double k = stakes->kappa[i];
     const double c = clip01(fmin(fmax(centre, 1 - WITHIN * q / k), WITHIN * p / k));
-    if (i < BETS) {
+    if (i < stakes->coins) {
       const double a0 = log1p(-k * c / p), l = log1p(k * (1 - c) / p) - a0;
       const double b0 = log1p(k * c / q), m = b0 - log1p(-k * (1 - c) / q);
       bet->log[i] += a->size * a0 + b->size * b0 + l * a->sum - m * b->sum - noise_charge(&a->noise, l) -
@@ -65,7 +73,7 @@ static void bet_add(bet_t *bet, const stakes_t *stakes, const tossed_t *first, c
 static void bet_add_permuted(bet_t *bet, const stakes_t *stakes, const release_t *a, const release_t *b) {
   const double n = a->size + b->size;
   if (!(a->size > 0 && b->size > 0)) return;
-  for (int i = 0; i < BETS; i++) {
+  for (int i = 0; i < stakes->coins; i++) {
     const double t = stakes->kappa[i] * n * n / (a->size * b->size), l = t * b->size / n, m = t * a->size / n;
     bet->log[i] += l * a->sum - m * b->sum - t * t * (a->size * b->size + fmin(a->size, b->size)) / (8 * n) -
                    noise_charge(&a->noise, l) - noise_charge(&b->noise, m);
@@ -98,6 +106,7 @@ void bets_add(bet_t *bets, int k, const stakes_t *stakes, tossed_t *block, int p
   for (int i = 0; i < k; i++) {
     if (!(block[i].now.chance > 0)) continue;
     block[i].n_before += block[i].now.size, block[i].sum_before += block[i].now.sum;
+    block[i].noise_before += noise_law_variance(&block[i].now.noise);
   }
 }
 
@@ -106,7 +115,8 @@ static void bet_add_rate(bet_t *bet, const stakes_t *stakes, const release_t *ro
   for (int i = 0; i < stakes->n; i++) {
     const double k = stakes->kappa[i], zero = log1p(-sign * k * rate),
                  l = log1p(sign * k * (1 - rate)) - zero;
-    if (i < BETS) bet->log[i] += row->size * zero + l * row->sum - noise_charge(&row->noise, fabs(l));
+    const int coin = i < stakes->coins;
+    if (coin) bet->log[i] += row->size * zero + l * row->sum - noise_charge(&row->noise, fabs(l));
     else bet->log[i] += square_term(row, 1, rate, k, fan_psi(k, sign > 0 ? rate : 1 - rate), sign);
   }
 }
@@ -121,7 +131,8 @@ double bet_log(const bet_t *bet, const stakes_t *stakes, int permuted, double d)
   }
   if (most == -INFINITY) return most;
   for (int i = 0; i < stakes->n; i++) {
-    total += exp(value[i] - most) * (i < BETS ? stakes->linear : 1 - stakes->linear);
+    const int coin = i < stakes->coins;
+    total += exp(value[i] - most) * (coin ? stakes->linear * BETS / stakes->coins : 1 - stakes->linear);
   }
   return most + log(total / BETS);
 }
@@ -155,7 +166,7 @@ static void begin(void *state, const design_t *design) {
   tosses_t *s = state;
   const int k = design->k;
   *s = (tosses_t){.design = *design,
-                  .stakes = {.n = BETS, .linear = 1, .centre = 0.5},
+                  .stakes = {.n = BETS, .coins = BETS, .linear = 1, .centre = 0.5, .strata = 1},
                   .block = (tossed_t *)(s->bets + k * (k + 1))};
   for (int i = 0; i < k * (k + 1); i++) s->bets[i] = (bet_t){0};
   for (int i = 0; i < k * design->strata; i++) s->block[i] = (tossed_t){0};
@@ -171,7 +182,8 @@ static void fix_stakes(tosses_t *s, const release_t *rows, int n) {
       widest = noise;
     weight = fmin(weight, rows[i].weight);
   }
-  s->stakes = bet_stakes(widest, weight, isnan(s->design.rate) ? s->design.floor : 1);
+  const double floor = isnan(s->design.rate) ? s->design.floor : 1;
+  s->stakes = bet_stakes(widest, weight, floor, s->design.strata);
   if (isnan(s->design.centre)) return;
   s->stakes.centre = s->design.centre;
   if (weight > 0) s->stakes.linear = 0; /* a residual is never a coin */

@@ -16,6 +16,11 @@
    Delta of the n people so far: ln is concave. Hence for a mixture W of F / (1 + kappa d)^n over kappas
    P(ever W >= 1 / alpha while D <= d) <= alpha, under any drift.
 
+   People may be of several strata, whose blocks interleave: F multiplies over all of them. Each stratum has a
+   centre of its own, from its own blocks before, and n and D are of the people of all. There are then kappas
+   between the others, too: the best one grows as the variance within strata falls, and a mixture of more is
+   nearer to it.
+
    The kappas are fixed at the first block, from the floor of the design (no p or q is ever below it) and the
    law of that block's noise. Both are known before the block. Chances and laws of later blocks may differ.
    Where the noise of a later block has no E e^(l noise), the F of that kappa is 0 from then on. That is
@@ -52,14 +57,15 @@
 
 #include "policy_evidence.h"
 
-enum { BETS = 5, ALL_BETS = 2 * BETS };
+enum { BETS = 5, FINE_BETS = 2 * BETS - 1, ALL_BETS = FINE_BETS + BETS };
 
-/* The kappas: `n` of them. Those after the first BETS are of bets with squares, which have most of the
+/* The kappas: `n` of them. Those after the first `coins` are of bets with squares, which have most of the
    capital. */
 typedef struct {
-  int n;
+  int n, coins;
   double linear; /* the part of the capital on the first BETS */
   double centre; /* of the first block */
+  int strata;    /* of people */
   double kappa[ALL_BETS];
 } stakes_t;
 
@@ -74,12 +80,12 @@ typedef struct {
 /* What one arm has in a block, and had before it */
 typedef struct {
   release_t now; /* chance 0: it is not in the block */
-  double n_before, sum_before;
+  double n_before, sum_before, noise_before; /* the last is the variance of the noise in the sum */
 } tossed_t;
 
 /* The kappas for blocks whose chances of a pair, p and 1 - p, are never below `floor`: all are admissible for
    every centre if the noise is of this law. With squares if their `weight` is above 0. */
-stakes_t bet_stakes(const noise_law_t *noise, double weight, double floor);
+stakes_t bet_stakes(const noise_law_t *noise, double weight, double floor, int strata);
 
 /* A block of k arms: the bet on a against b is at a k + b. What it had is then before the next one. */
 void bets_add(bet_t *bets, int k, const stakes_t *stakes, tossed_t *block, int permuted);

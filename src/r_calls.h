@@ -134,8 +134,8 @@ CALL(kl, 5, SEXP what, SEXP x, SEXP y, SEXP a, SEXP n)
 CALL(test_means, 10, SEXP size, SEXP sum, SEXP noise, SEXP sign, SEXP theta, SEXP rival, SEXP risk,
      SEXP share, SEXP squares, SEXP weight)
 CALL(test_pair, 5, SEXP size, SEXP sum, SEXP noise, SEXP margin, SEXP theta)
-CALL(test_tosses, 8, SEXP p, SEXP tossed, SEXP sum, SEXP squares, SEXP noise, SEXP weight, SEXP kappa,
-     SEXP permuted)
+CALL(test_tosses, 9, SEXP p, SEXP tossed, SEXP sum, SEXP squares, SEXP noise, SEXP weight, SEXP kappa,
+     SEXP permuted, SEXP strata)
 CALL(test_interval, 4, SEXP size, SEXP sum, SEXP noise, SEXP alpha)
-CALL(test_kappas, 3, SEXP noise, SEXP weight, SEXP floor)
+CALL(test_kappas, 4, SEXP noise, SEXP weight, SEXP floor, SEXP strata)
 CALL(test_drawn, 2, SEXP noise, SEXP live)

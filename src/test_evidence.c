@@ -72,10 +72,14 @@ SEXP ffi_test_interval(SEXP size, SEXP sum, SEXP noise, SEXP alpha) {
 /* Blocks of two arms: p, a row for each block; people and sums of a and b in turn, two rows for each block
    and a column for each record; squares likewise if `weight` is above 0 -> ln F, a row for each kappa */
 SEXP ffi_test_tosses(SEXP p, SEXP tossed, SEXP sum, SEXP squares, SEXP noise, SEXP weight, SEXP kappa,
-                     SEXP permuted) {
+                     SEXP permuted, SEXP strata) {
   const int n = Rf_nrows(p), records = Rf_ncols(sum), fixed = Rf_asLogical(permuted);
   const release_t row = {.noise = read_noise(noise), .weight = Rf_asReal(weight)};
-  stakes_t stakes = {.n = Rf_length(kappa), .centre = 0.5};
+  const int several = Rf_asInteger(strata);
+  stakes_t stakes = {.n = Rf_length(kappa),
+                     .coins = several > 1 ? FINE_BETS : BETS,
+                     .centre = 0.5,
+                     .strata = several};
   for (int g = 0; g < stakes.n; g++) stakes.kappa[g] = REAL(kappa)[g];
   SEXP out = PROTECT(Rf_allocMatrix(REALSXP, stakes.n, records));
   for (int i = 0; i < records; i++) {
@@ -107,9 +111,9 @@ SEXP ffi_test_drawn(SEXP noise, SEXP live) {
 }
 
 /* The kappas of a noise, where no chance is below `floor` */
-SEXP ffi_test_kappas(SEXP noise, SEXP weight, SEXP floor) {
+SEXP ffi_test_kappas(SEXP noise, SEXP weight, SEXP floor, SEXP strata) {
   const noise_law_t own = read_noise(noise);
-  const stakes_t stakes = bet_stakes(&own, Rf_asReal(weight), Rf_asReal(floor));
+  const stakes_t stakes = bet_stakes(&own, Rf_asReal(weight), Rf_asReal(floor), Rf_asInteger(strata));
   SEXP out = Rf_allocVector(REALSXP, stakes.n);
   for (int g = 0; g < stakes.n; g++) REAL(out)[g] = stakes.kappa[g];
   return out;

@@ -1,5 +1,6 @@
 # Evidence by hand, many short records at once, right or with a mistake planted; and expectations by
-# enumeration of rewards and quadrature over the noise. A law of noise is c(kind, scale, step, correlation) as in
+# enumeration of rewards and quadrature over the noise. A law of noise is c(kind, scale, step, correlation) as
+# in
 # src/noise_law.h.
 
 evidence_laws <- list(none = c(2, 0, 0, 0), gaussian = c(2, 1, 0, 0), laplace = c(1, 1, 0, 0))
@@ -11,21 +12,24 @@ means_of <- function(size, sum, law, sign, theta, rival, risk, share, squares = 
 }
 
 #' The bets by tosses on many short records: see src/test_evidence.c
-bets_of <- function(p, tossed, sum, law, kappa, permuted, squares = NULL, weight = 0) {
-  .Call(C_test_tosses, p, tossed, sum, squares, law, weight, kappa, permuted)
+bets_of <- function(p, tossed, sum, law, kappa, permuted, squares = NULL, weight = 0, strata = 1) {
+  .Call(C_test_tosses, p, tossed, sum, squares, law, weight, kappa, permuted, strata)
 }
-kappas_of <- function(law, floor, weight = 0) .Call(C_test_kappas, law, weight, floor)
+kappas_of <- function(law, floor, weight = 0, strata = 1) .Call(C_test_kappas, law, weight, floor, strata)
 
 #' The kernel on releases, with `t` in order
 #' @param law Of all, or a matrix with a column for each.
 #' @param weight Of the squares; 0: there are none.
-weigh <- function(kind, k, arm, t, size, sum, law, terms = 1, chance = 0, floor = 0, permuted = FALSE, squares = 0,
+weigh <- function(kind, k, arm, t, size, sum, law, terms = 1, chance = 0, floor = 0, permuted = FALSE,
+                  squares = 0,
                   weight = 0, stratum = 1, ...) {
   n <- length(arm)
   table <- list(arm = arm + 0, t = t + 0, block = match(t, unique(t)) + 0,
                 look = match(t, unique(t)) + 0, size = rep_len(size + 0, n), sum = sum + 0,
-                terms = rep_len(terms + 0, n), chance = rep_len(chance + 0, n), squares = rep_len(squares + 0, n),
-                weight = rep_len(weight + 0, n), stratum = rep_len(stratum + 0, n), noise = if (is.matrix(law)) as.vector(law) else rep(law, n))
+                terms = rep_len(terms + 0, n), chance = rep_len(chance + 0, n),
+                  squares = rep_len(squares + 0, n),
+                weight = rep_len(weight + 0, n), stratum = rep_len(stratum + 0, n),
+                  noise = if (is.matrix(law)) as.vector(law) else rep(law, n))
   weigh_releases(k, table, kind, list(floor = floor, permuted = permuted, strata = max(stratum)), ...)
 }
 
@@ -38,7 +42,8 @@ noise_nodes <- function(law, n) {
   }
   i <- seq_len(n - 1)
   laplace <- law[1] == 1
-  e <- eigen(if (laplace) diag(2 * seq_len(n) - 1) + offdiagonal(i) else offdiagonal(sqrt(i)), symmetric = TRUE)
+  e <- eigen(if (laplace) diag(2 * seq_len(n) - 1) + offdiagonal(i) else offdiagonal(sqrt(i)),
+             symmetric = TRUE)
   w <- e$vectors[1, ]^2
   if (!laplace) return(list(x = law[2] * e$values, w = w))
   list(x = law[2] * c(e$values, -e$values), w = c(w, w) / 2)
@@ -108,7 +113,8 @@ means_by_hand <- function(size, sum, law, sign, theta, rival, mistake = "none") 
                     charge(l$one) - charge(l$two)))
 }
 
-#' ln E^sign(rate) of two batches for which a threshold is known: what the first is aimed at follows from it, and the
+#' ln E^sign(rate) of two batches for which a threshold is known: what the first is aimed at follows from it,
+#' and the
 #' second at the distance of the mean from the rate
 rate_by_means <- function(size, y, law, sign, rate, threshold) {
   noise <- law[2]^2 * if (law[1] == 1) 2 else 1
@@ -117,10 +123,12 @@ rate_by_means <- function(size, y, law, sign, rate, threshold) {
                      first = sqrt(2 * threshold * (0.25 / size[1] + noise / size[1]^2)))
   cost <- lapply(l, function(l) charge_by_hand(law, l))
   psi <- lapply(l, function(l) log(1 - rate + rate * exp(sign * l)))
-  log(mix_by_hand(sign * (l$one * y[1, ] + l$two * y[2, ]) - size[1] * psi$one - size[2] * psi$two - cost$one - cost$two))
+  log(mix_by_hand(sign * (l$one * y[1, ] + l$two * y[2, ]) - size[1] * psi$one - size[2] * psi$two -
+                    cost$one - cost$two))
 }
 
-#' ln E that the average mean of an arm's people is above (sign 1) or below a rate, by tosses: the mean of products
+#' ln E that the average mean of an arm's people is above (sign 1) or below a rate, by tosses: the mean of
+#' products
 #' of (1 + sign kappa (x - rate)) over its people, if rewards are 0 or 1 and there is no noise
 rate_by_tosses <- function(size, y, law, sign, rate) {
   kappa <- 0.02 * 2.2^(0:4)
@@ -133,20 +141,25 @@ rate_by_tosses <- function(size, y, law, sign, rate) {
   log(rowMeans(exp(matrix(log_f, ncol(y)))))
 }
 
-#' Two batches of correlated noise (a moving average with carry law[4]), for each column of `sum`, which has the sums
+#' Two batches of correlated noise (a moving average with carry law[4]), for each column of `sum`, which has
+#' the sums
 #' without noise, and of `z`, the noise in units of its sd
 #' @param share Of the capital, valued at the first release and at the second.
-#' @returns list(given: the batches as they are published; capital: E of the shares and the rest under the bound; truth: the
+#' @returns list(given: the batches as they are published; capital: E of the shares and the rest under the
+#' bound; truth: the
 #'   same with the noise itself in place of the bound; inside: is the bound kept?)
-#' @param mistake `"none"`, `"penalty"` (the rest bears no noise), `"last"` (shares are valued without their last noise),
-#'   `"tilt"` (the tilt of the third batch follows the second) or `"share"` (valued only if the noise was kind)
+#' @param mistake `"none"`, `"penalty"` (the rest bears no noise), `"last"` (shares are valued without their
+#' last noise),
+#'   `"tilt"` (the tilt of the third batch follows the second) or `"share"` (valued only if the noise was
+#'   kind)
 correlated_by_hand <- function(size, sum, z, law, sign, theta, rival, risk, share, mistake = "none") {
   r <- law[4]
   sd <- law[2] / (sqrt(1 - r^2) * (1 - 2^-20))
   mild <- c(law[1], law[2] * sqrt((1 - r) / (1 + r)), 0, 0)
   given <- rbind(sum[1, ] + sd * z[1, ], sum[2, ] + sd * (z[2, ] - r * z[1, ]))
   # The second batch's tilts are those of the first; the third's were fixed before the second was released.
-  l <- tilts_by_hand(size, given[1, ], mild, rival, if (mistake == "tilt") sign * pmax(-sign * z[2, ], 0) * sign)
+  l <- tilts_by_hand(size, given[1, ], mild, rival,
+                     if (mistake == "tilt") sign * pmax(-sign * z[2, ], 0) * sign)
   d <- list((1 - r) * l$one, l$one - r * l$two)
   bound <- stats::qnorm(risk / c(2, 6), lower.tail = FALSE)
   psi <- log(1 - theta + theta * exp(sign * l$one))
@@ -170,7 +183,7 @@ correlated_by_hand <- function(size, sum, z, law, sign, theta, rival, risk, shar
 #' @param p,tossed,sum As bets_of() takes them.
 #' @param mistake `"none"`, `"noise"`, `"centre"` (from the block itself), `"next"` (the first block with the
 #'   second's chance) or `"dropped"` (the second block, if more people were tossed to a than to b)
-tosses_by_hand <- function(p, tossed, sum, law, kappa, mistake = "none") {
+tosses_by_hand <- function(p, tossed, sum, law, kappa, mistake = "none", strata = 1) {
   p <- matrix(p, 2)
   t(vapply(kappa, function(k) {
     total <- 0
@@ -182,7 +195,10 @@ tosses_by_hand <- function(p, tossed, sum, law, kappa, mistake = "none") {
         rows <- 2 * (seq_len(seen) - 1) + arm
         s <- colSums(sum[rows, , drop = FALSE])
         n <- colSums(tossed[rows, , drop = FALSE])
-        pmin(pmax((s + 5) / (n + 10), 0), 1)
+        # of one of several strata: 12 (0.2 n + noise) / n people
+        noise <- if (law[1] == 1) 2 * law[2]^2 else law[2]^2
+        own <- if (strata > 1) 2.4 + 12 * seen * noise / pmax(n, 1) else 10
+        pmin(pmax((s + own / 2) / (n + own), 0), 1)
       })
       c <- q * x[[1]] + pa * x[[2]]
       c <- pmin(pmax(pmin(pmax(c, 1 - 0.95 * q / k), 0.95 * pa / k), 0), 1)
@@ -193,7 +209,8 @@ tosses_by_hand <- function(p, tossed, sum, law, kappa, mistake = "none") {
       noise <- if (mistake == "noise") 0 else charge_by_hand(law, l) + charge_by_hand(law, m)
       a <- 2 * j - 1
       block <- tossed[a, ] * log(a0) + tossed[a + 1, ] * log(b0) + l * sum[a, ] - m * sum[a + 1, ] - noise
-      total <- total + if (mistake == "dropped" && j == 2) ifelse(tossed[a, ] > tossed[a + 1, ], 0, block) else block
+      total <- total + if (mistake == "dropped" && j == 2) ifelse(tossed[a, ] > tossed[a + 1, ], 0,
+                                                                  block) else block
     }
     total
   }, numeric(ncol(sum))))
@@ -227,10 +244,12 @@ square_tilts_by_hand <- function(law, weight, gap, v, centre, size, sign) {
 }
 
 #' ln E^sign(theta) of the bets with squares on two batches, for each column of `sum` and `squares`
-#' @param law law[4], a correlation, is for a moving average whose shares are never valued, with the bound `bound` of the
+#' @param law law[4], a correlation, is for a moving average whose shares are never valued, with the bound
+#' `bound` of the
 #'   last noise, or `z` itself.
 #' @param mistake `"none"`, `"noise"` or `"squares"` (these charges are left out)
-squares_of_means_by_hand <- function(size, sum, squares, law, weight, sign, theta, rival, mistake = "none", bound = 0) {
+squares_of_means_by_hand <- function(size, sum, squares, law, weight, sign, theta, rival, mistake = "none",
+                                     bound = 0) {
   noise <- law[2]^2 * if (law[1] == 1) 2 else 1
   r <- law[4]
   sd <- law[2] / (sqrt(1 - r^2) * if (r > 0) 1 - 2^-20 else 1)
@@ -239,7 +258,8 @@ squares_of_means_by_hand <- function(size, sum, squares, law, weight, sign, thet
   fixed <- matrix(c(0, 0.005 * 1.6^(0:9)), n, 11, byrow = TRUE)
   gaps <- function(gap) cbind(fixed, outer(gap, c(0.6, 1, 1.6)))
   tilts <- function(v, gap, centre, size) {
-    lapply(c(1, -1), function(s) matrix(square_tilts_by_hand(mild, weight, gaps(gap), matrix(v, n, 14), matrix(centre, n, 14), size, s), n))
+    lapply(c(1, -1), function(s) matrix(square_tilts_by_hand(mild, weight, gaps(gap), matrix(v, n, 14),
+                                                             matrix(centre, n, 14), size, s), n))
   }
   mean <- sum[1, ] / size[1]
   v <- safe_variance(size[1], sum[1, ], squares[1, ], 1, sqrt(noise), weight)
@@ -258,27 +278,32 @@ squares_of_means_by_hand <- function(size, sum, squares, law, weight, sign, thet
     list(l = l, c = c, psi = psi, t = sign * l - psi * (1 - 2 * c))
   }
   gain <- function(x, size, sum, squares) {
-    more <- if (mistake %in% c("noise", "squares")) 0 else charge_by_hand(replace(mild, 2, law[2] / weight), x$psi)
+    more <- if (mistake %in% c("noise", "squares")) 0 else charge_by_hand(replace(mild, 2, law[2] / weight),
+                                                                          x$psi)
     sign * x$l * (sum - x$c * size) - x$psi * (squares + (1 - 2 * x$c) * sum + size * (x$c^2 - 1 / 4)) -
       size * log(1 + sign * x$l * (theta - x$c)) - more
   }
   x <- list(bet(one[[1 + (sign < 0)]], 0.5), bet(two[[1 + (sign < 0)]], centre))
   if (r == 0) {
     charge <- function(x) if (mistake == "noise") 0 else charge_by_hand(law, abs(x$t))
-    return(log(mix_by_hand(gain(x[[1]], size[1], sum[1, ], squares[1, ]) + gain(x[[2]], size[2], sum[2, ], squares[2, ]) -
+    return(log(mix_by_hand(gain(x[[1]], size[1], sum[1, ], squares[1, ]) +
+                           gain(x[[2]], size[2], sum[2, ], squares[2, ]) -
                              charge(x[[1]]) - charge(x[[2]]))))
   }
   # The second batch's tilts are those of the first; the third's are x[[2]].
   d <- list((1 - r) * x[[1]]$t, x[[1]]$t - r * x[[2]]$t)
-  log(mix_by_hand(gain(x[[1]], size[1], sum[1, ], squares[1, ]) + gain(x[[1]], size[2], sum[2, ], squares[2, ]) -
+  log(mix_by_hand(gain(x[[1]], size[1], sum[1, ], squares[1, ]) +
+                  gain(x[[1]], size[2], sum[2, ], squares[2, ]) -
                     (d[[1]]^2 + d[[2]]^2) * sd^2 / 2 - r * sign * x[[2]]$t * sd * bound))
 }
 
-#' All pairs of batches of so many rewards with these values and chances, and the noise of all four numbers; of a moving
+#' All pairs of batches of so many rewards with these values and chances, and the noise of all four numbers;
+#' of a moving
 #' average with carry law[4] the noise of sums is as it is published, and `z` the last one in units of its sd
 enumerate_pairs <- function(law, weight, nodes, values, chance, people = 3) {
   who <- as.matrix(expand.grid(rep(list(seq_along(values)), people)))
-  x <- data.frame(y = round(rowSums(matrix(values[who], nrow(who))), 9), q = round(rowSums(matrix((values[who] - 0.5)^2, nrow(who))), 9),
+  x <- data.frame(y = round(rowSums(matrix(values[who], nrow(who))), 9),
+                  q = round(rowSums(matrix((values[who] - 0.5)^2, nrow(who))), 9),
                   w = apply(who, 1, function(i) prod(chance[i])))
   x <- stats::aggregate(w ~ y + q, x, sum)
   noise <- noise_nodes(law, nodes)
@@ -286,13 +311,16 @@ enumerate_pairs <- function(law, weight, nodes, values, chance, people = 3) {
   i <- seq_along(noise$x)
   at <- expand.grid(one = seq_len(nrow(x)), two = seq_len(nrow(x)), y1 = i, y2 = i, q1 = i, q2 = i)
   z <- rbind(noise$x[at$y1], noise$x[at$y2])
-  given <- if (law[4] == 0) z else rbind(z[1, ], z[2, ] - law[4] * z[1, ]) / (sqrt(1 - law[4]^2) * (1 - 2^-20))
-  list(sum = rbind(x$y[at$one], x$y[at$two]) + given, squares = rbind(x$q[at$one] + finer$x[at$q1], x$q[at$two] + finer$x[at$q2]),
+  given <- if (law[4] == 0) z else rbind(z[1, ], z[2, ] - law[4] * z[1,
+                                                                     ]) / (sqrt(1 - law[4]^2) * (1 - 2^-20))
+  list(sum = rbind(x$y[at$one], x$y[at$two]) + given,
+       squares = rbind(x$q[at$one] + finer$x[at$q1], x$q[at$two] + finer$x[at$q2]),
        z = if (law[2] > 0) z / law[2] else z,
        weight = x$w[at$one] * x$w[at$two] * noise$w[at$y1] * noise$w[at$y2] * finer$w[at$q1] * finer$w[at$q2])
 }
 
-#' ln F of blocks of two arms with squares, a row for each kappa and a column for each record, as bets_of() takes them
+#' ln F of blocks of two arms with squares, a row for each kappa and a column for each record, as bets_of()
+#' takes them
 #' @param mistake `"none"`, `"noise"` or `"squares"` (these charges are left out), or `"psi"` (kappa^2 / 2)
 squares_by_hand <- function(p, tossed, sum, squares, law, weight, kappa, mistake = "none") {
   law_of_squares <- replace(law, 2, law[2] / weight)
@@ -302,7 +330,8 @@ squares_by_hand <- function(p, tossed, sum, squares, law, weight, kappa, mistake
       share <- list(p[j, ], 1 - p[j, ])
       x <- lapply(1:2, function(arm) {
         rows <- 2 * (seq_len(j - 1) - 1) + arm
-        pmin(pmax((colSums(sum[rows, , drop = FALSE]) + 5) / (colSums(tossed[rows, , drop = FALSE]) + 10), 0), 1)
+        pmin(pmax((colSums(sum[rows, , drop = FALSE]) + 5) / (colSums(tossed[rows, , drop = FALSE]) + 10), 0),
+             1)
       })
       c <- share[[2]] * x[[1]] + share[[1]] * x[[2]]
       c <- pmin(pmax(pmin(pmax(c, 1 - 0.95 * share[[2]] / k), 0.95 * share[[1]] / k), 0), 1)
@@ -314,25 +343,30 @@ squares_by_hand <- function(p, tossed, sum, squares, law, weight, kappa, mistake
         q <- squares[2 * (j - 1) + arm, ]
         sign <- 3 - 2 * arm
         at <- share[[arm]]
-        noise <- if (mistake == "noise") 0 else charge_by_hand(law, abs(sign * k / at - psi * (1 - 2 * c) / at^2))
+        noise <- if (mistake == "noise") 0 else charge_by_hand(law,
+                                                               abs(sign * k / at - psi * (1 - 2 * c) / at^2))
         more <- if (mistake %in% c("noise", "squares")) 0 else charge_by_hand(law_of_squares, psi / at^2)
-        total <- total + sign * k / at * (y - n * c) - psi / at^2 * (q + (1 - 2 * c) * y + n * (c^2 - 1 / 4)) - noise - more
+        total <- total + sign * k / at * (y - n * c) - psi / at^2 * (q + (1 - 2 * c) * y +
+                                                                     n * (c^2 - 1 / 4)) - noise - more
       }
     }
     total
   }, numeric(ncol(sum))))
 }
 
-#' Blocks of so many people whose rewards are of these values, with the noise of all four numbers: columns na, nb, ya, yb,
+#' Blocks of so many people whose rewards are of these values, with the noise of all four numbers: columns na,
+#' nb, ya, yb,
 #' qa, qb and w
 #' @param chance Of the values under arm a (first row) and arm b.
 enumerate_squares <- function(law, weight, nodes, p, values, chance, people) {
   noise <- noise_nodes(law, nodes)
   finer <- noise_nodes(replace(law, 2, law[2] / weight), nodes)
-  one <- data.frame(arm = rep(1:2, each = length(values)), x = values, w = c(p * chance[1, ], (1 - p) * chance[2, ]))
+  one <- data.frame(arm = rep(1:2, each = length(values)), x = values,
+                    w = c(p * chance[1, ], (1 - p) * chance[2, ]))
   who <- as.matrix(expand.grid(rep(list(seq_len(nrow(one))), people)))
   of <- function(f, arm) rowSums(matrix(ifelse(one$arm[who] == arm, f(one$x[who]), 0), nrow(who)))
-  x <- data.frame(na = of(function(x) 1, 1), nb = of(function(x) 1, 2), ya = of(identity, 1), yb = of(identity, 2),
+  x <- data.frame(na = of(function(x) 1, 1), nb = of(function(x) 1, 2), ya = of(identity, 1),
+                  yb = of(identity, 2),
                   qa = of(function(x) (x - 0.5)^2, 1), qb = of(function(x) (x - 0.5)^2, 2),
                   w = apply(matrix(one$w[who], nrow(who)), 1, prod))
   x[-7] <- round(x[-7], 9)
@@ -365,10 +399,12 @@ enumerate_batches <- function(law, nodes, mean) {
   sums <- stats::aggregate(w ~ s1 + s2, do.call(rbind, parts), sum)
   grid <- expand.grid(at = seq_len(nrow(sums)), i = seq_along(noise$x), j = seq_along(noise$x))
   list(sum = rbind(sums$s1[grid$at] + noise$x[grid$i], sums$s2[grid$at] + noise$x[grid$j]),
-       noise = rbind(noise$x[grid$i], noise$x[grid$j]), weight = sums$w[grid$at] * noise$w[grid$i] * noise$w[grid$j])
+       noise = rbind(noise$x[grid$i], noise$x[grid$j]),
+         weight = sums$w[grid$at] * noise$w[grid$i] * noise$w[grid$j])
 }
 
-#' All pairs of blocks of three (or so many) people, each of them tossed and with a reward of 0 or 1, with the noise of
+#' All pairs of blocks of three (or so many) people, each of them tossed and with a reward of 0 or 1, with the
+#' noise of
 #' all four sums. The chance of the second block depends on what the first released.
 #' @param mean Of both arms in both blocks: a 2 x 2 matrix, a row for each arm.
 enumerate_blocks <- function(law, nodes, p, mean, people = 3) {
@@ -395,5 +431,6 @@ enumerate_blocks <- function(law, nodes, p, mean, people = 3) {
          weight = x$w * y$w, p = rbind(rep(p[1], nrow(at)), rep(p[i], nrow(at))))
   })
   join <- function(name, by) do.call(by, lapply(parts, `[[`, name))
-  list(tossed = join("tossed", cbind), sum = join("sum", cbind), p = join("p", cbind), weight = join("weight", c))
+  list(tossed = join("tossed", cbind), sum = join("sum", cbind), p = join("p", cbind),
+       weight = join("weight", c))
 }

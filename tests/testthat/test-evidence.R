@@ -26,7 +26,8 @@ test_that("by means: the expectation is at most 1 whatever rewards do below thet
         m <- if (exact) 1 else share[1 + (length(before) + 3 * sum(before)) %% 7]
         if (sign > 0) theta * m else 1 - (1 - theta) * m
       }
-      x <- enumerate_batches(law, if (kind == "laplace") 8 else 12, mean) # Laplace noise has nodes to both sides
+      x <- enumerate_batches(law, if (kind == "laplace") 8 else 12,
+                             mean) # Laplace noise has nodes to both sides
       rival <- c(stats::runif(1), exp(stats::runif(1, -6, 0)))
       log_e <- means_of(c(3, 3), x$sum, law, as.integer(sign), theta, rival, 0, c(0, 0))
       some <- sample(length(log_e), min(50, length(log_e)))
@@ -54,7 +55,8 @@ test_that("by means: geometric noise is charged by its own law", {
     rival <- c(stats::runif(1), exp(stats::runif(1, -6, 0)))
     log_e <- means_of(c(3, 3), x$sum, law, sign, theta, rival, 0, c(0, 0))
     some <- sample(length(log_e), 50)
-    expect_equal(log_e[some], means_by_hand(c(3, 3), x$sum[, some], law, sign, theta, rival), tolerance = 1e-5)
+    expect_equal(log_e[some], means_by_hand(c(3, 3), x$sum[, some], law, sign, theta, rival),
+                 tolerance = 1e-5)
     expect_equal(sum(x$weight * exp(log_e)), 1, tolerance = 1e-3)
   }
   # On a fine lattice it is Laplace noise.
@@ -89,12 +91,14 @@ test_that("against a known rate: one arm on both sides, each release with the no
     hand <- means_of(c(20, 50, 9), matrix(y), c(1, 2, 0, 0), c(1L, -1L)[side], 0.3, c(0.3, 0), 0, c(0, 0, 0))
     expect_equal(one[3, side], hand)
   }
-  two <- weigh("means", 2, c(1, 2, 1, 2, 1), 1:5, c(20, 90, 50, 90, 9), c(12, 80, 30, 85, 3), c(1, 2, 0, 0), rate = 0.3)$pair
+  two <- weigh("means", 2, c(1, 2, 1, 2, 1), 1:5, c(20, 90, 50, 90, 9), c(12, 80, 30, 85, 3), c(1, 2, 0, 0),
+               rate = 0.3)$pair
   expect_identical(two[c(1, 3, 5), c(1, 3)], one)
-  expect_error(weigh("means", 1, c(1, 1), 1:2, 3, c(1, 2), cbind(c(2, 1, 0, 0.5), c(2, 2, 0, 0.5))), "one law")
+  expect_error(weigh("means", 1, c(1, 1), 1:2, 3, c(1, 2), cbind(c(2, 1, 0, 0.5), c(2, 2, 0, 0.5))),
+               "one law")
 })
 
-test_that("against a known rate, both kinds and both sides are what they are by hand, and at most 1 in the mean", {
+test_that("against a known rate, both kinds and sides are as by hand, and at most 1 in the mean", {
   for (law in evidence_laws) {
     nodes <- noise_nodes(law, 8)
     x <- expand.grid(s1 = 0:3, s2 = 0:4, i = seq_along(nodes$x), j = seq_along(nodes$x))
@@ -103,20 +107,23 @@ test_that("against a known rate, both kinds and both sides are what they are by 
       stats::dbinom(x$s1, 3, one) * stats::dbinom(x$s2, 4, two) * nodes$w[x$i] * nodes$w[x$j]
     }
     look <- function(kind, y) {
-      apply(y, 2, function(y) weigh(kind, 1, c(1, 1), 1:2, 3:4, y, law, chance = 0.5, floor = 0.1, rate = 0.35, threshold = 3)$pair[2, ])
+      apply(y, 2, function(y) weigh(kind, 1, c(1, 1), 1:2, 3:4, y, law, chance = 0.5, floor = 0.1,
+                                    rate = 0.35, threshold = 3)$pair[2, ])
     }
     for (kind in c("means", "tosses")) {
       log_e <- look(kind, y)
       for (side in 1:2) {
         sign <- c(1, -1)[side]
-        hand <- if (kind == "means") rate_by_means(3:4, y, law, sign, 0.35, 3) else rate_by_tosses(3:4, y, law, sign, 0.35)
+        hand <- if (kind == "means") rate_by_means(3:4, y, law, sign, 0.35, 3) else
+          rate_by_tosses(3:4, y, law, sign, 0.35)
         expect_equal(log_e[side, ], hand, tolerance = 1e-5)
         # At the rate; on the wrong side of it; and where the truth is on this side
         expected <- function(one, two) sum(exp(hand) * weight(one, two))
         if (kind == "tosses" || law[2] == 0) expect_equal(expected(0.35, 0.35), 1, tolerance = 1e-3)
         expect_lt(expected(0.35 - sign * 0.1, 0.35 - sign * 0.1), 1)
         expect_gt(expected(0.35 + sign * 0.1, 0.35 + sign * 0.1), 1)
-        # By tosses the average counts, over the 3 and 4 people of the two blocks; by means each must be on its side.
+        # By tosses the average counts, over the 3 and 4 people of the two blocks; by means each must be on
+        # its side.
         drift <- expected(0.35 + sign * 0.28, 0.35 - sign * 0.21)
         if (kind == "tosses") expect_lt(drift, 1)
       }
@@ -139,14 +146,16 @@ test_that("beside correlated releases: the capital is below a process of expecta
   withr::local_seed(5)
   for (i in seq_len(settings)) {
     exact <- i %% 3 == 0 # for tilts that so few nodes are enough for
-    law <- c(2, exp(stats::runif(1, -2, if (exact) -0.7 else 1)), 0, if (exact) 0.3 else sample(c(0.3, 0.5, 0.65, 0.9), 1))
+    law <- c(2, exp(stats::runif(1, -2, if (exact) -0.7 else 1)), 0,
+             if (exact) 0.3 else sample(c(0.3, 0.5, 0.65, 0.9), 1))
     sign <- sample(c(-1, 1), 1)
     theta <- stats::runif(1, 0.05, 0.95)
     part <- if (exact) 1 else stats::runif(1)
     x <- enumerate_batches(law, 12, function(before) if (sign > 0) theta * part else 1 - (1 - theta) * part)
     rival <- c(stats::runif(1), exp(stats::runif(1, -6, 0)))
     share <- if (i %% 2) c(0, 0) else c(0.5, 0.25)
-    hand <- correlated_by_hand(c(3, 3), x$sum - x$noise, x$noise / law[2], law, sign, theta, rival, 0.01, share)
+    hand <- correlated_by_hand(c(3, 3), x$sum - x$noise, x$noise / law[2], law, sign, theta, rival, 0.01,
+                               share)
     log_g <- means_of(c(3, 3), hand$given, law, as.integer(sign), theta, rival, 0.01, share)
     expect_equal(log_g, hand$capital, tolerance = 1e-5)
     expect_true(all(log_g[hand$inside] <= hand$truth[hand$inside] + 1e-6))
@@ -160,7 +169,8 @@ test_that("beside correlated releases: planted mistakes are found", {
   law <- c(2, 0.4, 0, 0.3)
   x <- enumerate_batches(law, 12, function(before) 0.4)
   expected <- function(mistake, share, sign = 1) {
-    hand <- correlated_by_hand(c(3, 3), x$sum - x$noise, x$noise / law[2], law, sign, 0.4, c(0.2, 0.01), 0.01, share, mistake)
+    hand <- correlated_by_hand(c(3, 3), x$sum - x$noise, x$noise / law[2], law, sign, 0.4, c(0.2, 0.01), 0.01,
+                               share, mistake)
     sum(x$weight * exp(hand$truth))
   }
   for (share in list(c(0, 0), c(0.5, 0.25))) expect_equal(expected("none", share), 1, tolerance = 1e-3)
@@ -187,7 +197,7 @@ squares_alone <- function(size, sum, law, sign, theta, rival, risk, squares, wei
   log(2 * exp(both) - exp(linear))
 }
 
-test_that("by means with squares: the expectation is at most 1 whatever the rewards are on one side of theta", {
+test_that("by means with squares: the expectation is at most 1 whatever the rewards on one side of theta", {
   withr::local_seed(13)
   for (kind in names(evidence_laws)) {
     for (i in seq_len(ceiling(settings / 3))) {
@@ -200,12 +210,14 @@ test_that("by means with squares: the expectation is at most 1 whatever the rewa
       exact <- i %% 2 == 1
       theta <- if (exact) mean else if (sign > 0) stats::runif(1, mean, 1) else stats::runif(1, 0, mean)
       rival <- c(stats::runif(1), exp(stats::runif(1, -6, 0)))
-      x <- enumerate_pairs(law, weight, if (kind == "none") 1 else if (kind == "laplace") 2 else 4, values, chance, if (kind == "none") 3 else 2)
+      x <- enumerate_pairs(law, weight, if (kind == "none") 1 else if (kind == "laplace") 2 else 4, values,
+                           chance, if (kind == "none") 3 else 2)
       size <- rep(if (kind == "none") 3 else 2, 2)
       log_e <- squares_alone(size, x$sum, law, sign, theta, rival, 0, x$squares, weight)
       some <- sample(length(log_e), min(50, length(log_e)))
       at <- function(m) m[, some, drop = FALSE]
-      expect_equal(log_e[some], squares_of_means_by_hand(size, at(x$sum), at(x$squares), law, weight, sign, theta, rival),
+      expect_equal(log_e[some], squares_of_means_by_hand(size, at(x$sum), at(x$squares), law, weight, sign,
+                                                         theta, rival),
                    tolerance = 1e-5)
       expected <- sum(x$weight * exp(log_e))
       expect_lte(expected, 1 + 1e-4)
@@ -214,7 +226,7 @@ test_that("by means with squares: the expectation is at most 1 whatever the rewa
   }
 })
 
-test_that("beside correlated releases, bets with squares are below a process of expectation 1, or at most that", {
+test_that("beside correlated releases, bets with squares are at most a process of expectation 1", {
   withr::local_seed(14)
   for (i in seq_len(ceiling(settings / 3))) {
     law <- c(2, exp(stats::runif(1, -1.5, -0.5)), 0, c(0.3, 0.5, 0.65)[1 + i %% 3])
@@ -226,7 +238,8 @@ test_that("beside correlated releases, bets with squares are below a process of 
     x <- enumerate_pairs(law, 2, 4, values, chance, 2)
     log_e <- squares_alone(c(2, 2), x$sum, law, sign, theta, rival, 0.01, x$squares, 2)
     hand <- function(at, bound) {
-      squares_of_means_by_hand(c(2, 2), x$sum[, at], x$squares[, at], law, 2, sign, theta, rival, bound = bound)
+      squares_of_means_by_hand(c(2, 2), x$sum[, at], x$squares[, at], law, 2, sign, theta, rival,
+                               bound = bound)
     }
     some <- sample(length(log_e), 50)
     bound <- stats::qnorm(0.01 / 6, lower.tail = FALSE)
@@ -246,7 +259,8 @@ test_that("by means with squares: planted mistakes are found", {
   chance <- c(0.3, 0.4, 0.3)
   expected <- function(law, mistake) {
     x <- enumerate_pairs(law, 1, if (law[2] > 0) 4 else 1, values, chance, 2)
-    sum(x$weight * exp(squares_of_means_by_hand(c(2, 2), x$sum, x$squares, law, 1, -1, sum(values * chance), c(0.2, 0.001), mistake)))
+    sum(x$weight * exp(squares_of_means_by_hand(c(2, 2), x$sum, x$squares, law, 1, -1, sum(values * chance),
+                                                c(0.2, 0.001), mistake)))
   }
   for (law in list(evidence_laws$none, c(2, 0.5, 0, 0))) expect_lte(expected(law, "none"), 1 + 1e-3)
   expect_gt(expected(c(2, 0.5, 0, 0), "noise"), 1.005)
@@ -317,19 +331,23 @@ test_that("by tosses: the expectation is at most 1 at each look, under drift, an
     for (i in seq_len(ceiling(settings / c(none = 1, gaussian = 6, laplace = 6)[[kind]]))) {
       p <- stats::runif(3, 0.1, 0.9)
       law <- random_law(kind, 0.3, 1)
+      strata <- 1 + i %% 3 %/% 2 # the only one two times of three
       # Tilts for which so few nodes are enough
-      kappa <- kappas_of(law, min(p, 1 - p)) * if (kind == "none") 1 else 0.3
+      kappa <- kappas_of(law, min(p, 1 - p), strata = strata) * if (kind == "none") 1 else 0.3
       mean <- matrix(stats::runif(2), 2, 2, byrow = TRUE)
       exact <- i %% 2 == 0
       if (!exact) mean[1, ] <- mean[1, ] * stats::runif(2)
       size <- if (kind == "none") 3 else 2
       x <- enumerate_blocks(law, if (kind == "laplace") 2 else 3, p, mean, size)
-      log_f <- bets_of(x$p, x$tossed, x$sum, law, kappa, FALSE)
+      log_f <- bets_of(x$p, x$tossed, x$sum, law, kappa, FALSE, strata = strata)
       some <- sample(ncol(log_f), min(50, ncol(log_f)))
       at <- function(m) m[, some, drop = FALSE]
-      expect_equal(at(log_f), tosses_by_hand(at(x$p), at(x$tossed), at(x$sum), law, kappa))
+      by_hand <- tosses_by_hand(at(x$p), at(x$tossed), at(x$sum), law, kappa, strata = strata)
+      expect_equal(at(log_f), by_hand)
       expected <- drop(exp(log_f) %*% x$weight)
-      if (exact) expect_equal(expected, rep(1, 5), tolerance = 1e-3) else expect_lte(max(expected), 1 + 1e-3)
+      expect_length(expected, if (strata > 1) 9 else 5)
+      if (exact) expect_equal(expected, 0 * kappa + 1, tolerance = 1e-3)
+      else expect_lte(max(expected), 1 + 1e-3)
       # The average difference: P(W >= line while it is <= 0) is bounded by this being at most 1
       if (!exact && kind == "none") {
         n <- colSums(x$tossed)
@@ -344,7 +362,8 @@ test_that("by tosses: planted mistakes are found", {
   # -> the largest expectation with each mistake
   expected <- function(law, mistakes, mean) {
     some <- law[2] > 0
-    x <- enumerate_blocks(law, if (law[1] == 1) 2 else 3, c(0.5, 0.8, 0.3), matrix(mean, 2, 2, byrow = TRUE), if (some) 2 else 3)
+    x <- enumerate_blocks(law, if (law[1] == 1) 2 else 3, c(0.5, 0.8, 0.3), matrix(mean, 2, 2, byrow = TRUE),
+                          if (some) 2 else 3)
     # Few nodes are exact for small tilts, enough to see a mistake.
     kappa <- kappas_of(law, 0.2) * if (some) 0.3 else 1
     sapply(mistakes, function(mistake) {
@@ -371,11 +390,12 @@ side_by_side <- function(blocks, p) {
        squares = rows("qa", "qb"), weight = Reduce(`*`, lapply(blocks, `[[`, "w")))
 }
 look_at_squares <- function(x, law, weight, kappa, mistake = NULL) {
-  if (is.null(mistake)) return(bets_of(x$p, x$tossed, x$sum, law, kappa, FALSE, x$squares, weight)[-(1:5), , drop = FALSE])
+  all <- bets_of(x$p, x$tossed, x$sum, law, kappa, FALSE, x$squares, weight)
+  if (is.null(mistake)) return(all[-(1:5), , drop = FALSE])
   squares_by_hand(x$p, x$tossed, x$sum, x$squares, law, weight, kappa[-(1:5)], mistake)
 }
 
-test_that("by tosses with squares: the expectation over its normaliser is at most 1, whatever the rewards are", {
+test_that("by tosses with squares: over its normaliser the expectation is at most 1 for all rewards", {
   withr::local_seed(11)
   for (kind in names(evidence_laws)) {
     for (i in seq_len(ceiling(settings / 3))) {
@@ -432,15 +452,18 @@ test_that("by tosses with squares: planted mistakes are found", {
     kappa <- kappas_of(law, 0.1, 1) * if (law[2] > 0) 0.7 else 1
     max(exp(look_at_squares(x, law, 1, kappa, mistake)) %*% x$weight)
   }
-  for (law in list(evidence_laws$none, c(2, 0.5, 0, 0), c(1, 0.5, 0, 0))) expect_lte(expected(law, "none"), 1 + 1e-3)
+  for (law in list(evidence_laws$none, c(2, 0.5, 0, 0), c(1, 0.5, 0, 0))) {
+    expect_lte(expected(law, "none"), 1 + 1e-3)
+  }
   for (law in list(c(2, 0.5, 0, 0), c(1, 0.5, 0, 0))) expect_gt(expected(law, "noise"), 1.01)
   expect_gt(expected(c(2, 0.8, 0, 0), "squares"), expected(c(2, 0.8, 0, 0), "none") + 0.01)
   expect_lte(expected(evidence_laws$none, "none"), 1 + 1e-12)
   expect_gt(expected(evidence_laws$none, "psi"), 1.001)
 })
 
-test_that("by tosses with squares: a fifth of the capital is on linear bets, and a release without squares loses the rest", {
-  look <- function(...) weigh("tosses", 2, rep(1:2, 2), c(1, 1, 2, 2), 100, c(52, 48, 56, 49), c(2, 1, 0, 0), chance = 0.5,
+test_that("by tosses with squares: a fifth is on linear bets, a release without squares loses the rest", {
+  look <- function(...) weigh("tosses", 2, rep(1:2, 2), c(1, 1, 2, 2), 100, c(52, 48, 56, 49), c(2, 1, 0, 0),
+                              chance = 0.5,
                               floor = 0.5, ...)$pair[, 3]
   linear <- look()
   both <- look(squares = c(1, 1, 1.1, 0.9), weight = 2)
@@ -463,7 +486,8 @@ test_that("against a known rate with squares: by hand, and at most 1 in the mean
   y <- rowSums(matrix(values[who], 27))
   q <- rowSums(matrix((values[who] - 0.5)^2, 27))
   look <- function(y, q, law, rate) {
-    weigh("tosses", 2, 1:2, c(1, 1), 3, c(y, 1), law, chance = 0.5, floor = 0.5, squares = c(q, 0.2), weight = 2, rate = rate)$pair[1, c(1, 3)]
+    weigh("tosses", 2, 1:2, c(1, 1), 3, c(y, 1), law, chance = 0.5, floor = 0.5, squares = c(q, 0.2),
+          weight = 2, rate = rate)$pair[1, c(1, 3)]
   }
   free <- evidence_laws$none
   for (rate in c(mean, 0.2, 0.6)) {
@@ -475,10 +499,12 @@ test_that("against a known rate with squares: by hand, and at most 1 in the mean
   kappa <- kappas_of(law, 1, 2)[6:10]
   squares <- sapply(c(1, -1), function(sign) {
     psi <- fan_by_hand(kappa, if (sign > 0) 0.4 else 0.6)
-    sign * kappa * (1.3 - 3 * 0.4) - psi * (0.6 + 0.2 * 1.3 + 3 * (0.4^2 - 0.25)) - charge_by_hand(law, abs(sign * kappa - 0.2 * psi)) -
+    sign * kappa * (1.3 - 3 * 0.4) - psi * (0.6 + 0.2 * 1.3 + 3 * (0.4^2 - 0.25)) -
+      charge_by_hand(law, abs(sign * kappa - 0.2 * psi)) -
       charge_by_hand(replace(law, 2, 0.35), psi)
   })
-  one <- weigh("tosses", 2, 1:2, c(1, 1), 3, c(1.3, 1), law, chance = 0.5, floor = 0.5, rate = 0.4)$pair[1, c(1, 3)]
+  one <- weigh("tosses", 2, 1:2, c(1, 1), 3, c(1.3, 1), law, chance = 0.5, floor = 0.5, rate = 0.4)
+  one <- one$pair[1, c(1, 3)]
   expect_equal(look(1.3, 0.6, law, 0.4), log(0.2 * exp(one) + 0.8 * colMeans(exp(squares))))
 })
 
@@ -539,7 +565,8 @@ test_that("by tosses: permuted blocks pay for the noise of both sums", {
     m <- t * n[1] / sum(n)
     charge <- function(l) switch(law[1] + 1, 0 * l, -log1p(-(l * law[2])^2), (l * law[2])^2 / 2)
     if (law[1] == 1) expect_lt(max(l, m) * law[2], 1)
-    by_hand <- outer(l, y[1, ]) - outer(m, y[2, ]) - t^2 * (prod(n) + min(n)) / (8 * sum(n)) - charge(l) - charge(m)
+    by_hand <- outer(l, y[1, ]) - outer(m, y[2, ]) -
+      t^2 * (prod(n) + min(n)) / (8 * sum(n)) - charge(l) - charge(m)
     log_f <- bets_of(matrix(n[1] / sum(n), 1, 2), matrix(n, 2, 2), y, law, kappa, TRUE)
     expect_equal(log_f, by_hand, tolerance = 1e-9)
   }
@@ -557,7 +584,8 @@ permuted_mean <- function(n, mean, margin, normaliser = function(kappa) exp(2 * 
 
 test_that("by tosses: with a margin, permuted blocks have an expectation of at most 1", {
   look <- function(n, sum, margin) {
-    weigh("tosses", 2, 1:2, c(1, 1), n, sum, evidence_laws$none, chance = n / sum(n), floor = 0.3, permuted = TRUE,
+    weigh("tosses", 2, 1:2, c(1, 1), n, sum, evidence_laws$none, chance = n / sum(n), floor = 0.3,
+          permuted = TRUE,
           margin = margin)$pair[1, 3]
   }
   withr::local_seed(7)
@@ -583,19 +611,22 @@ test_that("by tosses: with a margin, permuted blocks have an expectation of at m
   expect_equal(wrong, 1.136, tolerance = 1e-3)
   # No arm is worse by more than 1.
   for (kind in c("means", "tosses")) {
-    expect_identical(weigh(kind, 2, 1:2, c(1, 1), 5, c(0, 5), evidence_laws$none, chance = 0.5, margin = 1.1)$pair[1, 2:3],
+    expect_identical(weigh(kind, 2, 1:2, c(1, 1), 5, c(0, 5), evidence_laws$none, chance = 0.5,
+                           margin = 1.1)$pair[1, 2:3],
                      c(Inf, Inf))
   }
 })
 
 test_that("by tosses: each block is charged for the noise of its own rows, and a lost bet stays lost", {
-  laws <- cbind(c(1, 2, 0, 0), geometric_law(1.5), c(2, 3, 0.1, 0), c(1, 1, 0, 0), c(1, 20, 0, 0), c(1, 20, 0, 0))
+  laws <- cbind(c(1, 2, 0, 0), geometric_law(1.5), c(2, 3, 0.1, 0), c(1, 1, 0, 0), c(1, 20, 0, 0),
+                c(1, 20, 0, 0))
   n <- c(40, 60, 30, 50, 55, 45)
   sum <- c(30, 25, 20, 18, 40, 10)
   p <- c(0.4, 0.6, 0.4, 0.6, 0.5, 0.5)
   kappa <- kappas_of(laws[, 1], 0.3) # the wider law of the first block
   look <- function(rows) {
-    weigh("tosses", 2, rep(1:2, 3)[rows], rep(1:3, each = 2)[rows], n[rows], sum[rows], laws[, rows, drop = FALSE],
+    weigh("tosses", 2, rep(1:2, 3)[rows], rep(1:3, each = 2)[rows], n[rows], sum[rows],
+          laws[, rows, drop = FALSE],
           chance = p[rows], floor = 0.3)$pair
   }
   f <- 0 * kappa
@@ -612,21 +643,25 @@ test_that("by tosses: each block is charged for the noise of its own rows, and a
     b0 <- log(1 + kappa * c / p[i[2]])
     l <- log(1 + kappa * (1 - c) / p[i[1]]) - a0
     m <- b0 - log(1 - kappa * (1 - c) / p[i[2]])
-    charge <- function(law, l) ifelse(law[1] == 1 & l * law[2] >= 1, Inf, suppressWarnings(charge_by_hand(law, l)))
-    f <- f + n[i[1]] * a0 + n[i[2]] * b0 + l * sum[i[1]] - m * sum[i[2]] - charge(laws[, i[1]], l) - charge(laws[, i[2]], m)
+    charge <- function(law, l) ifelse(law[1] == 1 & l * law[2] >= 1, Inf,
+                                      suppressWarnings(charge_by_hand(law, l)))
+    f <- f + n[i[1]] * a0 + n[i[2]] * b0 + l * sum[i[1]] - m * sum[i[2]] -
+      charge(laws[, i[1]], l) - charge(laws[, i[2]], m)
     expect_equal(look(1:(2 * block))[block, 3], log(mean(exp(f))))
   }
   expect_identical(is.finite(f), rep(c(TRUE, FALSE), c(3, 2))) # noise of scale 20 admits the small ones alone
   # All lost: nothing is proved, now or later.
   lost <- weigh("tosses", 2, rep(1:2, 3), rep(1:3, each = 2), 1000, rep(c(900, 100), 3),
-                cbind(c(1, 0, 0, 0), c(1, 0, 0, 0), c(1, 1e6, 0, 0), c(1, 1e6, 0, 0), c(1, 0, 0, 0), c(1, 0, 0, 0)),
+                cbind(c(1, 0, 0, 0), c(1, 0, 0, 0), c(1, 1e6, 0, 0), c(1, 1e6, 0, 0), c(1, 0, 0, 0),
+                      c(1, 0, 0, 0)),
                 chance = 0.5, floor = 0.5, interval = log(20))
   expect_identical(c(is.finite(lost$pair[1, 3]), lost$pair[2:3, 3] == -Inf), c(TRUE, TRUE, TRUE))
   expect_identical(lost$lower[1, 2], -1)
 })
 
 test_that("live noise is charged as it is drawn: a little larger, and rounded to the grid", {
-  # kind, scale, correlation, step. The rate of exact noise is rounded down to 32 bits: 2^-19 of the scale covers this, and 2^-20 more beside squares.
+  # kind, scale, correlation, step. The rate of exact noise is rounded down to 32 bits: 2^-19 of the scale
+  # covers this, and 2^-20 more beside squares.
   for (kind in c(1, 2)) {
     live <- .Call(C_test_drawn, c(kind, 3, 0, 0), TRUE)
     expect_identical(live[2], 3 * (1 + 2^-19))

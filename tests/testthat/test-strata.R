@@ -48,11 +48,15 @@ test_that("each stratum's sums are of its own people, in blocks of its own", {
 
 test_that("evidence multiplies over strata, each with its own centre", {
   law <- c(2, 1, 0, 0)
-  kappa <- kappas_of(law, 0.3)[1:5]
+  kappa <- kappas_of(law, 0.3, strata = 2)
+  # Those of one stratum, and one between any two
+  expect_equal(kappa[c(1, 3, 5, 7, 9)], kappas_of(law, 0.3))
+  expect_equal(diff(log(kappa)), rep(log(2.2) / 2, 8))
   p <- c(0.5, 0.4)
   tossed <- list(c(60, 40, 55, 45), c(30, 70, 52, 48))
   sums <- list(c(12.5, 3, 11, 6), c(27, 52, 47.5, 36))
-  f <- lapply(1:2, function(s) tosses_by_hand(p, matrix(tossed[[s]]), matrix(sums[[s]]), law, kappa)[1, ])
+  f <- lapply(1:2, function(s) tosses_by_hand(p, matrix(tossed[[s]]), matrix(sums[[s]]), law, kappa,
+                                              strata = 2)[1, ])
   # In turn: block 1 of both, then block 2 of both
   order <- c(1, 2, 5, 6, 3, 4, 7, 8)
   stratum <- rep(1:2, each = 4)[order]
@@ -73,7 +77,7 @@ test_that("effects by stratum are those of its rows, with the error shared", {
   expect_identical(by$stratum, factor(c("north", "south")))
   table <- dpts_releases(agent)
   for (s in 1:2) {
-    own <- effects(table[table$stratum == by$stratum[s], ], level = 0.95)
+    own <- effects(table[table$stratum == by$stratum[s], names(table) != "stratum"], level = 0.95)
     expect_equal(by[s, -1], own, ignore_attr = TRUE)
   }
   expect_error(effects(agent, by = "region"), "`by`", class = "dpts_error_input")
@@ -125,7 +129,7 @@ test_that("bad strata are refused by name, and many small ones are warned of", {
   bad(new_strata(policy_restart(policy_randomised(mu = 1), 100)), "started anew")
   expect_warning(new_strata(strata = paste("s", 1:200)), "200 strata.* 10 people, so that about 2,000 people",
                  class = "dpts_warning_strata")
-  expect_warning(new_strata(policy_randomised(mu = 1), horizon = 700), "so that about 400 people",
+  expect_warning(new_strata(policy_randomised(mu = 1), horizon = 300), "so that about 200 people",
                  class = "dpts_warning_strata")
   # A stratum of nobody: it has no releases, and the others say what they prove.
   visit(agent, rep("north", 100))
@@ -136,7 +140,8 @@ test_that("bad strata are refused by name, and many small ones are warned of", {
   expect_identical(by$stratum, factor(c("north", "south")))
   expect_identical(is.na(by$difference), c(FALSE, TRUE))
   expect_equal(unlist(by[2, c("lower", "upper", "p")]), c(-1, 1, 1), ignore_attr = TRUE)
-  expect_equal(by$lower[1], effects(agent, level = 0.95)$lower)
+  alone <- dpts_releases(agent)
+  expect_equal(by$lower[1], effects(alone[names(alone) != "stratum"], level = 0.95)$lower)
   expect_error(forecast(agent, 1000), "no strata", class = "dpts_error_input")
   # as at a site, which has the same strata all the same
   other <- new_strata()
@@ -311,4 +316,17 @@ test_that("blocks and releases are a model's, with other outcomes, by the clock,
     expect_error(agent_arms(agent, add = "d"), "`strata` cannot take on arms", class = "dpts_error_input")
     agent_close(agent)
   })
+})
+
+test_that("default blocks of strata are smaller, unless noise asks for people; given blocks stay", {
+  first <- function(n, ...) {
+    agent <- suppressWarnings(new_strata(policy_randomised(...), strata = paste0("s", seq_len(n))))
+    choice <- agent_choose(agent, 250, stratum = "s1")
+    as.vector(table(match(stored(agent, choice$ticket)$batch, c(1, n + 1))))[1]
+  }
+  # max(20, 200 / S, 100 s / sqrt(S)), and 200 at most
+  expect_identical(c(first(2), first(2, mu = 1), first(2, mu = 0.5), first(2, mu = 0.2)),
+                   c(100L, 100L, 142L, 200L))
+  expect_identical(c(first(20), first(5, mu = 1), first(20, mu = 0.5)), c(20L, 45L, 45L))
+  expect_identical(c(first(2, block = 120), first(2, block = 1.5), first(1, mu = 1)), c(120L, 200L, 200L))
 })
