@@ -203,6 +203,14 @@ test_that("each listing of the journal article that readers see runs", {
   expect_false(is.na(verdict(reader$course)$arm))
 })
 
+test_that("what articles have stored, by this version or an earlier one, prints without a warning", {
+  files <- list.files(source_file("vignettes", "stored"), "\\.rds$", full.names = TRUE)
+  expect_gt(length(files), 20)
+  for (file in files) for (value in readRDS(file)$values) {
+    expect_no_warning(expect_error(utils::capture.output(print(value)), NA, info = basename(file)))
+  }
+})
+
 test_that("the field's words lead to the page that is about them", {
   # as ??"e-value" searches: titles, aliases and concepts
   about <- list(
