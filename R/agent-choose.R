@@ -9,8 +9,8 @@
 #' are an error, and nothing is done.
 #'
 #' If the answer to a call was lost, call again with the same `key`: you get the same tickets. With `sticky`
-#' the persons identify the call. Keys are kept for a day, or for `retention`, and until their tickets are
-#' resolved.
+#' or within a `window` the persons identify the call. Keys are kept for a day, or for `retention`, and until
+#' their tickets are resolved.
 #'
 #' With `n` above 1 tickets are drawn in advance, for people who come later, with the probabilities of now.
 #' Use them in their order, so that which of them remain does not depend on their arms. A ticket that nobody
@@ -94,6 +94,8 @@ asked_before <- function(agent, n, key) {
     abort_input("key", "`key` came with a call of which tickets were returned.", class = "dpts_error_key")
   }
   if (length(rows$ticket) == n) return(rows)
+  # The others of the call were given out before.
+  if (!is.null(agent$terms$window)) return(NULL)
   abort_input("key", "`key` came with another call, of %s.", counted(length(rows$ticket), "choice"),
               class = "dpts_error_key")
 }
@@ -143,7 +145,8 @@ play_choices <- function(agent, tx, n, offer, contexts, person, people, stratum)
   new <- rep(TRUE, n)
   for (i in seq_len(n)) {
     who <- if (!is.null(people)) people[[person[i]]]
-    if (terms$sticky && !is.null(who)) {
+    # A person's ticket is for ever, or for a window.
+    if (!is.null(who) && (terms$sticky || isTRUE(who$since + terms$window > tx$now))) {
       ticket[i] <- who$ticket
       arm[i] <- who$arm
       new[i] <- FALSE
@@ -175,7 +178,7 @@ play_choices <- function(agent, tx, n, offer, contexts, person, people, stratum)
     probability[i] <- round[4]
     if (!is.null(people)) {
       people[[person[i]]] <- c(last_of(person[i], as.integer((who$pulls %||% 0) + 1), arm[i], ticket[i]),
-                               list(batch = batch[i], out = TRUE))
+                               list(batch = batch[i], out = TRUE, since = tx$now))
     }
   }
   list(ticket = ticket, t = t, arm = arm, batch = batch, probability = probability, new = new)
@@ -212,13 +215,16 @@ with_rounds <- function(agent, chosen) {
 }
 
 # What is known of these persons: an environment from hash to pulls that count, and the last of them; where
-# the rewards of a person are kept apart, also its batch, and whether its reward is out
+# the rewards of a person are kept apart, or in a window, also its batch, whether its reward is out, and since
+# when it is there
 known_people <- function(agent, tx, person) {
   rows <- agent$store$persons(unique(person))
-  if (length(rows$person) && keeps_apart(agent$terms$policy, agent$terms$max_per_person)) {
+  terms <- agent$terms
+  if (length(rows$person) && (keeps_apart(terms$policy, terms$max_per_person) || !is.null(terms$window))) {
     last <- as_of_now(agent$store$tickets(rows$ticket), tx)
     at <- match(rows$ticket, last$ticket)
     rows$batch <- last$batch[at]
+    rows$since <- last$time[at]
     rows$out <- last$status[at] %in% TICKET[c("open", "waiting")] |
       last$time[at] + max(-Inf, vapply(agent$terms$outcomes, `[[`, 0, "deadline")) > tx$now
   }

@@ -230,7 +230,8 @@ format.dpts_agent <- function(x, ...) {
       sprintf("             after going back to an old copy %s", counted(state$restored, "time"))
     },
     if (!is.null(terms$max_per_person)) {
-      sprintf("             %s of a person used at most", counted(terms$max_per_person, "reward"))
+      sprintf("             %s of a person used at most%s", counted(terms$max_per_person, "reward"),
+              if (is.null(terms$window)) "" else paste(", one in", format_seconds(terms$window)))
     },
     if (!state$learning) "             beyond its budget: nothing more is learned",
     paste("  rewards:   used", rule),

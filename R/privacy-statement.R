@@ -293,8 +293,10 @@ words_assumed <- function(guarantee, policy, terms) {
             if ("apart" %in% c(guarantee$kind, guarantee$parts[[1]]$kind))
               "and no two of them are in one release" else "together")
   }
+  window <- if (!is.null(terms$window)) sprintf(
+    ". One outcome is all that a person says within %s, as its mean", format_seconds(terms$window))
   paste0(
-    person, ". Outcomes lie in their range. The order of people, the available arms and ",
+    person, window, ". Outcomes lie in their range. The order of people, the available arms and ",
     if (is.null(terms) || terms$use != "deadline") "the times of outcomes " else "contexts ",
     "do not depend on outcomes. Settings were chosen without looking at the outcomes to be protected",
     if (needs_end(guarantee)) ", and the number of people is known in advance",

@@ -225,6 +225,94 @@ test_that("blocks and batches end by the clock, and what is released then is sto
   expect_error(new_trial(block_time = 7), "`block_time`", class = "dpts_error_input")
 })
 
+test_that("all choices of a person in a window are one visit, by a model, over restarts and late rewards, in each store", {
+  each_store(function(store) {
+    withr::local_seed(5)
+    turn <- test_clock()
+    now <- 0
+    agent <- dpts_agent(policy_randomised(1000, block = 6), c("a", "b"), store, deadline = hours(30), max_per_person = 4,
+                        window = hours(24))
+    seen <- data.frame(ticket = character(), person = character(), arm = character(), batch = numeric(), since = numeric(), said = numeric())
+    for (i in 1:60) {
+      hours_on <- sample(c(1, 5, 9), 1)
+      turn(3600 * hours_on)
+      now <- now + hours_on
+      person <- sample(letters[1:6], 1)
+      choice <- agent_choose(agent, person = person, offer = if (i %% 7 == 0) "b")
+      mine <- which(seen$person == person & seen$since + 24 > now)
+      if (length(mine)) {
+        expect_identical(c(choice$ticket, as.character(choice$arm)), unlist(seen[mine, c("ticket", "arm")], use.names = FALSE))
+        expect_false(is.na(choice$t))
+      } else if (!is.na(choice$t)) {
+        batch <- blocks_of(agent, choice$ticket)
+        expect_false(any(batch > 0 & seen$person == person & seen$batch == batch))
+        seen[nrow(seen) + 1, ] <- list(choice$ticket, person, as.character(choice$arm), batch, now, NA)
+      }
+      # When a window is over its mean of some rewards is reported, of most people in time.
+      for (j in which(is.na(seen$said) & seen$since + 24 <= now)) {
+        seen$said[j] <- mean(runif(3))
+        status <- agent_reward(agent, seen$ticket[j], seen$said[j])$status
+        expect_identical(status, if (seen$since[j] + 30 > now) "waiting" else "late")
+        if (status == "late") seen$said[j] <- 0
+      }
+      if (i %in% c(20, 40) && !is.null(store)) {
+        agent_close(agent)
+        agent <- agent_open(store)
+      }
+    }
+    expect_true(all(table(seen$person) <= 4))
+    expect_gt(nrow(seen), 12)
+    for (i in 1:2) {
+      turn(3600 * 20)
+      pulls(agent)
+    }
+    agent_finish(agent)
+    rows <- dpts_releases(agent)
+    rows <- rows[rows$n > 0, ]
+    seen <- seen[seen$batch > 0, ]
+    of <- paste(seen$batch, seen$arm)
+    expect_equal(rows$n, as.vector(table(of)), ignore_attr = TRUE)
+    # The grid of 2^-20 and noise of 1e-3
+    expect_equal(rows$sum, as.vector(tapply(ifelse(is.na(seen$said), 0, seen$said), of, sum)), tolerance = 0.02)
+    expect_match(paste(format(agent), collapse = " "), "4 rewards of a person used at most, one in 1 day")
+    expect_match(privacy_statement(agent)[["What is assumed"]], "One outcome is all that a person says within 1 day, as its mean")
+    agent_close(agent)
+  })
+})
+
+test_that("all that a person says in a window moves one released sum by at most one", {
+  sum_of <- function(day) {
+    agent <- dpts_agent(policy_gaussian_imed(1e6, first = 2, correlation = 0), 1, use = "arrival", max_per_person = 3, window = hours(24))
+    tickets <- vapply(seq_along(day), function(i) agent_choose(agent, person = "p")$ticket, "")
+    expect_length(unique(tickets), 1)
+    agent_reward(agent, tickets[1], mean(day))
+    agent_reward(agent, agent_choose(agent, person = "q")$ticket, 0.5)
+    rows <- dpts_releases(agent)
+    expect_identical(unname(rows$n[rows$n > 0]), 2)
+    unname(rows$sum[rows$n > 0])
+  }
+  expect_equal(sum_of(c(1, 1, 1, 1, 1)) - sum_of(c(0, 0, 0, 0, 0)), 1, tolerance = 1e-4)
+  expect_equal(sum_of(c(1, 0, 0)), 0.5 + round(2^20 / 3) / 2^20, tolerance = 1e-4)
+  # The promise is that of windows, and a service gives the same ticket.
+  agent <- new_trial(42, policy = policy_randomised(mu = 0.1), window = hours(24))
+  known <- dpts_privacy(agent, delta = 1e-6)
+  expect_equal(min(known$epsilon[known$unit == "person"]), gdp_epsilon(0.1 * sqrt(42), 1e-6), tolerance = 1e-9)
+  if (rlang::is_installed("jsonlite")) {
+    router <- agent_api(agent, TOKEN, log = NULL)
+    ask <- function(key) call_api(router, "POST", "/choose", sprintf('{"person": "p", "key": "%s"}', key))$json
+    expect_identical(ask("one")[c("ticket", "t", "arm")], ask("two")[c("ticket", "t", "arm")])
+  }
+  # Persons of one call, with a key that comes again
+  three <- agent_choose(agent, 3, person = c("x", "y", "x"), key = "three")
+  expect_identical(three$ticket[3], three$ticket[1])
+  expect_identical(agent_choose(agent, 3, person = c("x", "y", "x"), key = "three"), three)
+  bad <- function(...) expect_error(dpts_agent(policy_randomised(mu = 1), 2, ...), "`window`", class = "dpts_error_input")
+  bad(use = "arrival", window = hours(1))
+  bad(use = "arrival", window = 3, max_per_person = 2)
+  bad(use = "arrival", window = hours(1), sticky = TRUE)
+  bad(deadline = hours(1), window = hours(2), max_per_person = 2)
+})
+
 # A coupled pair of agents in which all that person "c" ever says is another thing: a 0 became a 1, a 1 became a 0 or, with
 # `use = "deadline"`, is not reported in time. The first run notes what was released and which arms were drawn. The second
 # is given the same: releases by force, and a coin by drawing from the same state again, so that its probability is compared.
