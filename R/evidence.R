@@ -188,7 +188,8 @@ rate_inside <- function(record, rate) {
 #' @param level The probability with which the intervals of all differences hold together, at all looks (with
 #'   `at = "end"`, at this look).
 #' @param at `"any"`: the intervals hold at all looks together. `"end"`: the one analysis of a randomised
-#'   experiment at the planned number of people, by the test of [dpts_plan()], which has more power. It is
+#'   experiment at the planned number of people, by the test of [dpts_plan()], which has more power. With
+#'   strata arms are compared within them, and the differences weighed by people. It is
 #'   valid once, and only if what was released did not decide when to analyse; a message says so, and also
 #'   whether it is too early or too late for the number of people of [agent_plan()]. As in the plan, an arm
 #'   is declared better than its control if its `difference` is above 0 and `p` / 2 is below `error` over the
