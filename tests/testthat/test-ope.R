@@ -64,7 +64,10 @@ test_that("intervals are those of the help page, and never of width 0", {
 test_that("95% intervals hold the value where rewards are rare, by enumeration", {
   # A uniform log of k arms, the target always one of them: N events match, of which K have a reward.
   covers <- function(n, k, rate, estimator) {
-    each <- expand.grid(N = 1:n, K = 0:n)
+    some <- function(n, p) stats::qbinom(c(1e-13, 1 - 1e-13), n, p) # all but chances of 1e-13
+    N <- some(n, 1 / k)
+    K <- some(N[2], rate)
+    each <- expand.grid(N = max(1, N[1]):N[2], K = 0:K[2])
     each$chance <- dbinom(each$N, n, 1 / k) * dbinom(each$K, each$N, rate)
     each <- each[each$chance > 1e-12, ]
     p <- if (estimator == "ipw") k * each$K / n else each$K / each$N

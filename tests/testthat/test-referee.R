@@ -4,7 +4,7 @@ GAMES <- c(randomised = 150, accountants = 200, groups = 40, gaussian = 200, tra
            life = 30, verdict = 100, batches = 100, plan = 60,
            plan_claims = 30, ope_intervals = 12, replay_intervals = 12, summary_bands = 10, audits = 4, squares_tosses = 25,
            squares_means = 30, conclusions = 30, arms_that_come = 15, persons = 10, guards = 5,
-           false_alarms = 8)
+           false_alarms = 8, recommend = 6)
 
 compiler::enableJIT(3) # the models are loops in R; this file has a process of its own
 referee <- new.env(parent = globalenv())
