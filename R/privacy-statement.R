@@ -14,6 +14,10 @@
 #' (epsilon, delta)-DP, and at most Phi(mu / 2) under mu-GDP. Without privacy it may always be correct; if
 #' nothing is published it is correct with probability 1/2.
 #'
+#' A guarantee in epsilon is read in mu, too. Pure epsilon-DP implies mu-GDP with the same bound on the guess.
+#' (epsilon, delta)-DP implies no mu; what is named is the largest mu of Gaussian noise that keeps it. The two
+#' differ: (1, 1e-6)-DP allows 74 correct guesses in 100, and noise of 0.236-GDP, which keeps it, 55.
+#'
 #' @param x A policy, a guarantee or a budget, or a named list of them; an agent; or a result of [dpts_plan()]
 #'   or [dpts_replay()].
 #' @param horizon Number of rounds (people): a whole number. Needed if the guarantee depends on it.
@@ -322,11 +326,19 @@ words_promised <- function(guarantee, curve, delta, at) {
   sharper <- !is.null(mu) && !is.null(number) && epsilon < 0.999 * gdp_epsilon(mu, delta)
   both <- if (sharper) "; by a sharper accountant " else ": "
   several <- isTRUE(guarantee$size > 1)
-  paste0("Differential privacy, ", paste(c(said, number), collapse = both),
+  paste0("Differential privacy, ", paste(c(said, number), collapse = both), words_as_mu(guarantee, mu, plain),
          ". Suppose someone sees all of this and knows everything except one person's outcome",
          if (several) "s", if (guarantee$neighbours == "predicted") " and what was predicted",
          if (several) ", for which two possibilities are equally likely. " else
            ", of which two values are equally likely. ", guess_words(guess_chance(curve)), ".")
+}
+
+# The other reading of a guarantee in epsilon: the mu that it implies, or, where it has a delta and implies
+# none, the mu of Gaussian noise that keeps it
+words_as_mu <- function(guarantee, mu, plain) {
+  if (plain && isTRUE(is.finite(mu) && mu > 0)) return(sprintf("; this implies %s-GDP", format_up(mu, 3)))
+  if (guarantee$kind != "approx") return("")
+  sprintf("; noise of %s-GDP keeps it", number_text(signif_to(most_mu(guarantee), 3, "down")))
 }
 
 # ---- a guess --------------------------------------------------------------------------------

@@ -95,3 +95,17 @@ test_that("a register gets the fields of a statement as values", {
   expect_identical(person[c("unit", "rewards_per_person")], list(unit = "person", rewards_per_person = 4L))
   expect_error(privacy_statement(privacy_gdp(1), format = "xml"), "`format`", class = "dpts_error_input")
 })
+
+test_that("a guarantee in epsilon is read in mu, too", {
+  said <- function(x) privacy_statement(x)[["What is guaranteed"]]
+  # Phi(mu / 2) = e / (1 + e); of ten releases of epsilon 0.1, sqrt(10) times the mu of one; each rounded up
+  expect_equal(ceiling(100 * 2 * qnorm(plogis(1))) / 100, 1.24)
+  expect_match(said(privacy_pure(1)), "1-DP; this implies 1.24-GDP. ", fixed = TRUE)
+  expect_equal(ceiling(1000 * sqrt(10) * 2 * qnorm(plogis(0.1))) / 1000, 0.397)
+  expect_match(said(privacy_group(policy_dp_imed(0.1), 10, apart = TRUE)), "this implies 0.397-GDP", fixed = TRUE)
+  # The largest mu that keeps (1, 1e-6)-DP, rounded down
+  expect_true(gdp_delta(0.236, 1) <= 1e-6 && gdp_delta(0.237, 1) > 1e-6)
+  expect_match(said(privacy_approx(1, 1e-6)), "noise of 0.236-GDP keeps it", fixed = TRUE)
+  expect_equal(ceiling(100 * pnorm(0.236 / 2)), 55)
+  expect_no_match(said(privacy_gdp(0.2)), "implies|keeps")
+})
