@@ -29,11 +29,11 @@ typedef struct {
   int blind;     /* are its choice probabilities constant? */
   /* Of a verdict, and of a trial */
   const martingale_t *rule; /* NULL: nothing is judged */
-  design_t design; /* its arms: those of a stratum */
-  int parts;       /* what is judged: all people, 1, or each of so many strata by itself */
-  double correlation; /* of an arm's releases; 0: each has noise of its own */
-  double interval;    /* threshold of the intervals */
-  int control;        /* from 1, the arm that others are compared with; 0: none */
+  design_t design;          /* its arms: those of a stratum */
+  int parts;                /* what is judged: all people, 1, or each of so many strata by itself */
+  double correlation;       /* of an arm's releases; 0: each has noise of its own */
+  double interval;          /* threshold of the intervals */
+  int control;              /* from 1, the arm that others are compared with; 0: none */
 } survey_t;
 
 /* A matrix of results: a column for each run. Before the first round it is filled with 0 (integers) or

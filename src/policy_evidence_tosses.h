@@ -79,7 +79,7 @@ typedef struct {
 
 /* What one arm has in a block, and had before it */
 typedef struct {
-  release_t now; /* chance 0: it is not in the block */
+  release_t now;                             /* chance 0: it is not in the block */
   double n_before, sum_before, noise_before; /* the last is the variance of the noise in the sum */
 } tossed_t;
 

@@ -76,10 +76,8 @@ SEXP ffi_test_tosses(SEXP p, SEXP tossed, SEXP sum, SEXP squares, SEXP noise, SE
   const int n = Rf_nrows(p), records = Rf_ncols(sum), fixed = Rf_asLogical(permuted);
   const release_t row = {.noise = read_noise(noise), .weight = Rf_asReal(weight)};
   const int several = Rf_asInteger(strata);
-  stakes_t stakes = {.n = Rf_length(kappa),
-                     .coins = several > 1 ? FINE_BETS : BETS,
-                     .centre = 0.5,
-                     .strata = several};
+  stakes_t stakes = {
+      .n = Rf_length(kappa), .coins = several > 1 ? FINE_BETS : BETS, .centre = 0.5, .strata = several};
   for (int g = 0; g < stakes.n; g++) stakes.kappa[g] = REAL(kappa)[g];
   SEXP out = PROTECT(Rf_allocMatrix(REALSXP, stakes.n, records));
   for (int i = 0; i < records; i++) {
