@@ -14,7 +14,10 @@
 #' whole table, which begins with the real releases.
 #'
 #' The forecast is right on average if the means do not change from now on, and if before the experiment all
-#' means were about equally plausible. Where most ideas fail it is too hopeful while few people are in.
+#' means were about equally plausible. Where most ideas fail it is too hopeful while few people are in. It is
+#' also too hopeful where blocks begin to grow later, as the default blocks of [policy_randomised()] do. At
+#' 600 of 2,000 people, 46% of 271 forecasts near 50% came true with blocks of 200, and 38% of 227 with the
+#' default blocks (two arms, mu = 1).
 #'
 #' @section Futility:
 #' An experiment may stop early for futility: if the forecast by the largest number of people that you can
