@@ -132,11 +132,23 @@ overview <- function(agent) {
       # Whether an answer came is protected where deadlines decide.
       missing = if (agent$silent) NA else seen$sums[, 4],
       mean = estimates$mean, lower = estimates$lower, upper = estimates$upper),
+    strata = effects_shown(agent),
     measured = lapply(names(agent$terms$outcomes), function(name) {
       found <- estimates(agent, outcome = name)
       list(outcome = name, rewards = I(found$rewards), mean = I(found$mean), lower = I(found$lower),
            upper = I(found$upper), range = agent$terms$outcomes[[name]]$range)
     })))
+}
+
+# Effects of all people and of each stratum, for an agent with strata, as soon as there are any
+effects_shown <- function(agent) {
+  if (is.null(agent$terms$strata)) return(list())
+  rows <- lapply(list(NULL, "stratum"), function(by) {
+    found <- tryCatch(as.list(effects(agent, by = by)), dpts_error_input = function(e) NULL)
+    as.data.frame(c(list(stratum = found$stratum %||% rep(NA, length(found$arm))),
+                    found[c("arm", "control", "difference", "lower", "upper")]))
+  })
+  rbind(rows[[1]], rows[[2]])
 }
 
 # The evidence that verdicts rest on, for the arm that is nearest to one, against its strongest rival, at up

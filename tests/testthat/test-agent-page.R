@@ -263,3 +263,18 @@ test_that("the page draws the evidence that verdicts rest on", {
     expect_identical(any(proof$evidence >= proof$line), !is.na(verdict(agent)$arm))
   }
 })
+
+test_that("the page has the effects of all people and of each stratum", {
+  agent <- dpts_agent(policy_randomised(mu = 5, block = 20), c("a", "b"), use = "arrival",
+                      strata = c("north", "south"))
+  expect_identical(dpts:::overview(agent)$strata$difference, rep(NA_real_, 3)) # nobody has come
+  for (day in 1:10) {
+    choice <- agent_choose(agent, n = 40, stratum = rep(c("north", "south"), 20))
+    agent_reward(agent, choice$ticket, as.numeric(choice$arm == "b"))
+  }
+  shown <- dpts:::overview(agent)$strata
+  expect_identical(as.character(shown$stratum), c(NA, "north", "south"))
+  expect_equal(shown$lower, c(effects(agent)$lower, effects(agent, by = "stratum")$lower))
+  expect_equal(shown$difference, c(effects(agent)$difference, effects(agent, by = "stratum")$difference))
+  expect_identical(dpts:::overview(dpts_agent(policy_randomised(mu = 5), 2, use = "arrival"))$strata, list())
+})
