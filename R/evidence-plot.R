@@ -3,9 +3,9 @@
 #' Draw evidence and effects
 #'
 #' `autoplot()` draws how near an arm is to being declared best, or how far apart arms are. `evidence()`: for
-#' each arm the least of its evidence over its rivals, which must reach the dashed line for a verdict; with
-#' `against`, the evidence of each arm on both sides. `effects()`: the differences between arms with their
-#' intervals.
+#' each arm the least of its evidence over its rivals, which must reach the threshold, a wide grey line, for a
+#' verdict; with `against`, the evidence of each arm on both sides. `effects()`: the differences between arms
+#' with their intervals.
 #'
 #' @param object A result of [evidence()] or of [effects()][effects.dpts_simulation].
 #' @param ... Must be empty.
@@ -45,13 +45,13 @@ autoplot.dpts_evidence <- function(object, ...) {
     "Evidence to be the best arm"
   ggplot2::ggplot(data, ggplot2::aes(.data$t, .data$shown, colour = .data$arm, linetype = .data$arm,
                                      group = interaction(.data$arm, .data$each))) +
-    ggplot2::geom_hline(ggplot2::aes(yintercept = .data$line), linetype = "dashed") +
+    ggplot2::geom_hline(ggplot2::aes(yintercept = .data$line), colour = "grey75", linewidth = 1.8) +
     ggplot2::geom_step(linewidth = if (length(runs) > 3) 0.3 else 0.7) +
     scales_by(levels, title = ggplot2::waiver())[c("colour", "linetype")] +
     ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = 4) +
     panels_by(data, panels) +
     plot_words(x = "People", y = what, colour = "Arm", linetype = "Arm",
-                  caption = paste0("Dashed: the threshold. Natural logarithms; below 0 drawn at ",
+                  caption = paste0("Wide and grey: the threshold. Natural logarithms; below 0 drawn at ",
                                    "0.", if (length(runs) > 1) " Each line is one run."),
                   alt = sprintf("%s, against people; at the end %s; the line is at %s.", what,
                                 paste(utils::head(paste(last$arm, shorts(signif(last$evidence, 3))), 12),
