@@ -21,6 +21,7 @@ test_that("a live agent rounds a reward up to the grid, and then its square", {
     agent <- dpts_agent(policy_randomised(mu = 1e8, outcome = "continuous", block = 5), 2, use = "arrival")
     agent_reward(agent, agent_choose(agent, 5)$ticket, reward)
     table <- dpts_releases(agent)
+    table <- table[table$n > 0, ] # all five may have got one arm
     # The noise has standard deviations of 1e-8 and 0.5e-8, and is rounded to the grid squared.
     expect_equal(table$sum / table$n, rep(up(reward), nrow(table)), tolerance = 3e-7)
     expect_lt(max(abs(table$squares - table$n * up((up(reward) - 0.5)^2))), 2e-7)
