@@ -193,8 +193,9 @@ rate_inside <- function(record, rate) {
 #'   valid once, and only if what was released did not decide when to analyse; a message says so, and also
 #'   whether it is too early or too late for the number of people of [agent_plan()]. As in the plan, an arm
 #'   is declared better than its control if its `difference` is above 0 and `p` / 2 is below `error` over the
-#'   number of claims. Intervals and `p` are approximations by the normal distribution, or its sum with
-#'   Laplace noise, for rewards that do not depend on earlier assignments; see [dpts_plan()], Claims.
+#'   number of claims. With a `margin` it is declared not worse if `p` itself is below that. Intervals and `p`
+#'   are approximations by the normal distribution, or its sum with Laplace noise, for rewards that do not
+#'   depend on earlier assignments; see [dpts_plan()], Claims.
 #' @param looks,spending,people With `at = "end"`, the looks of a board before the end: shares of the planned
 #'   number of `people`, and how the error is spent, as in [dpts_plan()]. `NULL`: those of [agent_plan()], if
 #'   there is a plan. See Looks of a board.
