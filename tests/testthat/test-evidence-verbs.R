@@ -479,3 +479,13 @@ test_that("what cannot be had is refused by name", {
   bad(effects(sim, level = 1), "`level`")
   bad(evidence(sim, kind = "p"), "`kind`")
 })
+
+test_that("against a rate each arm has two claims, and all of them share the error", {
+  for (k in 2:3) {
+    sim <- history_of(policy_randomised(block = 100), means = c(0.5, 0.65, 0.4)[seq_len(k)])
+    for (kind in c("tosses", "means")) {
+      e <- suppressMessages(evidence(sim, kind, against = 0.5, error = 0.04))
+      expect_equal(unique(e$line), log(2 * k / 0.04))
+    }
+  }
+})

@@ -1,0 +1,31 @@
+# What people answer in a plan, beside rewards that come in full (R/plan-answers.R).
+
+test_that("looks are summed up over runs: who was paused, who stopped, and what was claimed by those that did not", {
+  looks <- rbind(c(NaN, 100, NaN, NaN), c(NaN, NaN, NaN, 300), c(NaN, 200, NaN, 400)) # arms 1 and 2, and the stop
+  cell <- dpts:::looks_cell(looks, 1000, harmful = c(TRUE, FALSE), claimed = c(TRUE, TRUE, FALSE, FALSE))
+  expect_equal(cell$paused, 1 / 4)
+  expect_equal(cell$false_alarms, 1 / 4)
+  expect_equal(cell$stopped, 2 / 4)
+  expect_equal(cell$mean_people, (1000 + 200 + 1000 + 400) / 4)
+  expect_equal(cell$power_stopped, 1 / 4)
+  expect_equal(cell$paused_share, c(1, 1) / 4)
+  expect_equal(cell$paused_at, c(100, 300))
+})
+
+test_that("a guard is in the units of its outcome, whatever their range", {
+  harm <- agent_outcome(mu = 1, range = c(0, 10), guard = 0.5, missing = 0)
+  rates <- cbind(harm = c(0.2, 0.24, 0.26)) # in parts of the range: 2, 2.4 and 2.6
+  expect_identical(dpts:::harmful_arms(rates, list(harm = harm), 1), c(FALSE, FALSE, TRUE))
+})
+
+test_that("each outcome of a plan has its own noise", {
+  # The guard of the second would often be wrong, were the noise of its sums that of the first.
+  plan <- function(rates) {
+    dpts_plan(policy_randomised(mu = 1, block = 200, control = 1), arms_bernoulli(c(0.5, 0.5)), people = 1000,
+              outcomes = list(loud = agent_outcome(mu = 0.01, missing = 0),
+                              quiet = agent_outcome(mu = 10, guard = 0.1, missing = 0)),
+              rates = list(loud = c(0.1, 0.1), quiet = rates), runs = 20, seed = 1)
+  }
+  expect_identical(plan(c(0.5, 0.5))$false_alarms, 0)
+  expect_identical(plan(c(0.1, 0.9))$paused, 1)
+})
