@@ -110,7 +110,8 @@ overview <- function(agent) {
   estimates <- agent_estimates(agent)
   resolved <- arms$pulls - arms$outstanding
   counted <- ifelse(is.na(estimates$rewards), resolved, pmin(estimates$rewards, resolved))
-  verdict <- tryCatch(as.list(verdict(agent)), dpts_error_input = function(e) NULL)
+  table <- tryCatch(dpts_releases(agent), dpts_error_input = function(e) NULL)
+  verdict <- shown_of(table, function(table) as.list(verdict(table)))
   epsilon <- dpts_privacy(agent, delta = 1e-6)
   smallest <- function(unit, column) {
     x <- epsilon[[column]][epsilon$unit == unit]
@@ -122,7 +123,7 @@ overview <- function(agent) {
     now = time(now), since = time(seen$began),
     leads = leads(estimates), own = identical(agent_guarantee(agent$terms$policy)$neighbours, "joint"),
     verdict = if (!is.null(verdict)) list(arm = as.character(verdict$arm), missing = verdict$missing),
-    proof = proof_in_time(agent),
+    proof = shown_of(table, proof_in_time),
     balance = sample_ratio(seen$sums, arms$pulls, agent$offered),
     epsilon = data.frame(unit = units, spent = vapply(units, smallest, 0, "spent"),
                          epsilon = vapply(units, smallest, 0, "epsilon"), row.names = NULL),
@@ -132,7 +133,7 @@ overview <- function(agent) {
       # Whether an answer came is protected where deadlines decide.
       missing = if (agent$silent) NA else seen$sums[, 4],
       mean = estimates$mean, lower = estimates$lower, upper = estimates$upper),
-    strata = effects_shown(agent),
+    strata = if (is.null(agent$terms$strata)) list() else effects_shown(table),
     measured = lapply(names(agent$terms$outcomes), function(name) {
       found <- estimates(agent, outcome = name)
       list(outcome = name, rewards = I(found$rewards), mean = I(found$mean), lower = I(found$lower),
@@ -140,11 +141,15 @@ overview <- function(agent) {
     })))
 }
 
-# Effects of all people and of each stratum, for an agent with strata, as soon as there are any
-effects_shown <- function(agent) {
-  if (is.null(agent$terms$strata)) return(list())
+# What is concluded from a release table, NULL if nothing can be
+shown_of <- function(table, conclude) {
+  if (!is.null(table)) tryCatch(conclude(table), dpts_error_input = function(e) NULL)
+}
+
+# Effects of all people and of each stratum
+effects_shown <- function(table) {
   rows <- lapply(list(NULL, "stratum"), function(by) {
-    found <- tryCatch(as.list(effects(agent, by = by)), dpts_error_input = function(e) NULL)
+    found <- shown_of(table, function(table) as.list(effects(table, by = by)))
     as.data.frame(c(list(stratum = found$stratum %||% rep(NA, length(found$arm))),
                     found[c("arm", "control", "difference", "lower", "upper")]))
   })
@@ -153,11 +158,8 @@ effects_shown <- function(agent) {
 
 # The evidence that verdicts rest on, for the arm that is nearest to one, against its strongest rival, at up
 # to 200 of its releases
-proof_in_time <- function(agent) {
-  policy <- agent$terms$policy
-  if (!is.null(no_evidence(policy))) return(NULL)
-  kind <- evidence_kind(release_design(policy, length(agent$terms$arms)))
-  e <- tryCatch(evidence(agent, kind), dpts_error_input = function(e) NULL)
+proof_in_time <- function(table) {
+  e <- evidence(table, evidence_kind(release_records(table)$records[[1]]))
   k <- length(unique(e$arm))
   if (k < 2) return(NULL)
   least <- apply(array(e$evidence, c(k - 1, k, nrow(e) / (k * (k - 1)))), 2:3, min)
