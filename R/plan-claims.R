@@ -32,6 +32,31 @@ plan_intervals <- function(lower, upper, truth, control, margin) {
        equivalent = mean(colSums(lower <= -margin | upper >= margin) == 0), width = mean(upper - lower))
 }
 
+# ---- at the end ------------------------------------------------------------------------------------------
+
+# Each returns list(claimed, lower, upper): which arms are claimed in each run, and bounds of each pair's
+# difference.
+
+# By evidence. `lower`: bounds of each pair
+evidence_end <- function(proved, lower) {
+  k <- nrow(proved)
+  turned <- as.vector(t(matrix(seq_len(k^2), k)))
+  list(claimed = proved, lower = lower, upper = -lower[turned, , drop = FALSE])
+}
+
+# By the test. `seen`: a function that gives the i-th of its matrices of pairs, as in
+# src/play_observer_trial.c, in units of `gap`
+test_end <- function(seen, ask, gap, control) {
+  line <- function(p) noisy_quantile(1 - p, seen(5), seen(6))
+  estimate <- seen(2) / gap
+  se <- seen(3) / gap
+  # A margin moves the sum by at least as much as Z, by Hölder's inequality.
+  z <- pmin(estimate / se, seen(4)) + ask$margin / se
+  half <- line(ask$error / (2 * ask$intervals)) * se
+  list(claimed = beats(z - line(ask$error / ask$claims), 0, control), lower = estimate - half,
+       upper = estimate + half)
+}
+
 # ---- looks of a board -----------------------------------------------------------------------------------
 
 # Designs whose test can be made at several looks
@@ -54,8 +79,7 @@ check_looked_at <- function(designs, outcomes, futility, again, by) {
 
 # What the looks of runs come to, and the end. `seen`: of src/play_observer_trial.c; `first`: its rows before
 # those of the test at the end
-# Returns list(claimed, lower, upper, stopped, mean_people): claims and bounds of the analysis at which each
-#   run ends, in units of `gap`
+# Returns as the functions above, of the analysis at which each run ends; and `stopped`, `mean_people`
 looks_end <- function(seen, first, problem, job, gap, control) {
   k <- n_arms(problem$arms) / strata_in(problem$arms)
   runs <- ncol(seen)

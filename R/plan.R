@@ -459,7 +459,6 @@ plan_cell <- function(joined, policy, problem, job, part = 1) {
   before <- 4 + 2 * all + (part - 1) * (k + 6 * k^2)
   own <- if (job$ask$by_stratum) (part - 1) * k + seq_len(k) else seq_len(all)
   by_law <- function(i) seen[before + k + (i - 1) * k^2 + seq_len(k^2), , drop = FALSE]
-  by_pair <- function(i) by_law(i) / gap_of_sums(policy)
   pulls <- seen[4 + own, , drop = FALSE]
   each <- true_means(problem$arms, problem$horizon, job$seed, job$runs)[own, , drop = FALSE]
   n <- colSums(pulls)
@@ -472,44 +471,27 @@ plan_cell <- function(joined, policy, problem, job, part = 1) {
   aimed <- best
   # With a margin the control may be the best arm, and another one is to be shown to be no worse.
   if (margin > 0 && !is.null(control)) aimed <- max.col(t(replace(truth, row(truth) == control, -1)), "first")
-  means <- seen[4 + all + own, , drop = FALSE]
-  estimate <- by_pair(2)
-  se <- by_pair(3)
-  tossed <- any(is.finite(estimate))
+  tossed <- any(is.finite(by_law(2)))
   concludes <- is.null(no_evidence(policy))
   proved_at <- seen[before + seq_len(k), , drop = FALSE]
   proved <- is.finite(proved_at)
-  if (tossed) {
-    line <- function(p) noisy_quantile(1 - p, by_law(5), by_law(6))
-    # A margin moves the sum by at least as much as Z, by Hölder's inequality.
-    z <- pmin(estimate / se, by_law(4)) + margin / se
-    claimed <- beats(z - line(job$ask$error / job$ask$claims), 0, control)
-    half <- line(job$ask$error / (2 * job$ask$intervals)) * se
-    score <- over_rivals(by_law(4), NULL)
-    hits <- plan_intervals(estimate - half, estimate + half, gaps, control, margin)
-    board <- if (!is.null(job$spending)) {
-      looks_end(seen, before + k + k^2, problem, job, gap_of_sums(policy), control)
-    }
-    if (!is.null(board)) {
-      claimed <- board$claimed
-      hits <- plan_intervals(board$lower, board$upper, gaps, control, margin)
-    }
-  } else {
-    claimed <- proved
-    # What is private and says nothing of means shows which arm it prefers.
-    open <- promises_nothing(policy$guarantee) || concludes || is_true_of(policy, "reports")
-    score <- if (open) means else pulls
-    lower <- by_pair(1)
-    turned <- as.vector(t(matrix(seq_len(k^2), k)))
-    hits <- plan_intervals(lower, -lower[turned, , drop = FALSE], gaps, control, margin)
-  }
+  gap <- gap_of_sums(policy)
+  found <- if (!tossed) evidence_end(proved, by_law(1) / gap) else
+    if (is.null(job$spending)) test_end(by_law, job$ask, gap, control) else
+      looks_end(seen, before + k + k^2, problem, job, gap, control)
+  claimed <- found$claimed
+  hits <- plan_intervals(found$lower, found$upper, gaps, control, margin)
+  # What is private and says nothing of means shows which arm it prefers.
+  open <- promises_nothing(policy$guarantee) || concludes || is_true_of(policy, "reports")
+  score <- if (tossed) over_rivals(by_law(4), NULL) else
+    if (open) seen[4 + all + own, , drop = FALSE] else pulls
   score[is.na(score)] <- -Inf
   named <- ifelse(seen[3, ] > 0, seen[3, ], max.col(t(score), "first"))
   runs <- seq_along(best)
   provable <- better[cbind(aimed, runs)]
   can <- function(x) if (tossed || concludes) x else NA_real_ * x
   earned <- if (is_changing(problem$arms)) seen[1, ] else colSums(pulls * each)
-  looked <- if (!is.null(job$spending)) board[PLAN_LOOKS$looks] else if (!is.null(joined$looks)) {
+  looked <- if (!is.null(job$spending)) found[PLAN_LOOKS$looks] else if (!is.null(joined$looks)) {
     harmful <- harmful_arms(matrix(problem$answers$rate, k, dimnames = list(NULL, names(problem$outcomes))),
                             problem$outcomes, policy$params$control)
     looks_cell(joined$looks, problem$horizon, harmful, claimed[cbind(aimed, runs)])
