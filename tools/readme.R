@@ -30,7 +30,8 @@ shown <- trimws(shown, "right")
 
 # ---- the picture: regret at equal privacy, and evidence against its line -------------------
 mu <- 1
-epsilon <- log(pnorm(mu / 2) / pnorm(-mu / 2)) # the largest pure epsilon that implies mu-GDP
+pure_of <- function(mu) log(pnorm(mu / 2) / pnorm(-mu / 2)) # the largest pure epsilon that implies mu-GDP
+epsilon <- pure_of(mu)
 equal <- dpts_simulate(arms, list(
   "Gaussian IMED (dpts)" = policy_gaussian_imed(mu), "DP-IMED, 2025" = policy_dp_imed(epsilon),
   "DP-KLUCB, 2025" = policy_dp_klucb(epsilon), "AdaC-UCB, 2023" = policy_adac_ucb(mu),
@@ -44,14 +45,14 @@ ggsave("man/figures/README-first.png", left, width = 3.9, height = 3.2, dpi = 15
 ggsave("man/figures/README-second.png", right, width = 3.9, height = 3.2, dpi = 150, bg = "white")
 
 # ---- which policy, which guarantee, what regret ------------------------------------------
-# One guarantee for all, of mu-GDP. A pure epsilon is as strong if epsilon = log(pnorm(mu / 2) / pnorm(-mu / 2)); where a
-# proof speaks of one delta, it is what mu-GDP says at delta = 1 / T.
+# One guarantee for all, of mu-GDP, or the pure epsilon that is as strong; where a proof speaks of one delta, it is what
+# mu-GDP says at delta = 1 / T.
 delta <- 1 / horizon
 row <- function(policy, guarantee, source) {
   list(policy = policy, guarantee = guarantee, source = source)
 }
 rows_at <- function(mu) {
-  epsilon <- log(pnorm(mu / 2) / pnorm(-mu / 2))
+  epsilon <- pure_of(mu)
   approx <- gdp_epsilon(mu, delta)
   tuning <- dpts_tune(privacy_approx(approx, delta), arms, horizon,
                       prepulls = c(499, 599, 699, 799, 999, 1499, 1999, 2499),

@@ -1,8 +1,9 @@
 # Storms that a seed repeats: `Rscript tools/storm.R`, with SEED, LIVES and STEPS in the environment. Two handles
 # on one store live through choices, persons who come again, late and repeated reports, a clock that jumps, arms that
 # come and go, changes of the other handle between a call's look and its commit, and processes that die before or
-# after a change is written; a model that was written from the help pages says what must be true after each step. The seams: the option dpts.clock for time, commit() of a store for disk and
-# process. PLANT=name breaks the agent on purpose, and the storm must find it. Real kills are in tools/torture.R.
+# after a change is written; a model that was written from the help pages says what must be true after each step. The
+# seams: the option dpts.clock for time, commit() of a store for disk and process. PLANT=name breaks the agent on
+# purpose, and the storm must find it. Real kills are in tools/torture.R.
 
 suppressMessages(library(dpts))
 seed <- as.integer(Sys.getenv("SEED", "1"))
@@ -89,18 +90,23 @@ storm <- function(life) {
   paused <- integer()
   k <- 2
   deaths <- 0
-  visits <- integer() # of each person, named
+  visits <- last <- integer() # of each person, named: how many, and the arm of the last
   released <- NULL
 
-  # What choices have added; those of a person beyond the second are no rounds, and have the person's last arm
+  # What choices have added; those of a person beyond the second are no rounds, and have the person's last arm if
+  # it is there
   add_choices <- function(x, persons, at) {
     for (j in seq_along(x$ticket)) {
       who <- persons[j]
       if (capped && isTRUE(visits[who] == 2)) {
         check(is.na(x$t[j]), "a third visit of a person is no round")
+        check(last[who] %in% paused || as.integer(x$arm[j]) == last[who], "a third visit has the arm of the last")
         next
       }
-      if (capped) visits[who] <<- sum(visits[who], 1, na.rm = TRUE)
+      if (capped) {
+        visits[who] <<- sum(visits[who], 1, na.rm = TRUE)
+        last[who] <<- as.integer(x$arm[j])
+      }
       check(identical(x$t[j], nrow(model) + 1), "rounds are numbered without a gap")
       check(!as.integer(x$arm[j]) %in% paused, "a paused arm is chosen by nobody")
       check(!x$ticket[j] %in% model$ticket, "each choice is a ticket of its own")
