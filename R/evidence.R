@@ -479,7 +479,7 @@ effects_missing <- function(object, control, level, margin, looks, people, answe
     abort_input("answered", "`answered` must be NULL with predictions: sums are then of residuals.")
   }
   range <- c(reward$low[1], reward$high[1])
-  counted <- if (is.null(missing) && is.list(object[["terms"]])) object[["terms"]]$missing else
+  counted <- if (is.null(missing) && inherits(object, "dpts_agent")) object$terms$missing else
     in_units(check_number(missing %||% range[1], range[1], range[2], arg = "missing"), range)
   arms <- levels(reward$arm) %||% sort(unique(reward$arm))
   k <- length(arms)

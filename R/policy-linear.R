@@ -356,7 +356,8 @@ check_fit <- function(policies, k, context, where, strata = 1) {
 }
 
 # After how many rounds a policy first releases sums or, with public contexts, after how many rewards of an
-# arm. 0: at once, or there are no batches. d: how many numbers a context has
+# arm, by the rule of release_rule() in src/policy_linear_release.c. 0: at once, or there are no batches.
+# d: how many numbers a context has
 first_batch <- function(policy, d) {
   policy <- core(policy)
   p <- policy$params

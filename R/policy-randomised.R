@@ -204,8 +204,7 @@ check_blocks <- function(block, noise) {
 # not so few that their noise costs more than waiting does. A verdict that takes n people without noise takes
 # about n (1 + 8 s^2 / (b v)) + strata b / 2 with noise of sd s in blocks of b people, and v the variance of a
 # person's score. That is least for a b that grows as s / sqrt(strata). Of the factors 70, 100 and 140, 100
-# was
-# best or as good for 2, 5 and 20 strata and mu = 1, 0.5 and 0.2, in the problem of bench/strata.R.
+# was best or as good for 2, 5 and 20 strata and mu = 1, 0.5 and 0.2, in the problem of bench/strata.R.
 params_in_strata <- function(params, strata) {
   if (is.null(params$growth) || is.null(params$size_2)) return(params)
   noise <- params$size_2 / 200

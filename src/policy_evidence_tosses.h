@@ -63,7 +63,7 @@ enum { BETS = 5, FINE_BETS = 2 * BETS - 1, ALL_BETS = FINE_BETS + BETS };
    capital. */
 typedef struct {
   int n, coins;
-  double linear; /* the part of the capital on the first BETS */
+  double linear; /* the part of the capital on these */
   double centre; /* of the first block */
   int strata;    /* of people */
   double kappa[ALL_BETS];
