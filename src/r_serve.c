@@ -4,8 +4,8 @@
 #include "serve.h"
 
 static serve_t *serve_of(SEXP pointer) {
-  serve_t *serve = R_ExternalPtrAddr(pointer);
-  if (!serve) Rf_error("the server was closed");
+  serve_t *serve = TYPEOF(pointer) == EXTPTRSXP ? R_ExternalPtrAddr(pointer) : NULL;
+  if (!serve) Rf_error("the server was closed, or was never open");
   return serve;
 }
 

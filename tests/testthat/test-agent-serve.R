@@ -7,6 +7,17 @@ TOKENS <- list(choose = "choose-0123456789", report = "report-0123456789", read 
 
 write_tokens <- function(tokens, file) writeLines(paste(names(tokens), unlist(tokens)), file)
 
+# A port that nobody listens at, below those that systems lend to clients
+free_port <- function() {
+  for (port in 20000 + (Sys.getpid() + 97 * 1:100) %% 12000) {
+    socket <- tryCatch(serverSocket(port), error = function(e) NULL)
+    if (is.null(socket)) next
+    close(socket)
+    return(port)
+  }
+  stop("no port is free")
+}
+
 service <- local({
   running <- NULL
   function(env = parent.frame()) {
@@ -25,7 +36,7 @@ service <- local({
       }
       agent_close(agent)
     }
-    port <- 20000 + Sys.getpid() %% 20000
+    port <- free_port()
     write_tokens(TOKENS, file.path(folder, "tokens"))
     written <- file.path(folder, "written")
     # By the script for operators, which reads the environment; before, more than a pipe holds is said
@@ -251,9 +262,11 @@ head = connect(); head.sendall(request(method="HEAD", path="/health")); print(he
 test_that("who sends a byte now and then, or without end, or takes no answer, is hung up on; all that is held has one limit", {
   skip_on_os("windows")
   skip_if(!nzchar(Sys.which("python3")), "no python3")
-  port <- 40000 + Sys.getpid() %% 20000
+  port <- free_port()
   server <- .Call(dpts:::C_serve_open, "127.0.0.1", port, 3, 4e6) # 3 seconds, which a loaded machine needs for the first 30 bodies; 4 MB
   withr::defer(.Call(dpts:::C_serve_close, server))
+  # A port that is taken gives the reason as text, and that is no server.
+  expect_error(.Call(dpts:::C_serve_next, .Call(dpts:::C_serve_open, "127.0.0.1", port, 3, 4e6), 20L), "never open")
   script <- withr::local_tempfile(fileext = ".py")
   writeLines(sprintf('
 import socket, time

@@ -176,6 +176,8 @@ test_that("a checkpoint grows: more runs, other policies", {
 test_that("a checkpoint is not rewritten for every chunk, and an error loses none", {
   path <- withr::local_tempfile(fileext = ".rds")
   size <- NULL
+  now <- 0 # a clock that each look moves by a second: no other process makes a writing long
+  local_function("seconds_now", function(old) function() now <<- now + 1)
   play <- function(job, chunk, tick) {
     size <<- c(size, file.size(path))
     if (chunk$run == 16) stop("full stop")
