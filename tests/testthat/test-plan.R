@@ -560,12 +560,12 @@ test_that("power for non-inferiority and equivalence is that of the closed form"
 
 test_that("futility, guards, dropout and looks are the same by threads and workers, with delays, and from a checkpoint", {
   arms <- two(0.5, 0.6)
-  guarded <- function(..., runs = 8) {
+  guarded <- function(..., runs = 4) {
     dpts_plan(policy_randomised(mu = 1, block = 60, control = 1), arms, 600, control = 1, seed = 4, delay = 0:80, batch = 10,
               outcomes = list(harm = agent_outcome(mu = 1, guard = 0.05, missing = 1)), rates = list(harm = c(0.1, 0.5)),
               correlation = -0.2, dropout = c(0, 0.2), futility = 0.3, runs = runs, ...)
   }
-  looked <- function(..., runs = 8) {
+  looked <- function(..., runs = 4) {
     dpts_plan(policy_randomised(mu = 1, block = 60), arms, 600, control = 1, seed = 4, delay = 0:80, looks = c(0.3, 0.6),
               runs = runs, ...)
   }
@@ -575,7 +575,7 @@ test_that("futility, guards, dropout and looks are the same by threads and worke
     # Resumed with more runs: what was kept and what is new are as in one go.
     file <- tempfile()
     withr::defer(unlink(file))
-    plan(checkpoint = file, runs = 3)
+    plan(checkpoint = file, runs = 2)
     expect_equal(plan(checkpoint = file), one)
     skip_if_not_installed("future.apply")
     old <- future::plan("multicore", workers = 2)

@@ -1,10 +1,10 @@
 # The models of tests/referee play the package for about a minute; `make referee MINUTES=30 SEED=1` plays longer. Here
 # each has a fixed number of games, so that every machine plays the same.
-GAMES <- c(randomised = 150, accountants = 200, groups = 40, gaussian = 200, transcripts = 60, tosses = 12, means = 6,
-           life = 30, verdict = 100, batches = 100, plan = 60,
-           plan_claims = 30, ope_intervals = 12, replay_intervals = 12, summary_bands = 10, audits = 4, squares_tosses = 25,
-           squares_means = 30, conclusions = 30, arms_that_come = 15, persons = 10, guards = 5,
-           false_alarms = 8, recommend = 6)
+GAMES <- c(randomised = 60, accountants = 100, groups = 40, gaussian = 200, transcripts = 60, tosses = 6, means = 6,
+           life = 12, verdict = 100, batches = 50, plan = 60,
+           plan_claims = 15, ope_intervals = 12, replay_intervals = 12, summary_bands = 5, audits = 4, squares_tosses = 10,
+           squares_means = 30, conclusions = 15, arms_that_come = 8, persons = 5, guards = 3,
+           false_alarms = 8, recommend = 3)
 
 compiler::enableJIT(3) # the models are loops in R; this file has a process of its own
 referee <- new.env(parent = globalenv())
