@@ -16,7 +16,7 @@ double list_number(SEXP list, const char *name) {
 }
 
 void *handle_of(SEXP handle) {
-  void *address = R_ExternalPtrAddr(handle);
+  void *address = TYPEOF(handle) == EXTPTRSXP ? R_ExternalPtrAddr(handle) : NULL;
   if (!address) Rf_error("the handle is from another R session");
   return address;
 }

@@ -10,6 +10,7 @@ static serve_t *serve_of(SEXP pointer) {
 }
 
 SEXP ffi_serve_close(SEXP pointer) {
+  if (TYPEOF(pointer) != EXTPTRSXP) return R_NilValue; /* none was opened */
   serve_close(R_ExternalPtrAddr(pointer));
   R_ClearExternalPtr(pointer);
   return R_NilValue;
