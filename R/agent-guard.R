@@ -25,8 +25,8 @@ to_pause <- function(record, outcome, control, active) {
   if (length(worse) < length(active)) worse else integer()
 }
 
-# The arms that are proved to be worse than the control by the releases of an outcome so far. `record`: of the
-# outcome; `control`: its number
+# The arms that are proved to be worse than the control by the releases of an outcome so far: after any of the
+# blocks that were released last, since several may be at once. `record`: of the outcome; `control`: its number
 proved_worse <- function(record, outcome, control) {
   control <- match(control, record$arms)
   if (is.na(control)) return(integer()) # it was retired
@@ -37,5 +37,6 @@ proved_worse <- function(record, outcome, control) {
   sides <- if (outcome$worse == "more") pairs[c("arm", "rival")] else pairs[c("rival", "arm")]
   at <- which(sides[[2]] == control)
   arm <- sides[[1]][at]
-  record$arms[arm[found$pair[n, pairs$column[at]] >= -log(outcome$error * record$share[arm])]]
+  now <- found$pair[found$t == found$t[n], pairs$column[at], drop = FALSE]
+  record$arms[arm[apply(now, 2, max) >= -log(outcome$error * record$share[arm])]]
 }

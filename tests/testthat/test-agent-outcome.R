@@ -275,6 +275,21 @@ test_that("a guard is the formula of its page, and pauses", {
   expect_identical(as.character(api_status(agent)$outcomes[[1]]$worse), "c")
 })
 
+test_that("of several blocks that are released at once each is judged by a guard", {
+  # b does harm in the first block, and the control in the second, after which nothing is proved.
+  rows <- data.frame(arm = c("a", "b"), n = c(300, 300), chance = 0.5, block = c(1, 1, 2, 2), t = 1200, scale = 1,
+                     sum = c(30, 240, 270, 30))
+  harm <- agent_outcome(mu = 1, missing = 1, guard = 0.1)
+  worse <- function(rows) {
+    proved_worse(release_records(as_releases(rows, "gaussian"))$records[[1]], harm, 1)
+  }
+  expect_identical(guard_evidence("b", "a", rows[1:2, ], 0.1) > log(1 / 0.05), TRUE)
+  expect_identical(guard_evidence("b", "a", rows, 0.1) > log(1 / 0.05), FALSE)
+  expect_identical(worse(rows), 2L)
+  # Released one after the other, the first was judged when it came.
+  expect_length(worse(transform(rows, t = c(600, 600, 1200, 1200))), 0)
+})
+
 test_that("a pause ends the open block, whose people stay in it", {
   skip_if_not_installed("RSQLite")
   turn <- test_clock()
