@@ -56,13 +56,14 @@ worst_candidates <- function(pairs, found) {
 }
 
 # Epsilon at each delta of a path's cost: the same statements as the accountants make of guarantees. `apart`:
-# also the composition of all releases that moved, as kind_apart has it
+# also the composition of all releases that moved, as kind_apart has it. A single release counts, too: a
+# Laplace sum that j rewards of a person move costs less, at a delta above 0, than a guarantee of j epsilon.
 path_epsilon <- function(cost, delta, apart = FALSE) {
   epsilon <- coupling_epsilon(cost, delta)
   if (cost$mu > 0) return(epsilon)
   epsilon <- pmin(epsilon, pure_curve(sum(cost$epsilon), delta))
   each <- cost$each
-  if (!apart || length(each) < 2) return(epsilon)
+  if (!apart || length(each) == 0) return(epsilon)
   pair <- if (cost$laplace) pair_laplace else function(epsilon) pair_point(epsilon, 0)
   whole <- if (all(each == each[1])) pair_power(pair(each[1]), length(each)) else
     pair_compose(lapply(each, pair))

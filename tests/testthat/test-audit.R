@@ -388,6 +388,14 @@ test_that("all rewards of a person, in releases of their own, cost mu sqrt(m), o
   group <- person_audit(policy_gaussian_imed(0.7, first = 8, correlation = 0), visits = c(4, 1), most = NULL)
   expect_equal(group$lower, c(Inf, gdp_epsilon(2.8, 1e-3)), tolerance = 1e-9)
   expect_true(all(group$holds))
+  # So are Laplace sums: three rewards of a person in one of them are a Laplace shift of 1.8, with the delta
+  # 1 - e^((epsilon - 1.8) / 2), less than the group of three, f(f(f)) for the curve f of 0.6-DP.
+  group <- person_audit(policy_dp_se(0.6), 80, c(3, 10), 3)
+  truth <- 1.8 + 2 * log1p(-1e-3)
+  expect_equal(group$lower[1], 1.8)
+  expect_true(group$lower[2] >= truth && group$lower[2] < truth + 1e-4) # losses are rounded up to a grid
+  expect_equal(group$claimed, c(1.8, log(exp(1.8) - 1e-3 * exp(1.2) * (1 + exp(0.6)))), tolerance = 1e-9)
+  expect_true(all(group$holds))
   # Together they never cost more than is claimed, late rewards and ties included.
   for (policy in list(policy_lazy_ucb(1), policy_dp_ts(1), policy_randomised(epsilon = 1, block = 5, outcome = "continuous"))) {
     expect_true(all(person_audit(policy, visits = 4)$holds))
