@@ -21,7 +21,7 @@
 #' The statistic: a batch of L rewards with the noisy sum y multiplies the evidence that an arm's mean is
 #' above theta by e^(l y) / (1 - theta + theta e^l)^L / E e^(l noise), for tilts l that are fixed before the
 #' batch. W_ab is the minimum over theta of the evidence that the mean of a is above theta and the mean of b
-#' is below it.
+#' is below it. [evidence_means] has the tilts and all other numbers, so that you can recompute it.
 #'
 #' If the noise is correlated (`correlation` of [policy_gaussian_imed()]), a tenth of `error` is spent on a
 #' bound on the noise of the last release (a fifth for intervals), because later releases take back a part of
