@@ -142,12 +142,13 @@ evidence <- function(x, kind = c("means", "tosses"), ..., against = NULL, error 
                              rate = if (known) rate_inside(record, against) else NA_real_)
     w <- found$pair[, of$column, drop = FALSE]
     n <- nrow(w)
+    highest <- vapply(seq_along(of$arm), function(i) cummax(w[, i]), numeric(n))
     late <- to$risk * if (known) 1 else 2 # of each arm's noise
     c(list(t = rep(found$t, each = ncol(w)), arm = rep(of$arm, n)),
       if (known) list(against = rep(against, length(w)), side = rep(of$side, n)) else
         list(rival = rep(of$rival, n)),
       list(evidence = as.vector(t(w)), line = rep(threshold[of$arm], n),
-           p = pmin(as.vector(t(late + exp(-matrix(apply(w, 2, cummax), n)))), 1)))
+           p = pmin(late + exp(-as.vector(t(matrix(highest, n)))), 1)))
   }, "dpts_evidence", kinds, outcome = outcome)
 }
 
@@ -745,13 +746,14 @@ released_whole <- function(record, by_block, looks = Inf) {
   table <- record$releases
   cut <- table[, "whole"] == 0
   if (by_block) cut <- table[, "block"] %in% table[cut, "block"]
-  table <- table[!cut, , drop = FALSE]
-  blocks <- vctrs::new_data_frame(list(t = unname(table[, "t"]), block = unname(table[, "block"])))
-  look <- as.numeric(vctrs::vec_identify_runs(blocks))
-  table <- cbind(table, look = look)[look <= looks, , drop = FALSE]
-  columns <- c(RELEASE, "block", "stratum", "weight", "look")
-  input <- lapply(stats::setNames(nm = columns), function(name) unname(table[, name]))
-  c(input, list(noise = as.vector(t(table[, LAW]))))
+  if (any(cut)) table <- table[!cut, , drop = FALSE]
+  n <- nrow(table)
+  moved <- function(x) x[-1] != x[-n]
+  look <- cumsum(c(TRUE, moved(table[, "t"]) | moved(table[, "block"]))[seq_len(n)])
+  if (looks < Inf) table <- table[look <= looks, , drop = FALSE]
+  of <- function(name) unname(table[, name])
+  c(lapply(stats::setNames(nm = c(RELEASE, "block", "stratum", "weight")), of),
+    list(look = as.numeric(look[look <= looks]), noise = as.vector(t(table[, LAW]))))
 }
 
 inform_means <- function(record) {

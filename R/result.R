@@ -121,7 +121,7 @@ runs_in <- function(x) {
     }))
   }
   by <- intersect(names(rows), result_key(x))
-  rows[vctrs::vec_in(keys_of(rows, by), vctrs::vec_unique(keys_of(x, by))), , drop = FALSE]
+  vctrs::vec_slice(rows, vctrs::vec_in(keys_of(rows, by), vctrs::vec_unique(keys_of(x, by))))
 }
 
 # The seeds that the rows come from

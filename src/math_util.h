@@ -18,6 +18,19 @@
 #define NOINLINE
 #endif
 
+/* For a function whose loops are over numbers side by side: with the widest vectors that the machine has, and
+   the same results. Only glibc can select a clone when the library is loaded; musl cannot. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define VECTORS optimize("O3", "fp-contract=off", "no-trapping-math")
+#if defined(__x86_64__) && defined(__GLIBC__)
+#define VECTOR_UNITS __attribute__((target_clones("avx512f", "avx2", "default"), VECTORS))
+#else
+#define VECTOR_UNITS __attribute__((VECTORS))
+#endif
+#else
+#define VECTOR_UNITS
+#endif
+
 /* Clamps to [0, 1]; NaN becomes 0. */
 static inline double clip01(double x) { return x > 0 ? (x < 1 ? x : 1) : 0; }
 
