@@ -89,7 +89,10 @@
 #'   (`"mean"`), or fewer bad runs for somewhat more regret (`"safe"`).
 #' @param k Number of arms of the panel: a whole number, at least 2.
 #' @param level Confidence level of intervals and of `standing`: a number in (0, 1).
-#' @param race Whether to stop candidates early that are clearly worse than the best. After 3, 5, 7, 11, 16,
+#' @param race Whether to stop candidates early that are clearly worse than the best. From a horizon of 1e5
+#'   on, a race begins with three runs of a tenth of the rounds. A candidate stops there if its regret so far
+#'   is significantly above 1.5 times the whole regret of the one with the least, which has all its runs.
+#'   (This is left out with arms that change, or where `delay` is a function.) After 3, 5, 7, 11, 16,
 #'   23, ... runs (3 times powers of 1.5, rounded up) a candidate stops if its regret is significantly above
 #'   1.5 times that of the best so far. The test: the interval of this difference, run by run (see
 #'   [summary.dpts_simulation()]), lies above 0 at a level of 1 - `level`, divided by the number of tests. So
@@ -101,7 +104,8 @@
 #'   * `policy`: the candidate's name;
 #'   * `guarantee`: its privacy guarantee, as text;
 #'   * `regret`: mean pseudo-regret at the horizon, over runs (and the panel), in units of reward; for another
-#'     goal `people` in its place;
+#'     goal `people` in its place. For a candidate that left a race in its first rounds it is the regret of
+#'     these `rounds`: at the horizon it has at least as much;
 #'   * `se`: standard error over runs (`NA` for one run);
 #'   * `lower`, `upper`: confidence interval (see [summary.dpts_simulation()]), `NA` where rare failures may
 #'     have gone unseen, without a correction for the choice of the best. Of ten equal candidates the interval
@@ -118,7 +122,9 @@
 #'   * `q95`, `worst`: 95% quantile and maximum of the regret of a run; in a panel, of its mean over the
 #'     problems;
 #'   * `failures`: share of runs, on any one problem, whose regret is more than 5 times the policy's median;
-#'   * `runs`: number of runs, smaller than `runs` of the call if the race stopped the candidate.
+#'   * `runs`: number of runs, smaller than `runs` of the call if the race stopped the candidate;
+#'   * `rounds`: number of rounds that `regret` is of: the horizon, or fewer if the candidate left the race in
+#'     its first rounds. Such candidates come last, and have no interval.
 #'
 #'   [recommended_policy()] gives the policies themselves. Known candidates that cannot meet the budget or
 #'   need a longer horizon are left out; [summary()][summary.dpts_recommendation] lists them with the
@@ -187,19 +193,25 @@ dpts_recommend <- function(budget, arms = NULL, horizon, ..., goal = c("regret",
     return(recommend_effect(plan, policies, level, setup, chosen$dropped))
   }
   # One call for all problems, so that parallel workers share all of the work.
-  play <- function(policies, runs) {
+  play <- function(policies, runs, rounds = horizon) {
     if (goal == "verdict") {
       found <- dpts_identify(named, policies, error, limit = horizon, runs = I(runs), seed = seed,
                              threads = threads, progress = progress, delay = delay, batch = batch)
       return(array(ifelse(is.na(found$people), horizon, found$people),
                    c(length(runs), length(policies), length(problems))))
     }
-    sim <- dpts_simulate(named, policies, horizon, runs = I(runs), seed = seed,
-                         record = I(horizon), threads = threads, progress = progress,
-                         delay = delay, batch = batch, checkpoint = checkpoint)
+    sim <- if (rounds < horizon) {
+      simulate_begun(named, policies, rounds, horizon, progress, runs = runs, seed = seed, record = rounds,
+                     threads = threads, delay = as.integer(pmin(delay, rounds)), batch = min(batch, rounds))
+    } else {
+      dpts_simulate(named, policies, horizon, runs = I(runs), seed = seed, record = I(horizon),
+                    threads = threads, progress = progress, delay = delay, batch = batch,
+                    checkpoint = checkpoint)
+    }
     array(sim$regret, c(length(runs), length(policies), length(problems)))
   }
-  regret <- run_race(policies, runs, play, if (race) level, most_to_lose(setup))
+  regret <- run_race(policies, runs, play, if (race) level, most_to_lose(setup),
+                     if (goal == "regret") first_stretch(policies, problems, horizon, delay))
   new_recommendation(regret, policies, level, setup, chosen$dropped)
 }
 
@@ -224,36 +236,91 @@ with_strata <- function(chosen, goal) {
 # the first runs than in truth. DP-IMED at epsilon = 0.25 (T = 1e5, five arms) has a tenth more regret than
 # DP-KLUCB; by Student's t, against 1 times its regret DP-KLUCB left in 22% of races at a level of 0.95,
 # against 1.25 times in 5%, and against 1.5 times in 0.3%.
-# `play`: A function of policies and runs that gives their regret: an array, runs x policies x problems.
+# `play`: A function of policies and runs that gives their regret: an array, runs x policies x problems; with
+# `rounds`, after so many.
 # `level`: NULL for no race. `high`: the largest mean that a candidate can have.
-# Returns this array for all candidates and runs; NA where a candidate had stopped.
-run_race <- function(policies, runs, play, level, high = Inf) {
+# `stretch`: of first_stretch().
+# Returns this array for all candidates and runs; NA where a candidate had stopped. Its attribute `rounds` is
+# the round that the regret of each candidate is of, NA for the horizon.
+run_race <- function(policies, runs, play, level, high = Inf, stretch = NULL) {
   ends <- if (is.null(level)) length(runs) else
     unique(pmin(ceiling(STAGE_RUNS * STAGE_GROWTH^(0:50)), length(runs)))
-  regret <- NULL
-  playing <- seq_along(policies)
+  if (is.null(level) || length(policies) == 1) stretch <- NULL
+  each <- (1 - level) / (length(ends) - 1 + !is.null(stretch))
+  early <- if (!is.null(stretch)) leave_early(policies, runs, play, each, high, stretch)
+  regret <- early$regret
+  playing <- setdiff(seq_along(policies), which(!is.na(early$rounds)))
   for (stage in seq_along(ends)) {
     new <- seq(if (stage == 1) 1 else ends[stage - 1] + 1, ends[stage])
-    part <- play(policies[playing], runs[new])
-    if (is.null(regret)) {
-      regret <- array(NA_real_, c(length(runs), length(policies), dim(part)[3]),
-                      list(NULL, names(policies), NULL))
+    todo <- setdiff(playing, early$first)
+    if (length(todo)) {
+      part <- play(policies[todo], runs[new])
+      if (is.null(regret)) regret <- empty_regret(policies, runs, part)
+      regret[new, todo, ] <- part
     }
-    regret[new, playing, ] <- part
     if (stage == length(ends) || length(playing) == 1) next
-    by_run <- apply(regret[seq_len(ends[stage]), playing, , drop = FALSE], c(1, 2), mean)
+    by_run <- over_problems(regret[seq_len(ends[stage]), playing, , drop = FALSE])
     gap <- by_run - WORSE_BY * by_run[, which.min(colMeans(by_run))]
-    alpha <- (1 - level) / ((length(policies) - 1) * (length(ends) - 1))
+    alpha <- each / (length(policies) - 1)
     behind <- mean_interval(stats_by_column(gap), 1 - 2 * alpha, -WORSE_BY * high, high)$lower > 0
     playing <- playing[!(behind %in% TRUE)]
   }
-  regret
+  structure(regret, rounds = early$rounds)
+}
+
+# The first rounds of a long race. Regret only grows: a candidate leaves whose regret there is surely above
+# 1.5 times all the regret of the one that has the least there, which plays all its runs. The best candidate
+# leaves only if its own lower bound fails, or the upper bound of one of the others: half of `level` is for
+# the former, and the latter share half.
+# Returns list(regret, the array; first, the number of the candidate with the least; rounds, for each
+# candidate NA or the round of its regret, where it left).
+leave_early <- function(policies, runs, play, level, high, stretch) {
+  few <- seq_len(min(STRETCH_RUNS, length(runs)))
+  begun <- which(stretch$pulls <= stretch$rounds)
+  part <- play(policies[begun], runs[few], stretch$rounds)
+  by_run <- over_problems(part)
+  first <- begun[which.min(colMeans(by_run))]
+  all <- play(policies[first], runs)
+  regret <- empty_regret(policies, runs, all)
+  shared <- level / (length(policies) - 1)
+  most <- WORSE_BY * mean_interval(stats_by_column(over_problems(all)), 1 - shared, 0, high)$upper
+  least <- rowMeans(stretch$certain)
+  sampled <- mean_interval(stats_by_column(by_run), 1 - level, 0, high)$lower
+  least[begun] <- pmax(least[begun], sampled, na.rm = TRUE)
+  left <- (least > most) %in% TRUE & seq_along(policies) != first
+  for (i in which(left)) {
+    regret[few, i, ] <- if (i %in% begun) part[, match(i, begun), ] else
+      rep(stretch$certain[i, ], each = length(few))
+  }
+  regret[, first, ] <- all
+  list(regret = regret, first = first, rounds = ifelse(left, pmax(stretch$rounds, stretch$pulls), NA))
+}
+
+# The first rounds of a race, where they are few against the horizon and regret cannot fall: `rounds`, how
+# many; for each policy `pulls`, with how many rounds it begins whatever comes, the same number for each arm,
+# and `certain`, what these lose on each problem. NULL: none.
+first_stretch <- function(policies, problems, horizon, delay) {
+  if (horizon < LONG_RACE || is.function(delay) || any(vapply(problems, is_changing, NA))) return(NULL)
+  each <- vapply(policies, `[[`, 0, "rounds_per_arm")
+  pulls <- each * n_arms(problems[[1]])
+  rounds <- ceiling(horizon / STRETCH)
+  if (!any(pulls <= rounds)) return(NULL)
+  gaps <- vapply(problems, function(arms) if (is.null(arms$world)) sum(arms$gap) else 0, 0)
+  list(rounds = rounds, pulls = pulls, certain = outer(each, gaps))
+}
+
+empty_regret <- function(policies, runs, part) {
+  array(NA_real_, c(length(runs), length(policies), dim(part)[3]), list(NULL, names(policies), NULL))
 }
 
 EFFECT_POWER <- 0.9
 STAGE_RUNS <- 3 # with 5, races whose losers are slow take nearly twice as long, for the same standings
 STAGE_GROWTH <- 1.5
 WORSE_BY <- 1.5
+# bench/recommend.R measures what the first rounds save; in a twentieth of the horizon fewer candidates leave.
+LONG_RACE <- 1e5
+STRETCH <- 10
+STRETCH_RUNS <- 3
 
 # ---- problems -------------------------------------------------------------------------
 

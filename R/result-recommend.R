@@ -4,15 +4,19 @@
 # `setup`: What all candidates share: `budget`, `horizon`, `arms`, `panel`, `goal`, `runs`, `seed`.
 # `dropped`: Why known candidates are missing: reasons, named by candidate.
 new_recommendation <- function(regret, policies, level, setup, dropped = character()) {
-  by_run <- apply(regret, c(1, 2), base::mean)
+  by_run <- over_problems(regret)
   stats <- stats_by_column(by_run)
+  # The round of the regret of a candidate that left the race in its first rounds
+  rounds <- attr(regret, "rounds") %||% rep(NA_real_, length(policies))
+  early <- !is.na(rounds)
   n <- stats$n
   alpha <- worse_level(level, length(policies))
   high <- most_to_lose(setup)
   rarely <- that_fail(policies, setup)
   interval <- mean_interval(stats, level, 0, high, rise = small_failures(stats, level, high, rarely))
   # A candidate that left the race is not the best.
-  first <- which.min(ifelse(n == max(n), stats$mean, Inf))
+  done <- n == max(n) & !early
+  first <- which.min(ifelse(done, stats$mean, Inf))
   # Policies share random numbers run by run, so differences are taken there.
   gap <- by_run - by_run[, first]
   # Failures of the best that are not seen may add so much that nothing is known to be worse.
@@ -27,7 +31,7 @@ new_recommendation <- function(regret, policies, level, setup, dropped = charact
     suppressWarnings(stats::wilcox.test(d, alternative = "greater", exact = FALSE))$p.value
   })
   # A candidate that left the race is worse, whatever its few runs look like.
-  worse <- separate %in% TRUE | by_sign < alpha & fall == 0 | n < max(n)
+  worse <- separate %in% TRUE | by_sign < alpha & fall == 0 | !done
   over_runs <- function(x, what, ...) unname(apply(x, 2, what, ..., na.rm = TRUE))
   medians <- apply(regret, c(2, 3), stats::median, na.rm = TRUE)
   failed <- over_runs(regret > FAILED * rep(medians, each = dim(regret)[1]) & regret > 0, base::mean)
@@ -37,9 +41,11 @@ new_recommendation <- function(regret, policies, level, setup, dropped = charact
   ranked(policies, first, level, setup, dropped, gap_errors(by_run, first), list(
     regret = stats$mean, se = stats$sd / sqrt(n), lower = interval$lower, upper = interval$upper,
     standing = unname(standing), q95 = over_runs(by_run, stats::quantile, 0.95, names = FALSE),
-    worst = stats$most, failures = failed, runs = n
-  ), stats)
+    worst = stats$most, failures = failed, runs = n, rounds = ifelse(early, rounds, setup$horizon)
+  ), stats, early)
 }
+
+over_problems <- function(regret) apply(regret, c(1, 2), base::mean)
 
 # Which candidates have rare runs with large regret?
 that_fail <- function(policies, setup) {
@@ -88,15 +94,21 @@ recommend_effect <- function(plan, policies, level, setup, dropped) {
   none <- rep(NA_real_, length(mean))
   ranked(policies, first, level, setup, dropped, gap_se, list(
     regret = mean, se = se, lower = mean - z * se, upper = mean + z * se, standing = standing, q95 = none,
-    worst = none, failures = 0 * mean, runs = rep(setup$runs, length(mean))
+    worst = none, failures = 0 * mean, runs = rep(setup$runs, length(mean)),
+    rounds = rep(setup$horizon, length(mean))
   ))
 }
 
 # The recommendation, best first
 # `stats`: group_stats() of the runs, from which tidy() makes intervals of other levels; NULL: they are
 # normal ones.
-ranked <- function(policies, first, level, setup, dropped, gap_se, columns, stats = NULL) {
-  o <- order(seq_along(policies) != first, columns$regret)
+# `early`: Which candidates left the race in its first rounds. Their regret is a lower bound, and of a mean
+# that is not known there is no interval.
+ranked <- function(policies, first, level, setup, dropped, gap_se, columns, stats = NULL, early = FALSE) {
+  early <- rep_len(early, length(policies))
+  o <- order(seq_along(policies) != first, early, columns$regret)
+  for (name in c("lower", "upper", "q95", "worst", "failures")) columns[[name]][early] <- NA
+  gap_se[early] <- NA
   policies <- policies[o]
   names(columns)[1] <- if (identical(setup$goal %||% "regret", "regret")) "regret" else "people"
   # Ranks are among all candidates of the call, so parts of two calls have two rankings.
@@ -228,7 +240,8 @@ one_best <- function(best) {
 #' @param log Which axes are logarithmic: `"x"`, the regret, or `""`.
 #' @returns A tibble, one row for each candidate, those that were dropped too: `policy`, `standing` (as in
 #'   the recommendation, or `"dropped"`), `regret` or `people`, `lower`, `upper`, `gap` (difference to the
-#'   best), `gap_se` (its standard error; runs are paired) and `reason` (why a candidate was dropped).
+#'   best; at least so much for a candidate that left the race in its first rounds), `gap_se` (its standard
+#'   error; runs are paired) and `reason` (why a candidate was dropped).
 #'
 #'   `autoplot()`: a ggplot of the mean regret (or people) of each candidate with its confidence interval,
 #'   least first, whose colour and shape say its `standing`; a cross marks the 95th percentile over runs.
@@ -256,6 +269,9 @@ summary.dpts_recommendation <- function(object, ...) {
                                        reason = unname(dropped)))
 }
 
+# Which rows are of candidates that left the race in its first rounds
+left_early <- function(x) x$rounds < shared(x, "horizon")
+
 # The standard errors of the differences to the best, for the rows that are left
 gap_se_of <- function(x) {
   runs <- runs_in(x)
@@ -265,6 +281,7 @@ gap_se_of <- function(x) {
 # The advice in a few lines, and the call that makes the policy
 advice <- function(x, width = cli::console_width()) {
   se <- gap_se_of(x)
+  early <- left_early(x)
   best <- which(x$standing == "best")[1]
   number <- function(v) number_text(signif(v, 3), big.mark = ",", trim = TRUE)
   interval <- if (is.na(x$lower[best])) "" else
@@ -285,7 +302,8 @@ advice <- function(x, width = cli::console_width()) {
     if ("tied" %in% x$standing) sprintf("Tied with %s.", those("tied")),
     if ("unsure" %in% x$standing) sprintf("Too few runs to distinguish it from %s.", those("unsure")),
     if (!is.na(worse)) sprintf(
-      "Next: %s, %s more%s.", x$policy[worse], number(score[worse] - score[best]),
+      "Next: %s, %s%s more%s.", x$policy[worse], if (early[worse]) "at least " else "",
+      number(score[worse] - score[best]),
       if (se[worse] %in% c(NA, 0)) "" else sprintf(" (se %s)", number(se[worse]))
     ),
     if (length(x$policy) == 1) "There was no other candidate.",
@@ -293,7 +311,9 @@ advice <- function(x, width = cli::console_width()) {
                                                 number_text(signif(100 * x$failures[best], 2))),
     if (is.na(x$lower[best]) && x$runs[best] > 1 && fails_rarely(recommended_policy(x)))
       sprintf("Beware: rare runs of it fail, and %s show too few of them for an interval of its mean.",
-              count_noun(x$runs[best], "run", "runs"))
+              count_noun(x$runs[best], "run", "runs")),
+    if (any(early)) sprintf("Left the race in its first %s rounds, so that the regret shown is >= only: %s.",
+                            label_count(min(x$rounds[early])), paste(x$policy[early], collapse = ", "))
   )
   dropped <- shared(x, "dropped")
   left_out <- vapply(unique(dropped), function(why) {
@@ -309,7 +329,7 @@ advice <- function(x, width = cli::console_width()) {
 #' @export
 format.dpts_recommendation <- function(x, ..., width = NULL) {
   # After dplyr's verbs have removed rows or columns it is printed as a table, without advice.
-  whole <- all(c("policy", ranked_by(x), "standing", "failures") %in% names(x)) &&
+  whole <- all(c("policy", ranked_by(x), "standing", "failures", "rounds") %in% names(x)) &&
     is_whole(x) && nrow(x) == length(shared(x, "candidates"))
   c(if (whole) advice(x, width %||% cli::console_width()), NextMethod())
 }
@@ -338,16 +358,17 @@ tbl_sum.dpts_recommendation <- function(x, ...) {
 
 #' @export
 tidied.dpts_recommendation <- function(x, level) {
-  check_result(x, c(ranked_by(x), "se", "standing", "runs"))
+  check_result(x, c(ranked_by(x), "se", "standing", "runs", "rounds"))
   score <- x[[ranked_by(x)]]
   runs <- runs_in(x)
   runs <- runs[match(as.character(x$policy), as.character(runs$policy)), ]
   setup <- lapply(stats::setNames(nm = c("goal", "horizon", "arms")), function(name) shared(x, name))
   half <- stats::qnorm((1 + level) / 2) * x$se
-  c(list(list(term = as.character(x$policy), standing = x$standing), estimate = score, se = x$se),
-    if (is.null(runs$mean)) list(lower = score - half, upper = score + half) else
-      mean_interval(runs, level, 0, most_to_lose(setup), rise = small_failures(
-        runs, level, most_to_lose(setup), that_fail(things_of(x$policy)[as.character(x$policy)], setup))))
+  interval <- if (is.null(runs$mean)) list(lower = score - half, upper = score + half) else
+    mean_interval(runs, level, 0, most_to_lose(setup), rise = small_failures(
+      runs, level, most_to_lose(setup), that_fail(things_of(x$policy)[as.character(x$policy)], setup)))
+  interval <- lapply(interval, replace, left_early(x), NA)
+  c(list(list(term = as.character(x$policy), standing = x$standing), estimate = score, se = x$se), interval)
 }
 
 #' @rdname tidy.dpts_simulation
@@ -373,7 +394,8 @@ autoplot.dpts_recommendation <- function(object, ..., log = "x") {
   check_dots_empty(...)
   check_choice(log, c("x", ""))
   by <- ranked_by(object)
-  check_result(object, c(by, "lower", "upper", "standing", "q95"))
+  check_result(object, c(by, "lower", "upper", "standing", "q95", "rounds"))
+  early <- left_early(object)
   data <- as.data.frame(object)
   names(data)[names(data) == by] <- "regret"
   data <- data[order(data$regret), ]
@@ -395,7 +417,9 @@ autoplot.dpts_recommendation <- function(object, ..., log = "x") {
       x = if (by == "regret") paste("Mean", REGRET) else "People", y = NULL, colour = NULL, shape = NULL,
       caption = wrap_caption(words_mean(runs, level, "line"),
                              if (any(is.finite(data$q95))) "Cross: 95th percentile of the runs.",
-                             if (problems > 1) sprintf("Each run is an average over %d problems.", problems)),
+                             if (problems > 1) sprintf("Each run is an average over %d problems.", problems),
+                             if (any(early)) paste("Left the race early, with at least so much regret:",
+                                                   paste0(words_list(object$policy[early]), "."))),
       alt = sprintf(
         "%s of %s, with %s confidence intervals, inside %s. From the least: %s.",
         if (by == "regret") "Mean regret at the horizon" else "People that a conclusion takes",

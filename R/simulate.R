@@ -154,6 +154,13 @@ simulate_job <- function(problems, policies, horizon, runs, seed, record, thread
        keeps = observed(observers))
 }
 
+# The first `rounds` of a simulation, of policies that know the whole `horizon`
+simulate_begun <- function(problems, policies, rounds, horizon, progress, ...) {
+  job <- simulate_job(problems, policies, rounds, ...)
+  job$known <- horizon
+  gather_simulation(job, play_job(job, simulate_chunk, NULL, progress), several = TRUE)
+}
+
 # ---- arguments ----------------------------------------------------------------------
 
 check_finish <- function(finish, policies) {
@@ -332,7 +339,7 @@ simulate_chunk <- function(job, chunk, tick = function(share) TRUE) {
   job <- job_on(job, chunk$problem)
   policy <- job$policies[[chunk$policy]]
   strata <- strata_in(job$arms)
-  kernel <- stratified(kernel(policy, job$horizon), strata)
+  kernel <- stratified(kernel(policy, job$known %||% job$horizon), strata)
   if (!is.null(job$ask)) {
     k <- n_arms(job$arms) / strata
     to <- noise_share(correlation_of(policy), k, job$ask$error, job$ask$signs %||% 1)
@@ -381,8 +388,9 @@ visits_with <- function(visits, policy) {
 simulate_begin <- function(job, kernel, runs, threads = 1) {
   asked <- is.function(job$delay)
   .Call(C_simulate_begin, world_kernel(job$arms), kernel, list(
-    horizon = job$horizon, record = job$record, runs = runs, seed = job$seed, threads = threads,
-    engine = job$engine, delay = if (asked) 0L else job$delay, ask_delays = asked,
+    horizon = job$horizon, known = job$known %||% job$horizon, record = job$record, runs = runs,
+    seed = job$seed, threads = threads, engine = job$engine,
+    delay = if (asked) 0L else job$delay, ask_delays = asked,
     group = job$batch, visits = job$visits, answers = job$answers, observers = job$observers, ask = job$ask,
     finish = as.double(job$finish %||% 0)
   ))

@@ -147,7 +147,7 @@ static void read_problem(SEXP world, SEXP policy, SEXP how, SEXP kept, handle_t 
   read_world(world, kept, READ_WORLD, &handle->world);
   const arms_t *arms = handle->world.arms;
   const double horizon = list_number(how, "horizon");
-  read_policy(policy, arms->k, arms->dim, horizon, &handle->spec);
+  read_policy(policy, arms->k, arms->dim, list_number(how, "known"), &handle->spec);
   read_delays(how, kept, &sim->delays);
   read_visits(list_get(how, "visits"), &sim->visits);
   read_answers(list_get(how, "answers"), kept, arms->k, &sim->answers);
@@ -214,8 +214,8 @@ static void make_slots(SEXP how, SEXP kept, simulation_t *sim) {
   }
 }
 
-/* how: list(horizon, record, runs, seed, threads, engine, delay, ask_delays, group, visits, answers,
-   observers, ask, finish)
+/* how: list(horizon, known: the horizon that the policy knows, record, runs, seed, threads, engine, delay,
+   ask_delays, group, visits, answers, observers, ask, finish)
    -> list(seen, handle); seen: what the observers keep, matrices that fill up as the handle
    advances */
 SEXP ffi_simulate_begin(SEXP world, SEXP policy, SEXP how) {
