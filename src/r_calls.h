@@ -115,6 +115,7 @@ CALL(read_skip, 2, SEXP state, SEXP k)
 /* test_exact.c */
 CALL(exact_tree, 4, SEXP distribution, SEXP rate, SEXP depth, SEXP most)
 CALL(exact_path, 4, SEXP rate, SEXP word, SEXP width, SEXP coins)
+CALL(exact_pair, 2, SEXP scale, SEXP weight)
 CALL(exact_release, 3, SEXP distribution, SEXP sum, SEXP scale)
 /* test_sample.c */
 CALL(streams, 3, SEXP seed, SEXP run, SEXP n)

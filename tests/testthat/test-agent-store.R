@@ -673,3 +673,19 @@ test_that("a file that was moved, replaced or deleted under an agent is noticed 
     agent_close(x$agent)
   }
 })
+
+test_that("old values that another process left in the write-ahead log go with the first change of the next one", {
+  file <- withr::local_tempfile(fileext = ".sqlite")
+  log <- paste0(file, "-wal")
+  agent <- dpts_agent(batch_policy(), 2, file, use = "arrival")
+  con <- DBI::dbConnect(RSQLite::SQLite(), file) # the log stays while somebody has the file open
+  withr::defer(DBI::dbDisconnect(con))
+  DBI::dbGetQuery(con, "SELECT count(*) FROM dpts_ticket")
+  for (i in 1:2) agent_choose(agent) # nothing was forgotten: the second change does not cut the log
+  agent_close(agent)
+  expect_gt(file.size(log), 0)
+  agent <- agent_open(file)
+  agent_choose(agent)
+  expect_equal(file.size(log), 0)
+  agent_close(agent)
+})

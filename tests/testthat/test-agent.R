@@ -474,6 +474,7 @@ test_that("an agent that was restored beyond its budget learns nothing more and 
       expect_equal(agent$store$count("release"), releases)
       # What was never used is forgotten.
       expect_true(all(is.na(agent$store$tickets(x$ticket[21:30])$reward)))
+      expect_identical(dpts_history(agent)$status[21:30], rep(c(arrival = "missing", deadline = "resolved")[[use]], 10))
       agent_close(agent)
     }
   })
