@@ -26,7 +26,8 @@ to_pause <- function(record, outcome, control, active) {
 }
 
 # The arms that are proved to be worse than the control by the releases of an outcome so far: after any of the
-# blocks that were released last, since several may be at once. `record`: of the outcome; `control`: its number
+# blocks that were released last, since several may be at once. `record`: of the outcome; `control`: its
+# number
 proved_worse <- function(record, outcome, control) {
   control <- match(control, record$arms)
   if (is.na(control)) return(integer()) # it was retired
