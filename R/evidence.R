@@ -402,15 +402,18 @@ effects_at_looks <- function(record, input, pairs, margin, looks, half_error) {
   if (ends) share[length(share)] <- 1
   at <- at[!duplicated(share, fromLast = TRUE)]
   share <- unique(share)
+  noise <- noise_variance(matrix(input$noise, ncol = length(LAW), byrow = TRUE, dimnames = list(NULL, LAW)))
+  clock <- look_clock(share, cumsum(as.vector(tapply(input$terms * noise, input$look, sum)))[at])
   tests <- lapply(at, function(look) {
     final_test(record, lapply(input, some_looks, input$look, look), pairs, margin)
   })
   errors <- function(side) {
     tails <- vapply(tests, `[[`, nothing, side)
-    look_errors(matrix(stats::qnorm(tails, lower.tail = FALSE), ncol = length(at)), share, looks$spending)
+    look_errors(matrix(stats::qnorm(tails, lower.tail = FALSE), ncol = length(at)), share, looks$spending,
+                clock)
   }
   last <- tests[[length(tests)]]
-  line <- look_lines(share, half_error, looks$spending)[length(share)]
+  line <- look_lines(share, half_error, looks$spending, clock)[length(share)]
   c(last[c("difference", "se")], list(half = look_quantile(line, last$share, last$terms),
                                       above = errors("above"), below = errors("below")))
 }

@@ -146,11 +146,6 @@ future_law <- function(record, people) {
        permuted = record$permuted)
 }
 
-# The variance of one variable of noise in each row's sum
-noise_variance <- function(rows) {
-  rows[, "scale"]^2 * c(0, 2, 1, 2)[match(rows[, "noise"], LAWS)]
-}
-
 # The sizes of the next blocks: like the last, if the last two are alike; else in the same proportion to all
 # people before
 future_sizes <- function(rows, people) {

@@ -12,7 +12,7 @@ error_spent <- function(share, error, spending) {
 # sums that have not crossed before is kept on a grid (Armitage, McPherson and Rowe 1969), and each look
 # integrates over the grid of the one before, by Simpson's rule.
 #
-# `share`: of the people at each look
+# `share`: of the whole walk at each look
 # `line`: a function of the number of the look, and of a function that gives the probability of a first
 #   crossing at a critical value. It returns the critical value.
 # Returns critical values, and the probabilities.
@@ -44,13 +44,13 @@ walk_looks <- function(share, line) {
 FAR_OUT <- 8.5 # standard deviations, beyond which a probability is below 1e-16
 
 # Critical values of a one-sided test at these shares of the people, the last of which is 1 at most. Many runs
-# and pairs of arms ask for the same ones, so those of a session are kept.
-look_lines <- function(share, error, spending) {
-  key <- paste(c(sprintf("%.17g", c(share, error)), spending), collapse = " ")
+# and pairs of arms ask for the same ones, so those of a session are kept. `clock`: see look_clock()
+look_lines <- function(share, error, spending, clock = share) {
+  key <- paste(c(sprintf("%.17g", c(share, error, clock)), spending), collapse = " ")
   if (!is.null(LINES[[key]])) return(LINES[[key]])
   if (length(LINES) > 2000) rm(list = ls(LINES), envir = LINES)
   spent <- diff(c(0, error_spent(share, error, spending)))
-  found <- walk_looks(share, function(j, cross) {
+  found <- walk_looks(clock, function(j, cross) {
     if (spent[j] < 1e-12) return(Inf) # which noisy_quantile() could not tell from 0
     stats::uniroot(function(b) log(cross(b)) - log(spent[j]), c(-5, FAR_OUT), extendInt = "downX",
                    tol = 1e-8)$root
@@ -61,11 +61,27 @@ look_lines <- function(share, error, spending) {
 
 LINES <- new.env(parent = emptyenv())
 
+# The clock of the walk at looks. A sum's variance is that of rewards, which grows with people, and that of
+# noise, which grows with releases: where later blocks are smaller, noise grows faster than people. The
+# correlation of two looks is the root of the ratio of their variances, which is at least the lesser one of
+# the two ratios. A walk on that clock has no larger correlations, so that by Slepian's inequality (1962) it
+# crosses at least as often, whatever the variance of rewards is.
+#
+# `share`: of the people at each look
+# `noise`: the variance of noise in the sums so far, in any unit
+look_clock <- function(share, noise) {
+  ratio <- function(x) x[-length(x)] / x[-1]
+  people <- ratio(share)
+  least <- pmin(people, ratio(noise), na.rm = TRUE)
+  if (all(least > (1 - 1e-9) * people)) return(share)
+  share[length(share)] * rev(cumprod(rev(c(pmax(least, 1e-6), 1))))
+}
+
 # The least one-sided error with which a statistic is above the critical value at one of the looks, for each
 # row of `z`, with a column for each look (NA: not yet). Critical values are interpolated between ERRORS. A
 # statistic beyond them has the least of these, or 1.
-look_errors <- function(z, share, spending) {
-  lines <- vapply(ERRORS, look_lines, numeric(length(share)), share = share, spending = spending)
+look_errors <- function(z, share, spending, clock = share) {
+  lines <- vapply(ERRORS, look_lines, share, share = share, spending = spending, clock = clock)
   lines <- matrix(lines, length(share))
   least <- rep(1, nrow(z))
   for (j in seq_len(ncol(z))) {

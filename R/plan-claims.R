@@ -85,23 +85,25 @@ looks_end <- function(seen, first, problem, job, gap, control) {
   runs <- ncol(seen)
   n <- problem$horizon
   made <- length(problem$record) - 1
-  before <- first + 5 * k^2 + (seq_len(made) - 1) * (1 + 5 * k^2)
+  before <- first + 5 * k^2 + (seq_len(made) - 1) * (2 + 5 * k^2)
   people <- rbind(seen[before + 1, , drop = FALSE], rep(n, runs))
-  starts <- c(before + 1, first)
-  # A look at all people is the end.
-  people[which(people >= n & row(people) <= made)] <- NA
+  noise <- seen[c(before + 2, nrow(seen)), , drop = FALSE]
+  starts <- c(before + 2, first)
+  # Several looks after one release are one, as in effects_at_looks(), and a look at all people is the end.
+  people[which(people >= rbind(people[-1, , drop = FALSE], Inf))] <- NA
   of <- function(j, i) seen[starts[j] + (i - 1) * k^2 + seq_len(k^2), , drop = FALSE]
   crossed <- matrix(FALSE, k^2, runs)
   claimed <- matrix(FALSE, k, runs)
   lower <- upper <- matrix(NA_real_, k^2, runs)
   ended <- rep(NA_real_, runs)
-  # Runs that were looked at after the same numbers of people have the same critical values.
-  key <- apply(people, 2, paste, collapse = " ")
+  # Runs that were looked at after the same numbers of people and releases have the same critical values.
+  key <- apply(rbind(people, noise), 2, paste, collapse = " ")
   for (at in split(seq_len(runs), factor(key, unique(key)))) {
     looked <- which(!is.na(people[, at[1]]))
     share <- people[looked, at[1]] / n
-    claim <- look_lines(share, job$ask$error / job$ask$claims, job$spending)
-    wide <- look_lines(share, job$ask$error / (2 * job$ask$intervals), job$spending)
+    clock <- look_clock(share, noise[looked, at[1]])
+    claim <- look_lines(share, job$ask$error / job$ask$claims, job$spending, clock)
+    wide <- look_lines(share, job$ask$error / (2 * job$ask$intervals), job$spending, clock)
     for (j in seq_along(looked)) {
       part <- function(i) of(looked[j], i)[, at, drop = FALSE]
       se <- part(2)

@@ -133,9 +133,11 @@
 #' quantile of the normal distribution, for `spending = "obrien_fleming"`. For `"pocock"` it is
 #' a ln(1 + (e - 1) t). So a look need not be at exactly the number of people that was planned. Critical
 #' values are found by numerical integration (Armitage, McPherson and Rowe 1969) for sums with independent
-#' increments. Such sums need **probabilities that never change**: the designs must be [policy_randomised()]
-#' with `rule = "equal"`, and no guard may pause an arm. Other designs are refused; [verdict()] and
-#' [effects()] allow them any number of looks.
+#' increments. Where later blocks are smaller than earlier ones, noise grows faster than people, and looks are
+#' less correlated: critical values are then larger, by a bound on the correlation. Such sums need
+#' **probabilities that never change**: the designs must be [policy_randomised()] with `rule = "equal"`, and
+#' no guard may pause an arm. Other designs are refused; [verdict()] and [effects()] allow them any number of
+#' looks.
 #'
 #' `power`, `false_claims`, `coverage` and `width` are those of the analysis at which the experiment ends,
 #' with repeated confidence intervals (Jennison and Turnbull 1989). The other columns are of all people.

@@ -34,6 +34,11 @@ LAW <- c("noise", "scale", "grid", "correlation")
 # Laws of noise, with their numbers in enum noise_kind of src/noise.h
 LAWS <- c(none = 0, laplace = 1, gaussian = 2, geometric = 5)
 
+# The variance of one variable of noise in each row's sum
+noise_variance <- function(rows) {
+  rows[, "scale"]^2 * c(0, 2, 1, 2)[match(rows[, "noise"], LAWS)]
+}
+
 EVENTS <- c("begin", "added", "retired", "end")
 
 #' The noisy sums that a policy has released

@@ -12,8 +12,9 @@
    at which an arm of k was shown to be better (than the control, or than all others), and, arm a against b at
    a + k b, k by k lower bounds of differences by evidence, and of the test at the end estimates, standard
    errors, Z, and shares and terms of noise with Laplace tails. Then, of each look before the end at the first
-   part, the number of people of whom something was released (NaN: there was no look), and what the test then
-   says, as at the end. */
+   part, the number of people of whom something was released (NaN: there was no look), the variance of an
+   arm's noise so far, and what the test then says, as at the end. If there are looks, that variance at the
+   end is the last row. */
 enum { REWARD, LONGEST, NAMED, COUNTED, FIRST, BY_ARM = 2, BY_TEST = 5, BY_PAIR = 1 + BY_TEST };
 
 typedef struct {
@@ -25,13 +26,14 @@ typedef struct {
   double *proved;         /* by part, and arm of k */
   final_test_t *tests;    /* by part, and room for a copy */
   double people;          /* of whom something was released */
+  double noise;           /* the variance of it in the sums of an arm */
   int looks;              /* how many were made */
 } trial_t;
 
 static int looks(const survey_t *survey) { return survey->n_rounds - 1; }
 
 static size_t rows_of_look(const survey_t *survey) {
-  return 1 + BY_TEST * (size_t)survey->design.k * (size_t)survey->design.k;
+  return 2 + BY_TEST * (size_t)survey->design.k * (size_t)survey->design.k;
 }
 
 static size_t rows_of_end(const survey_t *survey) {
@@ -40,7 +42,7 @@ static size_t rows_of_end(const survey_t *survey) {
 }
 
 static size_t rows(const survey_t *survey) {
-  return rows_of_end(survey) + (size_t)looks(survey) * rows_of_look(survey);
+  return rows_of_end(survey) + (size_t)looks(survey) * rows_of_look(survey) + (looks(survey) > 0);
 }
 
 static size_t test_size(const survey_t *survey) {
@@ -123,7 +125,8 @@ static void look(observer_t *observer, trial_t *trial) {
     final_test_copy(now, trial->tests);
     final_test_close(now);
     out[0] = trial->people;
-    write_test(now, out + 1);
+    out[1] = trial->noise;
+    write_test(now, out + 2);
   }
 }
 
@@ -140,6 +143,7 @@ static int released(observer_t *observer, const session_t *session) {
     const release_t *block = judge_block(judge);
     if (block->chance > 0) final_test_add(&trial->tests[judge->part], block, judge->latest);
     for (int i = 0; i < judge->latest; i++) trial->people += block[i].size;
+    trial->noise += noise_law_variance(&block->noise) * block->terms;
     look(observer, trial);
     double *proved = trial->proved + judge->part * k;
     for (int i = 0; i < k; i++) {
@@ -186,6 +190,7 @@ static void finish(observer_t *observer, const environment_t *env, const reports
     }
     final_test_add(trial->tests, trial->judge.rows, k);
   }
+  if (looks(survey) > 0) out[rows(survey) - 1] = trial->noise;
   double *pulls = out + FIRST, *mean = pulls + k, *proved = mean + k;
   for (int i = 0; i < k; i++) {
     const report_t report = reports->of(reports->policy, i);

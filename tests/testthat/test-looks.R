@@ -106,6 +106,42 @@ test_that("the analysis at looks is that of the plan, run by run", {
   }
 })
 
+test_that("where later blocks are smaller, critical values allow for noise that grows faster than people", {
+  # Without noise, or with blocks of one size, people are the clock; else the slower one of both, step by step.
+  expect_identical(look_clock(c(0.3, 0.5, 1), c(0, 0, 0)), c(0.3, 0.5, 1))
+  expect_identical(look_clock(c(0.3, 0.5, 1), c(3, 5, 10)), c(0.3, 0.5, 1))
+  expect_equal(look_clock(c(0.3, 0.5, 1), c(1, 3, 4)), c(1 / 6, 0.5, 1)) # 1 / 3 and 0.5; people: 0.6 and 0.5
+  # Two looks of a walk on that clock spend what they should, by integration.
+  line <- look_lines(c(0.5, 1), 0.1, "pocock", c(0.04, 1))
+  late <- stats::integrate(function(x) {
+    stats::dnorm(x) * stats::pnorm((line[2] - 0.2 * x) / sqrt(0.96), lower.tail = FALSE)
+  }, -10, line[1], rel.tol = 1e-10)$value
+  expect_equal(stats::pnorm(-line[1]) + late, 0.1, tolerance = 1e-6)
+  # One block of 1,000, and then of 20, with much noise: 7.6% were claimed by the clock of people.
+  skip_on_cran()
+  null <- arms_bernoulli(c(a = 0.5, b = 0.5))
+  looks <- 5:9 / 10
+  plan <- dpts_plan(policy_randomised(mu = 0.03, block = c(1000, 20)), null, 2000, control = "a", looks = looks,
+                    spending = "pocock", runs = 4000, seed = 1)
+  expect_lt(plan$false_claims, 0.05 + 3 * sqrt(0.05 * 0.95 / 4000))
+  # The analysis has the same critical values.
+  policy <- policy_randomised(epsilon = 0.4, block = c(300, 50))
+  arms <- arms_bernoulli(c(a = 0.4, b = 0.6))
+  plan <- dpts_plan(policy, arms, 600, control = "a", looks = c(0.5, 0.7), spending = "pocock", runs = 60, seed = 1)
+  sim <- dpts_simulate(arms, policy, 600, runs = 60, seed = 1, history = TRUE, finish = TRUE)
+  found <- quiet(effects(sim, "a", at = "end", looks = c(0.5, 0.7), spending = "pocock", people = 600))
+  expect_equal(plan$power, mean(found$p / 2 < 0.05))
+})
+
+test_that("looks that fall on one release are one", {
+  plan <- function(looks) {
+    dpts_plan(policy_randomised(mu = 1.4, block = 100), arms_bernoulli(c(0.5, 0.6)), 400, looks = looks, runs = 40, seed = 1)
+  }
+  expect_equal(as.data.frame(plan(c(0.62, 0.65))), as.data.frame(plan(0.65)), ignore_attr = TRUE)
+  # The last release is the end.
+  expect_equal(plan(c(0.8, 0.9))$stopped, 0)
+})
+
 test_that("looks compare people of the same stratum", {
   skip_on_cran()
   arms <- arms_strata(north = arms_bernoulli(c(a = 0.2, b = 0.35)), south = arms_bernoulli(c(a = 0.6, b = 0.75)),
