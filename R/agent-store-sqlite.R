@@ -12,7 +12,7 @@ sql_sqlite <- function() {
     among = "SELECT value FROM json_each($1)",
     rows = function(column) sprintf("json_each(NEW.%s) AS r", column),
     field = function(i, type) sprintf("json_extract(r.value, '$[%d]')", i),
-    if_any = function(column, statement) statement,
+    if_so = function(condition, statement) statement, # the statement finds no rows if not
     or_fail = sprintf("SELECT RAISE(ABORT, '%s') WHERE changes() = 0", OUTPACED),
     triggers = function(change) c(
       "CREATE TRIGGER dpts_event_no_update BEFORE UPDATE ON dpts_event
@@ -22,6 +22,13 @@ sql_sqlite <- function() {
       sprintf("CREATE TRIGGER dpts_change_insert INSTEAD OF INSERT ON dpts_change BEGIN %s END", change)
     )
   )
+}
+
+# The row of a change, as values to bind
+sqlite_row <- function(row) {
+  row[CHANGED] <- lapply(row[CHANGED], function(columns) .Call(C_json_rows, columns))
+  row$bytes <- list(row$bytes)
+  row
 }
 
 # The head of the agent, with the pages only if they are not those of change number `seq`: in one statement,
@@ -152,6 +159,7 @@ store_sqlite <- function(con, reader = con, label = "a SQLite connection", own =
         lock()
         on.exit(rollback())
         for (text in schema_tables(sql)) run(text)
+        rows$dpts_change <- if (!is.null(rows$dpts_change)) sqlite_row(rows$dpts_change)
         for (table in names(rows)) {
           DBI::dbExecute(con, insert_sql(table, rows[[table]]), params = unname(as.list(rows[[table]])))
         }
@@ -178,7 +186,7 @@ store_sqlite <- function(con, reader = con, label = "a SQLite connection", own =
         # and noise for the same rewards would be made anew: to begin another one is an error there.
         if (!own && !locked) lock()
         written <- tryCatch({
-          insert(change_row(changes))
+          insert(sqlite_row(change_row(changes)))
           TRUE
         }, error = function(e) if (grepl(OUTPACED, conditionMessage(e), fixed = TRUE)) FALSE else stop(e))
         if (written) {

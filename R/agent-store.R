@@ -34,7 +34,7 @@
 # life, a term of the definition. Do not raise it for a new term whose absence (NULL) means what was so
 # before, nor for the layout of a session or of a policy's state: these have versions of their own
 # (play_session_save.c).
-STORE_VERSION <- 9
+STORE_VERSION <- 10
 
 # A checksum of bytes, as text
 checksum <- function(bytes) .Call(C_checksum, bytes)
@@ -58,6 +58,10 @@ EVENT <- c("kind", "ticket", "t", "arm", "who", "note")
 DUE <- sprintf("status IN (%d, %d) AND due IS NOT NULL", TICKET[["open"]], TICKET[["waiting"]])
 WITH_KEY <- sprintf("asked IS NOT NULL AND status NOT IN (%d, %d)", TICKET[["open"]], TICKET[["waiting"]])
 IN_BATCH <- sprintf("status IN (%d, %d)", TICKET[["used"]], TICKET[["missing"]])
+
+# Rows for tables beside the agent's own that a change may have
+CHANGED <- c("tickets", "resolved", "forget", "persons", "events", "releases", "paged", "moved", "erased",
+             "answers", "answered")
 
 # The tables, and the view by which they are changed: a row for it is one change, with the rows for each table
 # as JSON, and its trigger writes them. `sql`: a dialect, with its names of types and functions, and `at`,
@@ -96,10 +100,7 @@ schema_tables <- function(sql) {
     sprintf("CREATE VIEW %s AS SELECT version, identity, %s, %s, CAST('' AS %s) AS bytes, 0 AS find_next_due,
                CAST(NULL AS %s) AS keys_before, 0 AS no_persons FROM %s",
       table("dpts_change"), paste(HEAD, collapse = ", "),
-      paste0("CAST('' AS TEXT) AS ",
-             c("tickets", "resolved", "forget", "persons", "events", "releases", "paged", "moved", "erased",
-               "answers", "answered"),
-             collapse = ", "),
+      paste0("CAST('' AS TEXT) AS ", c(CHANGED, sql$turn), collapse = ", "),
       sql$blob, sql$number, table("dpts_agent")),
     sql$triggers(paste0(vapply(change_statements(sql), paste0, "", ";"), collapse = "\n"))
   )
@@ -112,7 +113,7 @@ change_statements <- function(sql) {
   fields <- function(types) paste(mapply(sql$field, seq_along(types) - 1, types), collapse = ", ")
   number <- sql$number
   field <- function(i, type) sql$field(i, type)
-  each <- function(column, ...) sql$if_any(column, sprintf(...))
+  each <- function(column, ...) sql$if_so(sprintf("NEW.%s <> '[]'", column), sprintf(...))
   c(
     sprintf("UPDATE %s SET %s WHERE id = 1 AND version = NEW.version AND seq = NEW.seq - 1
                AND identity = NEW.identity", table("dpts_agent"),
@@ -138,9 +139,11 @@ change_statements <- function(sql) {
     each("moved", "UPDATE %s SET time = NEW.clock, due = %s FROM %s WHERE ticket = %s", table("dpts_ticket"),
          field(1, number), sql$rows("moved"), field(0, "TEXT")),
     # What tells who somebody is goes when it is not needed any more.
-    sprintf("UPDATE %s SET asked = NULL WHERE NEW.keys_before IS NOT NULL AND time <= NEW.keys_before AND %s",
-            table("dpts_ticket"), WITH_KEY),
-    sprintf("DELETE FROM %s WHERE NEW.no_persons = 1", table("dpts_person")),
+    sql$if_so("NEW.keys_before IS NOT NULL", sprintf(
+      "UPDATE %s SET asked = NULL WHERE NEW.keys_before IS NOT NULL AND time <= NEW.keys_before AND %s",
+      table("dpts_ticket"), WITH_KEY)),
+    sql$if_so("NEW.no_persons = 1",
+              sprintf("DELETE FROM %s WHERE NEW.no_persons = 1", table("dpts_person"))),
     each("erased", "DELETE FROM %s WHERE person IN (SELECT %s FROM %s)", table("dpts_person"),
          field(0, "TEXT"), sql$rows("erased")),
     each("erased", "UPDATE %s SET asked = NULL WHERE ticket IN (SELECT %s FROM %s)", table("dpts_ticket"),
@@ -160,30 +163,30 @@ change_statements <- function(sql) {
     each("releases", "INSERT INTO %s (outcome, %s) SELECT %s FROM %s", table("dpts_release"),
          paste(RELEASE, collapse = ", "),
          fields(c("INTEGER", "INTEGER", rep(number, length(RELEASE) - 1))), sql$rows("releases")),
-    sprintf("UPDATE %s SET next_due = (SELECT min(due) FROM %s WHERE %s)
-               WHERE id = 1 AND NEW.find_next_due = 1", table("dpts_agent"), table("dpts_ticket"), DUE)
+    sql$if_so("NEW.find_next_due = 1",
+              sprintf("UPDATE %s SET next_due = (SELECT min(due) FROM %s WHERE %s)
+               WHERE id = 1 AND NEW.find_next_due = 1", table("dpts_agent"), table("dpts_ticket"), DUE))
   )
 }
 
-# The row for dpts_change, columns named
+# The row for dpts_change, columns named; CHANGED are rows of other tables, as columns
 change_row <- function(changes) {
-  json <- function(columns) .Call(C_json_rows, columns)
   events <- changes$events
   c(
     list(version = STORE_VERSION, identity = changes$identity), changes$agent,
     list(
-      tickets = json(changes$tickets[c("ticket", "t", "arm", "batch", "time", "due", "status", "context",
-                                       "asked", "probability")]),
-      resolved = json(changes$resolved[c("ticket", "status", "reward", "drop")]),
-      forget = json(changes$forget),
-      persons = json(changes$persons[c("person", "pulls", "arm", "ticket")]),
-      events = json(c(list(part = seq_along(events$kind)), events[c(EVENT, "digest")])),
-      releases = json(changes$releases),
-      paged = json(list(changes$image$numbers, page_starts(changes$image))),
-      moved = json(changes$moved[c("ticket", "due")]), erased = json(changes$erased),
-      answers = json(changes$answers[c("ticket", "outcome", "arm", "batch", "reward")]),
-      answered = json(changes$answered[c("outcome", "batch")]),
-      bytes = list(changes$image$bytes), find_next_due = as.integer(changes$find_next_due),
+      tickets = changes$tickets[c("ticket", "t", "arm", "batch", "time", "due", "status", "context", "asked",
+                                  "probability")],
+      resolved = changes$resolved[c("ticket", "status", "reward", "drop")],
+      forget = changes$forget,
+      persons = changes$persons[c("person", "pulls", "arm", "ticket")],
+      events = c(list(part = seq_along(events$kind)), events[c(EVENT, "digest")]),
+      releases = changes$releases,
+      paged = list(changes$image$numbers, page_starts(changes$image)),
+      moved = changes$moved[c("ticket", "due")], erased = changes$erased,
+      answers = changes$answers[c("ticket", "outcome", "arm", "batch", "reward")],
+      answered = changes$answered[c("outcome", "batch")],
+      bytes = changes$image$bytes, find_next_due = as.integer(changes$find_next_due),
       keys_before = changes$keys_before %||% NA_real_, no_persons = as.integer(isTRUE(changes$no_persons))
     )
   )

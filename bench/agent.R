@@ -69,9 +69,11 @@ if (nzchar(where)) {
   DBI::dbExecute(con, paste("SET search_path =", schema))
   agent <- dpts_agent(policy_gaussian_imed(1), 5, con, use = "arrival")
   jobs <- lapply(1:4, function(i) callr::r_bg(function(where, schema, connect) {
-    con <- connect(where)
-    DBI::dbExecute(con, paste("SET search_path =", schema))
-    agent <- dpts::agent_open(con)
+    agent <- dpts::agent_open(function() {
+      con <- connect(where)
+      DBI::dbExecute(con, paste("SET search_path =", schema))
+      con
+    })
     for (i in 1:50) dpts::agent_choose(agent) # R compiles
     start <- proc.time()
     n <- 0

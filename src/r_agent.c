@@ -74,28 +74,70 @@ static char *json_cell(char *at, size_t room, SEXP x, R_xlen_t i) {
   return end;
 }
 
-/* Columns, the first of which is not NULL unless there are no rows, as JSON: an array of rows */
-SEXP ffi_json_rows(SEXP columns) {
-  enum { MOST = 32 }; /* of a number, or beside a string */
-  const int m = Rf_length(columns);
-  const R_xlen_t n = m ? Rf_xlength(VECTOR_ELT(columns, 0)) : 0;
-  size_t room = MOST + (size_t)n * (size_t)(m + 1) * MOST;
-  for (int j = 0; j < m; j++) {
-    SEXP x = VECTOR_ELT(columns, j);
-    for (R_xlen_t i = 0; i < n && TYPEOF(x) == STRSXP; i++) {
-      room += LONGEST_ESCAPE * strlen(Rf_translateCharUTF8(STRING_ELT(x, i)));
-    }
+enum { MOST = 32 }; /* characters of a number, or beside a string */
+
+/* Columns, the first of which is not NULL unless there are no rows */
+static R_xlen_t n_rows(SEXP columns) { return Rf_length(columns) ? Rf_xlength(VECTOR_ELT(columns, 0)) : 0; }
+
+static size_t cells_room(SEXP x) {
+  size_t room = (size_t)Rf_xlength(x) * MOST;
+  for (R_xlen_t i = 0; TYPEOF(x) == STRSXP && i < Rf_xlength(x); i++) {
+    room += LONGEST_ESCAPE * strlen(Rf_translateCharUTF8(STRING_ELT(x, i)));
   }
-  char *text = R_alloc(room, 1), *at = text;
+  return room;
+}
+
+static size_t rows_room(SEXP columns) {
+  size_t room = MOST + (size_t)n_rows(columns) * (size_t)(Rf_length(columns) + 1) * MOST;
+  for (int j = 0; j < Rf_length(columns); j++) room += cells_room(VECTOR_ELT(columns, j));
+  return room;
+}
+
+static char *write_rows(char *at, char *last, SEXP columns) {
+  const R_xlen_t n = n_rows(columns);
   for (R_xlen_t i = 0; i < n; i++) {
-    for (int j = 0; j < m; j++) {
+    for (int j = 0; j < Rf_length(columns); j++) {
       *at++ = i || j ? ',' : '[';
       if (j == 0) *at++ = '[';
-      at = json_cell(at, (size_t)(text + room - at), VECTOR_ELT(columns, j), i);
+      at = json_cell(at, (size_t)(last - at), VECTOR_ELT(columns, j), i);
     }
     *at++ = ']';
   }
-  strcpy(at, n ? "]" : "[]");
+  return at + snprintf(at, (size_t)(last - at), n ? "]" : "[]");
+}
+
+/* Columns as JSON: an array of rows */
+SEXP ffi_json_rows(SEXP columns) {
+  const size_t room = rows_room(columns);
+  char *text = R_alloc(room, 1);
+  write_rows(text, text + room, columns);
+  return Rf_ScalarString(Rf_mkCharCE(text, CE_UTF8));
+}
+
+/* A named list as a JSON object: of numbers and strings, bytes as PostgreSQL reads them, and columns as
+   arrays of rows. What is NULL is left out. */
+SEXP ffi_json_record(SEXP list) {
+  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
+  size_t room = MOST;
+  for (int j = 0; j < Rf_length(list); j++) {
+    SEXP x = VECTOR_ELT(list, j);
+    room += MOST + strlen(CHAR(STRING_ELT(names, j)));
+    room += TYPEOF(x) == VECSXP ? rows_room(x) : cells_room(x);
+    if (TYPEOF(x) == RAWSXP) room += 2 * (size_t)Rf_xlength(x);
+  }
+  char *text = R_alloc(room, 1), *last = text + room, *at = text;
+  for (int j = 0; j < Rf_length(list); j++) {
+    SEXP x = VECTOR_ELT(list, j);
+    if (x == R_NilValue) continue;
+    at += snprintf(at, (size_t)(last - at), "%c\"%s\":", at == text ? '{' : ',', CHAR(STRING_ELT(names, j)));
+    if (TYPEOF(x) == VECSXP) at = write_rows(at, last, x);
+    else if (TYPEOF(x) == RAWSXP) {
+      at += snprintf(at, (size_t)(last - at), "\"\\\\x");
+      at = write_hex(at, x);
+      *at++ = '"';
+    } else at = json_cell(at, (size_t)(last - at), x, 0);
+  }
+  strcpy(at, "}");
   return Rf_ScalarString(Rf_mkCharCE(text, CE_UTF8));
 }
 

@@ -67,6 +67,7 @@ CALL(unhex, 1, SEXP text)
 CALL(ticks, 0, void)
 CALL(file_identity, 1, SEXP path)
 CALL(json_rows, 1, SEXP columns)
+CALL(json_record, 1, SEXP list)
 /* r_signal.c */
 CALL(watch_end, 1, SEXP on)
 CALL(end_asked, 0, void)

@@ -83,7 +83,7 @@ test_that("a store of another version is refused", {
     expect_error(agent_choose(x$agent), paste(age, "version of dpts"), class = class)
     agent_close(x$agent)
     before <- unname(tools::md5sum(x$file))
-    expect_error(agent_open(x$file), sprintf("%s version of dpts: it has format %d, .* reads format 9 only", age, version),
+    expect_error(agent_open(x$file), sprintf("%s version of dpts: it has format %d, .* reads format 10 only", age, version),
                  class = class)
     expect_error(dpts_agent(batch_policy(), 2, x$file, use = "arrival"), class = class)
     expect_identical(unname(tools::md5sum(x$file)), before)
@@ -101,7 +101,7 @@ test_that("the tables have not changed since their version was raised", {
     text <- gsub("[[:space:]]+", " ", dpts:::schema_tables(sql))
     dpts:::checksum(charToRaw(paste(text, collapse = ";")))
   }, "")
-  expect_identical(dpts:::STORE_VERSION, 9)
+  expect_identical(dpts:::STORE_VERSION, 10)
   # A copy takes all columns with it, but for the numbers of rows.
   skip_if_not_installed("RSQLite")
   x <- new_file_agent()
@@ -114,7 +114,7 @@ test_that("the tables have not changed since their version was raised", {
   for (table in tables) {
     expect_setequal(setdiff(DBI::dbListFields(con, table), if (table %in% c("dpts_ticket", "dpts_release")) "id"), copied[[table]])
   }
-  expect_identical(sums, c(sqlite = "4f4d8c58e44d7d6b", postgres = "d6e75efda3fba43a"))
+  expect_identical(sums, c(sqlite = "4f4d8c58e44d7d6b", postgres = "c7bed980f7e1a718"))
 })
 
 test_that("what a handle remembers of its tickets is not held against what others wrote", {
@@ -248,11 +248,11 @@ test_that("PostgreSQL's log and list of sessions have no reward, ticket, person,
   DBI::dbExecute(watch, sprintf("BEGIN; SELECT 1 FROM %s.dpts_agent FOR UPDATE", schema), immediate = TRUE)
   local({
     local_function("store_postgres", function(store) {
-      body(store) <- parse(text = sub("lock_timeout = 10000", "lock_timeout = 50", deparse(body(store)), fixed = TRUE))[[1]]
+      body(store) <- parse(text = sub("'lock_timeout', '10000'", "'lock_timeout', '50'", deparse(body(store)), fixed = TRUE))[[1]]
       store
     })
     three <- agent_open(cons[[2]])
-    expect_error(agent_reward(three, tickets[4], 0.7431640625), class = "dpts_error_store_locked")
+    expect_error(agent_reward(three, tickets[8], 0.7431640625), class = "dpts_error_store_locked")
   })
   DBI::dbExecute(watch, "ROLLBACK")
   pid <- DBI::dbGetQuery(cons[[1]], "SELECT pg_backend_pid() AS pid")$pid
@@ -271,6 +271,50 @@ test_that("PostgreSQL's log and list of sessions have no reward, ticket, person,
   expect_gt(sum(grepl("INSERT INTO .*dpts_change", said)), 10)
   expect_equal(sum(grepl("ERROR", said)), 0)
   expect_true(any(grepl("canceling statement due to lock timeout", postgres_says(watch))))
+})
+
+test_that("a change on PostgreSQL is a transaction of its own, whatever the connection is set to", {
+  skip_if_not(postgres_available(), "no PostgreSQL")
+  con <- postgres_connection()
+  made <- list()
+  own <- function() {
+    made <<- c(made, postgres_connect(postgres_cluster()))
+    DBI::dbExecute(made[[length(made)]], sprintf("SET search_path = %s; SET default_transaction_isolation = serializable",
+                                                 attr(con, "schema")), immediate = TRUE)
+    made[[length(made)]]
+  }
+  agent <- dpts_agent(batch_policy(), 2, own, use = "arrival")
+  rounds <- function() DBI::dbGetQuery(con, "SELECT count(*)::int AS n FROM dpts_ticket")$n
+  for (i in 1:3) agent_choose(agent)
+  expect_identical(rounds(), 3L)
+  # A user's transaction could take back what was answered, be it begun before the first change or between two.
+  for (connection in list(con, postgres_connection(attr(con, "schema")))) {
+    other <- agent_open(connection)
+    for (n in 0:2) {
+      for (i in seq_len(n)) agent_choose(other)
+      before <- rounds()
+      DBI::dbExecute(connection, "BEGIN")
+      expect_error(agent_choose(other), "inside a transaction", class = "dpts_error_store_inside")
+      DBI::dbExecute(connection, "ROLLBACK")
+      expect_identical(rounds(), before)
+    }
+    expect_equal(agent_choose(other)$t, before + 1)
+  }
+  # The lock is let go of, also by a call that fails or writes nothing.
+  expect_error(agent_choose(other, offer = "none"), class = "dpts_error_input")
+  expect_identical(agent_reward(other, strrep("0", 32), 1)$status, "unknown")
+  locks <- "SELECT count(*)::int AS n FROM pg_locks WHERE locktype = 'advisory'
+              AND objid = 'dpts_change'::regclass AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+  expect_identical(DBI::dbGetQuery(con, locks)$n, 0L)
+  # A commit that is cancelled in its last moment is no error in RPostgres, so that the change is looked for.
+  body(other$store$commit) <- parse(text = sub("changes$agent[c(\"seq\", \"journal\")]", "list(seq = changes$agent$seq, journal = '')",
+                                               deparse1(body(other$store$commit), "\n"), fixed = TRUE))[[1]]
+  expect_error(agent_choose(other), "the commit was cancelled", class = "dpts_error_store")
+  agent_close(other)
+  # A connection of the agent's own is closed with it.
+  agent_close(agent)
+  expect_false(DBI::dbIsValid(made[[1]]))
+  expect_error(agent_open(function() 1), "makes a connection of RPostgres", class = "dpts_error_input")
 })
 
 test_that("on PostgreSQL nobody sees a release before it is durable", {
