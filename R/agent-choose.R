@@ -253,7 +253,8 @@ person_rows <- function(people, person) {
 #'   its deadline, and `"late"` from then on, or if the choice is in no block.
 #' @rdname agent_choose
 #' @export
-agent_reward <- function(agent, ticket, reward, outcome = "reward") {
+agent_reward <- function(agent, ticket, reward, outcome = "reward", ...) {
+  check_dots_empty(...)
   check_all_given()
   check_agent(agent)
   if (!is.character(ticket) || !length(ticket) || anyNA(ticket)) {

@@ -45,6 +45,7 @@
 #' @param plan A result of [dpts_plan()] for the policy of this agent, or a string: the plan in words.
 #'   `NULL` adds nothing.
 #' @param reason Why, for an amendment: a string.
+#' @template dots
 #' @returns `agent_journal()`: a tibble, one row for each row of the journal, with the columns of the file
 #'   but `seq` and `part` as whole numbers, `time` as a date-time and `arm` as a factor. If `path` is
 #'   given, invisibly. An error of class `dpts_error_store_damaged` names the first row that does not fit.
@@ -66,7 +67,8 @@
 #' journal <- agent_journal(agent)
 #' journal[c("kind", "arm", "who", "note")]
 #' @export
-agent_journal <- function(agent, path = NULL) {
+agent_journal <- function(agent, path = NULL, ...) {
+  check_dots_empty(...)
   check_agent(agent)
   if (!is.null(path)) path <- check_new_file(path)
   text <- agent_look(agent, function(tx) {
@@ -103,7 +105,8 @@ agent_journal <- function(agent, path = NULL) {
 
 #' @rdname agent_journal
 #' @export
-agent_plan <- function(agent, plan = NULL, reason = NULL) {
+agent_plan <- function(agent, plan = NULL, reason = NULL, ...) {
+  check_dots_empty(...)
   check_agent(agent)
   reason <- check_reason(reason)
   if (!is.null(plan)) {

@@ -32,6 +32,7 @@
 #' @param add Names of new arms.
 #' @param retire,pause,resume Arms, by name or number. A retired arm does not come back.
 #' @param reason Why, in a sentence for the journal (see [agent_journal()]): a string, or `NULL` for none.
+#' @template dots
 #' @returns A tibble, one row per arm: `arm` and `status`: `"active"`, `"paused"` or `"retired"`.
 #' @template see_agent
 #' @examplesIf rlang::is_installed(c("DBI", "RSQLite", "openssl"))
@@ -39,7 +40,8 @@
 #' agent_arms(agent, add = "c", retire = "a")
 #' agent_choose(agent, 3)
 #' @export
-agent_arms <- function(agent, add = NULL, retire = NULL, pause = NULL, resume = NULL, reason = NULL) {
+agent_arms <- function(agent, add = NULL, retire = NULL, pause = NULL, resume = NULL, reason = NULL, ...) {
+  check_dots_empty(...)
   check_agent(agent)
   reason <- check_reason(reason)
   if (!is.null(add)) {
@@ -81,6 +83,7 @@ agent_arms <- function(agent, add = NULL, retire = NULL, pause = NULL, resume = 
 #' @param then What [agent_choose()] does from now on: `"end"`: it is an error of class `dpts_error_ended`;
 #'   `"verdict"`: it gives everyone the winner's arm, and its choices are no rounds.
 #' @param reason Why, in a sentence for the journal (see [agent_journal()]): a string, or `NULL` for none.
+#' @template dots
 #' @returns The agent, invisibly.
 #' @template see_agent
 #' @examplesIf rlang::is_installed(c("DBI", "RSQLite", "openssl"))
@@ -89,7 +92,8 @@ agent_arms <- function(agent, add = NULL, retire = NULL, pause = NULL, resume = 
 #' agent_finish(agent, then = "verdict")
 #' agent_choose(agent)
 #' @export
-agent_finish <- function(agent, then = c("end", "verdict"), reason = NULL) {
+agent_finish <- function(agent, then = c("end", "verdict"), reason = NULL, ...) {
+  check_dots_empty(...)
   check_agent(agent)
   reason <- check_reason(reason)
   then <- check_choice(then, c("end", "verdict"))
@@ -112,6 +116,7 @@ agent_finish <- function(agent, then = c("end", "verdict"), reason = NULL) {
 #'
 #' @param agent An agent.
 #' @param path Of the copy: a file that does not exist yet.
+#' @template dots
 #' @returns The path, invisibly.
 #' @template see_agent
 #' @examplesIf rlang::is_installed(c("DBI", "RSQLite", "openssl"))
@@ -124,7 +129,8 @@ agent_finish <- function(agent, then = c("end", "verdict"), reason = NULL) {
 #' agent <- agent_open(copy, restored = TRUE)
 #' agent_close(agent)
 #' @export
-agent_backup <- function(agent, path) {
+agent_backup <- function(agent, path, ...) {
+  check_dots_empty(...)
   check_all_given()
   check_agent(agent)
   path <- check_new_file(path)
@@ -149,6 +155,7 @@ agent_backup <- function(agent, path) {
 #' @param agent An agent.
 #' @param store The path of a SQLite file that does not exist yet, or a connection of RSQLite or RPostgres
 #'   whose database holds no agent.
+#' @template dots
 #' @returns The agent in its new store. `agent` stays open.
 #' @template see_agent
 #' @examplesIf rlang::is_installed(c("DBI", "RSQLite", "openssl"))
@@ -158,7 +165,8 @@ agent_backup <- function(agent, path) {
 #' pulls(agent)
 #' agent_close(agent)
 #' @export
-agent_copy <- function(agent, store) {
+agent_copy <- function(agent, store, ...) {
+  check_dots_empty(...)
   check_all_given()
   check_agent(agent)
   if (is.null(store)) abort_arg("store", "the path of a SQLite file or a DBI connection", store)
@@ -205,6 +213,7 @@ copy_to <- function(agent, place, move = FALSE) {
 #'
 #' @param agent An agent that was opened on the restored copy.
 #' @param reason Why, in a sentence for the journal (see [agent_journal()]): a string, or `NULL` for none.
+#' @template dots
 #' @returns The agent, invisibly.
 #' @template see_agent
 #' @examplesIf rlang::is_installed(c("DBI", "RSQLite", "openssl"))
@@ -212,7 +221,8 @@ copy_to <- function(agent, place, move = FALSE) {
 #' agent_restored(agent)
 #' dpts_privacy(agent, delta = 1e-6)
 #' @export
-agent_restored <- function(agent, reason = NULL) {
+agent_restored <- function(agent, reason = NULL, ...) {
+  check_dots_empty(...)
   check_agent(agent)
   agent_transact(agent, function(tx) NULL, look = TRUE, restored = TRUE, reason = check_reason(reason))
   invisible(agent)
@@ -237,13 +247,15 @@ agent_restored <- function(agent, reason = NULL) {
 #' @param agent An agent.
 #' @param time The time: a date-time (`POSIXct`).
 #' @param reason Why, in a sentence for the journal (see [agent_journal()]): a string, or `NULL` for none.
+#' @template dots
 #' @returns The agent, invisibly.
 #' @template see_agent
 #' @examplesIf rlang::is_installed(c("DBI", "RSQLite", "openssl"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
 #' agent_clock(agent)
 #' @export
-agent_clock <- function(agent, time = Sys.time(), reason = NULL) {
+agent_clock <- function(agent, time = Sys.time(), reason = NULL, ...) {
+  check_dots_empty(...)
   check_agent(agent)
   if (missing(time)) time <- .POSIXct(time_now(NA))
   if (!inherits(time, "POSIXct") || length(time) != 1 || !is.finite(time)) {

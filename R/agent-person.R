@@ -27,6 +27,7 @@
 #'
 #' @param agent An agent with `max_per_person` or `sticky`.
 #' @param person Identifiers, as they were given to [agent_choose()].
+#' @template dots
 #' @returns `agent_person()`: a tibble, one row per person of whom something is held: `person`, `pulls` (how
 #'   many choices count), and of the last one `arm`, `ticket`, `time`, `status` (as in `dpts_history()`) and
 #'   `key` (NA: none). It is for the person, and not for publication.
@@ -40,7 +41,8 @@
 #' agent_erase(agent, "Ada")
 #' agent_person(agent, "Ada")
 #' @export
-agent_person <- function(agent, person) {
+agent_person <- function(agent, person, ...) {
+  check_dots_empty(...)
   check_all_given()
   check_agent(agent)
   hash <- check_person(person, length(person), agent$terms)
@@ -57,7 +59,8 @@ agent_person <- function(agent, person) {
 
 #' @rdname agent_person
 #' @export
-agent_erase <- function(agent, person) {
+agent_erase <- function(agent, person, ...) {
+  check_dots_empty(...)
   check_all_given()
   check_agent(agent)
   hash <- unique(check_person(person, length(person), agent$terms))

@@ -38,6 +38,7 @@
 #' @param agent An agent.
 #' @param ticket Tickets: strings, the last ones of a call of [agent_choose()] that had a `key`. Those that
 #'   were returned before may be among them.
+#' @template dots
 #' @returns `agent`, invisibly.
 #' @seealso [agent_choose()] draws tickets in advance.
 #' @concept agent
@@ -49,7 +50,8 @@
 #' agent_return(agent, morning$ticket[23:30])
 #' pulls(agent)
 #' @export
-agent_return <- function(agent, ticket) {
+agent_return <- function(agent, ticket, ...) {
+  check_dots_empty(...)
   check_all_given()
   check_agent(agent)
   if (!is.character(ticket) || !length(ticket) || anyNA(ticket)) {

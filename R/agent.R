@@ -432,7 +432,8 @@ read_definition <- function(store) {
 #' @param agent An agent.
 #' @rdname dpts_agent
 #' @export
-agent_close <- function(agent) {
+agent_close <- function(agent, ...) {
+  check_dots_empty(...)
   check_agent(agent, open = FALSE)
   # (What was forked leaves the connections to the process that made them.)
   if (!agent$closed && agent$process == Sys.getpid()) agent$store$close()

@@ -15,6 +15,7 @@
 #' the margins here.
 #'
 #' @param x A result of [dpts_reproduce()].
+#' @template dots
 #' @returns A tibble with one row per claim, which prints as text:
 #'   * `claim`: the claim, in our words;
 #'   * `margin`: how far it holds, in units of reward (regret) or of epsilon (privacy
@@ -29,7 +30,8 @@
 #' @examples
 #' claims(dpts_reproduce("hh-2", horizon = 2e4, runs = 5))
 #' @export
-claims <- function(x) {
+claims <- function(x, ...) {
+  check_dots_empty(...)
   check_class(x, "dpts_reproduction", "a result of `dpts_reproduce()`")
   check_result(x, labels = TRUE)
   experiment <- shared(x, "experiment")

@@ -13,13 +13,15 @@
 #'
 #' @param means The means of the arms at the beginning: two to eight numbers in \[0, 1\].
 #' @param horizon The number of rounds at the beginning: a whole number from 100 to 20,000.
+#' @template dots
 #' @returns A shiny app: printed, it opens in the browser. `shiny::runApp(dpts_explore(), host = "0.0.0.0")`
 #'   serves it to a class.
 #' @template see_simulation
 #' @examples
 #' if (interactive()) dpts_explore()
 #' @export
-dpts_explore <- function(means = c(0.6, 0.5, 0.4), horizon = 1000) {
+dpts_explore <- function(means = c(0.6, 0.5, 0.4), horizon = 1000, ...) {
+  check_dots_empty(...)
   means <- check_numbers(means, 0, 1)
   if (!length(means) %in% 2:8) abort_arg("means", "two to eight numbers", means)
   horizon <- check_count(horizon, 100, 20000)

@@ -73,6 +73,7 @@ dpts_history.dpts_replay <- dpts_history.dpts_simulation
 #'
 #' @param x A result of [dpts_simulate()] with `history = TRUE`, or of [dpts_history()], whole or some of its
 #'   rows.
+#' @template dots
 #' @returns A tibble with the columns of [dpts_history()], and `propensity`: the probability with which the
 #'   arm was chosen. All policies must know their probabilities, as [policy_randomised()] and
 #'   [policy_uniform()] do.
@@ -84,7 +85,8 @@ dpts_history.dpts_replay <- dpts_history.dpts_simulation
 #' log <- as_log(sim)
 #' dpts_ope(log, "new")
 #' @export
-as_log <- function(x) {
+as_log <- function(x, ...) {
+  check_dots_empty(...)
   check_all_given()
   if (inherits(x, "dpts_simulation")) x <- dpts_history(x)
   if (!is.data.frame(x) || !all(c("arm", "reward", "probability") %in% names(x))) {

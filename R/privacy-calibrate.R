@@ -32,6 +32,7 @@
 #'   about one person, chosen at random.
 #' @param pools `TRUE` if arms can be unavailable in some rounds: then more rounds are charged; see
 #'   [dpts_privacy()].
+#' @template dots
 #' @returns A policy, [policy_ts_gaussian()].
 #' @section Errors:
 #' A budget that cannot be met raises an error of class `dpts_error_budget`.
@@ -42,7 +43,8 @@
 #' dpts_calibrate(privacy_approx(4.4, 1e-5), horizon = 1000, prepulls = 100)
 #' @export
 dpts_calibrate <- function(budget, horizon, prepulls, accountant = NULL, arms = 2,
-                           delta = 0.1 / horizon, pools = FALSE) {
+                           delta = 0.1 / horizon, pools = FALSE, ...) {
+  check_dots_empty(...)
   check_budget(budget)
   horizon <- check_count(horizon)
   prepulls <- check_count(prepulls, 0)

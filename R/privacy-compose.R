@@ -122,7 +122,8 @@ privacy_compose <- function(..., horizon = NULL, arms = 2) {
 
 #' @rdname privacy_compose
 #' @export
-privacy_group <- function(x, k, apart = FALSE) {
+privacy_group <- function(x, k, apart = FALSE, ...) {
+  check_dots_empty(...)
   check_all_given()
   guarantee <- as_guarantee(x, "x")
   k <- check_count(k, 1, 1e6)

@@ -35,6 +35,7 @@
 #' @param epsilon Privacy parameter of (epsilon, delta)-DP: non-negative numbers.
 #' @param delta The probability with which epsilon may be exceeded: numbers in \[0, 1\].
 #' @param log Return log(delta)?
+#' @template dots
 #' @returns A vector as long as the longer argument; an argument of length 1 is recycled. `gdp_compose()`: one
 #'   number, the root of the sum of squares, which holds for mechanisms chosen adaptively.
 #' @template dong
@@ -50,7 +51,8 @@
 #' gdp_epsilon(gdp_compose(rep(sqrt(1 / 2), 1e5)), delta = 1e-5)
 #' gdp_delta(mu = 1, epsilon = 100, log = TRUE)
 #' @export
-gdp_delta <- function(mu, epsilon, log = FALSE) {
+gdp_delta <- function(mu, epsilon, log = FALSE, ...) {
+  check_dots_empty(...)
   mu <- check_numbers(mu, 0, inf = TRUE)
   epsilon <- check_numbers(epsilon, 0, inf = TRUE)
   check_flag(log)
@@ -60,7 +62,8 @@ gdp_delta <- function(mu, epsilon, log = FALSE) {
 
 #' @rdname gdp_delta
 #' @export
-gdp_epsilon <- function(mu, delta) {
+gdp_epsilon <- function(mu, delta, ...) {
+  check_dots_empty(...)
   mu <- check_numbers(mu, 0, inf = TRUE)
   delta <- check_numbers(delta, 0, 1)
   args <- recycle_common(mu = mu, delta = delta)
@@ -69,7 +72,8 @@ gdp_epsilon <- function(mu, delta) {
 
 #' @rdname gdp_delta
 #' @export
-gdp_mu <- function(epsilon, delta) {
+gdp_mu <- function(epsilon, delta, ...) {
+  check_dots_empty(...)
   epsilon <- check_numbers(epsilon, 0, inf = TRUE)
   delta <- check_numbers(delta, 0, 1)
   args <- recycle_common(epsilon = epsilon, delta = delta)
@@ -78,7 +82,8 @@ gdp_mu <- function(epsilon, delta) {
 
 #' @rdname gdp_delta
 #' @export
-gdp_compose <- function(mu) {
+gdp_compose <- function(mu, ...) {
+  check_dots_empty(...)
   mu <- check_numbers(mu, 0, inf = TRUE)
   largest <- max(mu)
   # Scaled, so that neither tiny nor huge squares are lost.

@@ -38,6 +38,7 @@
 #' @param delta A number in \[0, 1\].
 #' @param changed How many of the values can move at once: `"one"` or `"all"`.
 #' @param k How many values there are; by default the length of `scale` or `sensitivity`.
+#' @template dots
 #' @returns `report_noisy_max()`: the position of the largest noisy value, an integer.
 #'   `noisy_max_privacy()`: a tibble with one row per statement,
 #'   * `statement`: `"exact"`, or `"theorem 6"` (Gaussian noise, one value changed, k >= 2);
@@ -53,7 +54,8 @@
 #' noisy_max_privacy(scale = rep(sqrt(1 / 2), 5), sensitivity = 1 / 2, delta = 1e-5,
 #'                   noise = "gaussian")
 #' @export
-report_noisy_max <- function(values, scale, noise = c("laplace", "gaussian")) {
+report_noisy_max <- function(values, scale, noise = c("laplace", "gaussian"), ...) {
+  check_dots_empty(...)
   values <- check_numbers(values)
   noise <- check_choice(noise, c("laplace", "gaussian"))
   scale <- check_each(check_numbers(scale, 0, open = TRUE), length(values), "values", "scale")
@@ -81,7 +83,8 @@ runif_53 <- function(n) {
 #' @export
 noisy_max_privacy <- function(scale, sensitivity, delta, noise = c("laplace", "gaussian"),
                               changed = c("one", "all"),
-                              k = max(length(scale), length(sensitivity))) {
+                              k = max(length(scale), length(sensitivity)), ...) {
+  check_dots_empty(...)
   scale <- check_numbers(scale, 0, open = TRUE)
   sensitivity <- check_numbers(sensitivity, 0)
   delta <- check_number(delta, 0, 1)

@@ -29,6 +29,7 @@
 #'   D = rho alpha (mu-GDP has rho = mu^2 / 2; so has rho-zCDP).
 #' @param delta The probability with which epsilon may be exceeded: numbers in \[0, 1\].
 #' @param conversion `"improved"` or `"mironov"`.
+#' @template dots
 #' @returns A vector of epsilons: with `alpha`, one for each order (all arguments are
 #'   recycled to one length); without, one for each `delta` (and each rho).
 #' @references Mironov, I. (2017). Rényi Differential Privacy. CSF.
@@ -51,7 +52,8 @@
 #' }
 #' rdp_epsilon(rdp = curve, delta = 1e-5)
 #' @export
-rdp_epsilon <- function(alpha = NULL, rdp, delta, conversion = c("improved", "mironov")) {
+rdp_epsilon <- function(alpha = NULL, rdp, delta, conversion = c("improved", "mironov"), ...) {
+  check_dots_empty(...)
   conversion <- check_choice(conversion, c("improved", "mironov"))
   delta <- check_numbers(delta, 0, 1)
   check_given(rdp)

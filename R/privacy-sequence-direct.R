@@ -44,6 +44,7 @@
 #' @param nu The part of delta outside the Gaussian curve: numbers in \[1e-300, 1).
 #' @param epsilon Privacy parameter of (epsilon, delta)-DP: non-negative numbers.
 #' @param delta The probability with which epsilon may be exceeded: numbers in \[0, 1\].
+#' @template dots
 #' @returns `sequence_gdp()`: a tibble, one row for each element of the recycled arguments:
 #'   * `mu`: the arms are mu-GDP up to nu;
 #'   * `nu`: as given.
@@ -64,7 +65,8 @@
 #' sequence_epsilon(delta = c(1e-2, 1e-5, 1e-10), rounds = 500, prepulls = 500, variance_scale = 14)
 #' sequence_delta(epsilon = 9, rounds = 10)
 #' @export
-sequence_gdp <- function(rounds, prepulls = 0, variance_scale = 1, nu = 1e-7) {
+sequence_gdp <- function(rounds, prepulls = 0, variance_scale = 1, nu = 1e-7, ...) {
+  check_dots_empty(...)
   nu <- check_numbers(nu, 1e-300, 1, open = c(FALSE, TRUE))
   args <- check_samplers(rounds, prepulls, variance_scale, nu = nu)
   mu <- by_sampler(args, args$nu, function(nu, sampler) published_gdp(sampler, nu))
@@ -73,7 +75,8 @@ sequence_gdp <- function(rounds, prepulls = 0, variance_scale = 1, nu = 1e-7) {
 
 #' @rdname sequence_gdp
 #' @export
-sequence_delta <- function(epsilon, rounds, prepulls = 0, variance_scale = 1) {
+sequence_delta <- function(epsilon, rounds, prepulls = 0, variance_scale = 1, ...) {
+  check_dots_empty(...)
   epsilon <- check_numbers(epsilon, 0, inf = TRUE)
   args <- check_samplers(rounds, prepulls, variance_scale, epsilon = epsilon)
   by_sampler(args, args$epsilon, direct_delta)
@@ -81,7 +84,8 @@ sequence_delta <- function(epsilon, rounds, prepulls = 0, variance_scale = 1) {
 
 #' @rdname sequence_gdp
 #' @export
-sequence_epsilon <- function(delta, rounds, prepulls = 0, variance_scale = 1) {
+sequence_epsilon <- function(delta, rounds, prepulls = 0, variance_scale = 1, ...) {
+  check_dots_empty(...)
   delta <- check_numbers(delta, 0, 1)
   args <- check_samplers(rounds, prepulls, variance_scale, delta = delta)
   by_sampler(args, args$delta, direct_epsilon)

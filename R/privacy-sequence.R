@@ -45,6 +45,7 @@
 #'   horizon T they are T - K x `prepulls`.
 #' @param prepulls,variance_scale Parameters of [policy_ts_gaussian()].
 #' @param method How the recursion is solved: `"auto"`, `"exact"` or `"grid"`; see Details.
+#' @template dots
 #' @returns `sequence_rdp()`: a vector of Rényi divergences, in nats, all arguments recycled
 #'   to one length. `sequence_account()`: a tibble, one row for each of them, with
 #'   * `alpha`, `rounds`, `prepulls`, `variance_scale`: as given;
@@ -63,14 +64,16 @@
 #' sequence_account(alpha = c(1.5, 2, 4), rounds = 1e5, prepulls = 500, variance_scale = 14)
 #' @export
 sequence_rdp <- function(alpha, rounds, prepulls = 0, variance_scale = 1,
-                         method = c("auto", "exact", "grid")) {
+                         method = c("auto", "exact", "grid"), ...) {
+  check_dots_empty(...)
   sequence_solve(alpha, rounds, prepulls, variance_scale, method)$rdp
 }
 
 #' @rdname sequence_rdp
 #' @export
 sequence_account <- function(alpha, rounds, prepulls = 0, variance_scale = 1,
-                             method = c("auto", "exact", "grid")) {
+                             method = c("auto", "exact", "grid"), ...) {
+  check_dots_empty(...)
   args <- sequence_solve(alpha, rounds, prepulls, variance_scale, method)
   as_bounds(tibble::new_tibble(args, nrow = length(args$alpha)))
 }

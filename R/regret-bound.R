@@ -22,6 +22,7 @@
 #' @param policy A policy, or a named list of them.
 #' @param arms The problem, from [arms_bernoulli()] and its family.
 #' @param horizon Number of rounds.
+#' @template dots
 #' @returns A tibble with columns
 #'   * `policy`: the name in the list, or which lower bound;
 #'   * `kind`: `"problem-dependent"` or `"problem-independent"`;
@@ -40,7 +41,8 @@
 #' arms <- arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25))
 #' regret_bound(list(ucb1 = policy_ucb1(), lazy = policy_lazy_dp_ts(1)), arms, 1e5)
 #' @export
-regret_bound <- function(policy, arms, horizon) {
+regret_bound <- function(policy, arms, horizon, ...) {
+  check_dots_empty(...)
   policies <- check_policies(policy)
   check_arms(arms)
   check_no_contexts(arms)

@@ -207,7 +207,8 @@ dpts_releases.dpts_releases <- function(x, ...) {
 #'   and `scale` are then in the units of the rewards, and `squares` are about the middle of the range, in
 #'   squared units; all of them are rescaled. `weight` is that of the rescaled sums.
 #' @export
-as_releases <- function(data, noise, scale, range = c(0, 1)) {
+as_releases <- function(data, noise, scale, range = c(0, 1), ...) {
+  check_dots_empty(...)
   check_given(data)
   if (!is.data.frame(data)) abort_arg("data", "a data frame", data)
   if (!nrow(data)) abort_arg("data", "a data frame with at least one row")

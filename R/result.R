@@ -329,6 +329,7 @@ words_row <- function(row) {
 #'
 #' @param x A result of [dpts_simulate()], [dpts_recommend()], [dpts_tune()] or [dpts_reproduce()]; for
 #'   `policies()` one of [dpts_privacy()], [dpts_replay()] or [dpts_plan()], too.
+#' @template dots
 #' @returns A list: policies (for [dpts_privacy()] perhaps guarantees) named by their labels in
 #'   `policy`, or `arms` objects named by their labels in `problem`, of the rows that are there.
 #' @template see_simulation
@@ -339,7 +340,8 @@ words_row <- function(row) {
 #' policies(sim)
 #' dpts_problems(sim)
 #' @export
-policies <- function(x) {
+policies <- function(x, ...) {
+  check_dots_empty(...)
   check_class(x, "dpts_result", "a result of the package")
   column <- intersect(c("policy", "design"), names(x))
   if (!length(column)) abort_arg("x", "a result with a column `policy`")
@@ -349,7 +351,8 @@ policies <- function(x) {
 
 #' @rdname policies
 #' @export
-dpts_problems <- function(x) {
+dpts_problems <- function(x, ...) {
+  check_dots_empty(...)
   check_class(x, "dpts_result", "a result of the package")
   if (is_label(x[["problem"]])) return(lapply(things_of(droplevels(x$problem)), `[[`, "arms"))
   arms <- shared(x, "problem")$arms %||% shared(x, "arms")

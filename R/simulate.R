@@ -216,6 +216,7 @@ check_horizon <- function(policies, k, horizon) {
 #' is only one of them: `runs = 7:7` asks for seven runs, `runs = run_range(7, 7)` for run 7.
 #'
 #' @param from,to Whole numbers from 1, `from` not above `to`.
+#' @template dots
 #' @returns The run numbers: whole numbers of class `AsIs`, as [I()] makes it.
 #' @template see_simulation
 #' @examples
@@ -224,7 +225,8 @@ check_horizon <- function(policies, k, horizon) {
 #' runs <- run_range(10 * (job - 1) + 1, 10 * job)
 #' dpts_simulate(arms_bernoulli(c(0.6, 0.4)), policy_ucb1(), 100, runs = runs, seed = 1)
 #' @export
-run_range <- function(from, to) {
+run_range <- function(from, to, ...) {
+  check_dots_empty(...)
   from <- check_count(from)
   to <- check_count(to, from)
   I(from:to) # which R keeps as its two ends

@@ -45,6 +45,19 @@ test_that("a missing argument is named, by the function that the user called", {
   expect_equal(verb(cnd), "dpts_simulate")
 })
 
+test_that("no exported function leaves an unknown argument to R, which would not say what was meant", {
+  exported <- mget(getNamespaceExports("dpts"), envir = asNamespace("dpts"), inherits = TRUE)
+  exported <- Filter(function(f) is.function(f) && environmentName(environment(f)) == "dpts", exported)
+  without <- Filter(function(f) !"..." %in% names(formals(f)), exported)
+  expect_identical(names(without), character())
+  for (ask in alist(gdp_mu(1, dleta = 2), dpts_calibrate(privacy_gdp(1), dleta = 2), privacy_group(1, aprt = 2),
+                    agent_reward(1, tiket = 2), as_releases(1, noize = 2), sequence_gdp(10, un = 2), run_range(1, until = 2))) {
+    cnd <- caught(eval(ask))
+    expect_s3_class(cnd, "dpts_error_dots")
+    expect_match(conditionMessage(cnd), sprintf("`%s()` has no", as.character(ask[[1]])), fixed = TRUE)
+  }
+})
+
 test_that("a constructor names the argument that it does not know, and what it takes", {
   bad <- function(expr, ...) {
     cnd <- caught(expr)
