@@ -179,15 +179,15 @@ correlated_by_hand <- function(size, sum, z, law, sign, theta, rival, risk, shar
        truth = whole(if (mistake == "penalty") 0 else sign * z[2, ]), inside = sign * z[2, ] <= bound[2])
 }
 
-#' ln F of two blocks of two arms, a row for each kappa and a column for each record
+#' ln F of blocks of two arms, a row for each kappa and a column for each record
 #' @param p,tossed,sum As bets_of() takes them.
 #' @param mistake `"none"`, `"noise"`, `"centre"` (from the block itself), `"next"` (the first block with the
 #'   second's chance) or `"dropped"` (the second block, if more people were tossed to a than to b)
 tosses_by_hand <- function(p, tossed, sum, law, kappa, mistake = "none", strata = 1) {
-  p <- matrix(p, 2)
+  p <- matrix(p, nrow(tossed) / 2)
   t(vapply(kappa, function(k) {
     total <- 0
-    for (j in 1:2) {
+    for (j in seq_len(nrow(p))) {
       pa <- if (mistake == "next") p[2, ] else p[j, ]
       q <- 1 - pa
       seen <- if (mistake == "centre") j else j - 1

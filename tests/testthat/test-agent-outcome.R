@@ -356,3 +356,19 @@ test_that("what is wrong is refused", {
   expect_identical(agent_reward(agent, strrep("0", 32), 1, outcome = "harm")$status, "unknown")
   expect_identical(agent_reward(agent, rep(ticket, 3), c(1, 1, 0), outcome = "harm")$status, c("waiting", "known", "refused"))
 })
+
+test_that("a guard is in the units of its outcome, and never pauses all arms that take part", {
+  table <- as_releases(data.frame(block = rep(1:10, each = 2), arm = 1:2, n = 200, sum = c(400, 1000), chance = 0.5),
+                       noise = "none", range = c(0, 10)) # means of 2 and 5
+  record <- dpts:::release_records(table)$records[[1]]
+  worse <- function(guard, ...) {
+    dpts:::proved_worse(record, agent_outcome(mu = 1, range = c(0, 10), missing = 10, guard = guard, ...), 1)
+  }
+  expect_equal(worse(2), 2)
+  expect_equal(worse(4), integer())
+  expect_equal(worse(2, worse = "less"), integer())
+  local_function("proved_worse", function(old) function(...) 2:3)
+  expect_equal(dpts:::to_pause(NULL, NULL, 1, 1:3), 2:3)
+  expect_equal(dpts:::to_pause(NULL, NULL, 1, c(1, 3)), 3)
+  expect_equal(dpts:::to_pause(NULL, NULL, 1, 2:3), integer()) # the control is paused
+})

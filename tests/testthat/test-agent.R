@@ -404,6 +404,22 @@ test_that("tickets of a key come in the order of the choices, whatever became of
   })
 })
 
+test_that("tickets that are due at one moment are resolved in the order of the choices, in every store", {
+  each_store(function(store) {
+    turn <- test_clock()
+    agent <- dpts_agent(batch_policy(), 2, store, use = "deadline", deadline = hours(1))
+    x <- agent_choose(agent, 6)
+    for (i in c(4, 1, 6)) agent_reward(agent, x$ticket[i], 1) # a database may move what it updates
+    turn(10)
+    y <- agent_choose(agent, 2)
+    turn(2 * 3600)
+    pulls(agent)
+    journal <- agent$store$journal()
+    expect_identical(journal$ticket[journal$kind == "resolved"], c(x$ticket, y$ticket))
+    agent_close(agent)
+  })
+})
+
 test_that("a deadline is past when it is reached, and not before; an hour back is said, in every store", {
   each_store(function(store) {
     turn <- test_clock()

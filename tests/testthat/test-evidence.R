@@ -674,3 +674,25 @@ test_that("live noise is charged as it is drawn: a little larger, and rounded to
   means <- function(law) means_of(100, matrix(60), law, 1L, 0.3, c(0.5, 0.01), 0, 0)
   expect_lt(means(c(2, 3, 0, 0.5)), means(c(2, 3, 0, 0)))
 })
+
+test_that("by means: tilts for which the noise of a later release has no expectation are not taken from an earlier one", {
+  # Laplace noise of the scales 100 and 101: the tilts are near 1 / 100 and near 1 / 101, alike but for that.
+  size <- 1e5
+  y <- 0.5 * size
+  laws <- cbind(c(1, 100, 0, 0), c(1, 101, 0, 0))
+  gaps <- c(0, 0.005 * 1.6^(0:9), c(0.6, 1, 1.6) * 0.05) # of the first release, and |0.5 - 0.45| for the second
+  l <- lapply(1:2, function(i) tilt_by_hand(laws[, i], gaps, 0.25, size))
+  expect_gt(max(l[[1]]), 1 / 101)
+  expect_lt(max(pmax(l[[1]][-1] / l[[2]][-1], l[[2]][-1] / l[[1]][-1])), 1.06)
+  growth <- function(l, law) l * y - size * log(1 - 0.45 + 0.45 * exp(l)) - charge_by_hand(law, l)
+  hand <- growth(l[[1]], laws[, 1]) + growth(l[[2]], laws[, 2])
+  want <- max(hand) + log(mix_by_hand(matrix(hand - max(hand), 1)))
+  expect_equal(weigh("means", 1, c(1, 1), 1:2, size, c(y, y), laws, rate = 0.45)$pair[2, 1], want, tolerance = 1e-5)
+})
+
+test_that("by tosses: a block in which an arm got nobody says nothing of a difference", {
+  for (law in list(c(2, 0, 0, 0), c(2, 1, 0, 0))) {
+    out <- weigh("tosses", 2, c(1, 2, 1, 2), c(1, 1, 2, 2), c(10, 0, 20, 30), c(7, 0, 10, 24), law, chance = 0.5, floor = 0.5)
+    expect_equal(out$estimate[2, 1], 24 / 30 - 10 / 20)
+  }
+})

@@ -94,3 +94,18 @@ test_that("a live verdict is that of the table: also where batches of several ar
   expect_equal(found$people, ifelse(is.na(v$arm), NA, v$t))
   expect_identical(as.integer(found$arm), as.integer(v$arm))
 })
+
+test_that("evidence of exactly the threshold is a verdict, in a table and in a run that it ends", {
+  arms <- arms_bernoulli(c(0.9, 0.2))
+  policy <- policy_randomised(block = 20)
+  sim <- dpts_simulate(arms, policy, 400, runs = 1, seed = 1, history = TRUE)
+  e <- evidence(sim, "tosses")
+  e <- e[e$arm == 1, ]
+  i <- which(e$evidence > 2 & e$evidence > cummax(c(-Inf, e$evidence))[seq_along(e$evidence)])[1]
+  error <- exp(-e$evidence[i]) * (1 + (-200:200) * 2^-54)
+  error <- error[log(1 / error) == e$evidence[i] & -log(error) == e$evidence[i]][1] # of which this is the line
+  expect_identical(verdict(sim, error = error)$t, e$t[i])
+  expect_equal(dpts_identify(arms, policy, error = error, runs = 1, seed = 1, limit = 400)$people, e$t[i])
+  more <- error * (1 - 1e-12)
+  expect_gt(verdict(sim, error = more)$t, e$t[i])
+})

@@ -211,3 +211,12 @@ test_that("looks are refused where they hold nothing", {
   wrong("`at`", looks = 0.5, people = 600, at = "any")
   wrong("`by`", looks = 0.5, people = 600, by = "stratum")
 })
+
+test_that("the text of looks is read back, and any other text is none", {
+  read <- dpts:::looks_of_text
+  looks <- list(share = c(1 / 3, 0.5), spending = "pocock")
+  expect_equal(read(dpts:::looks_text(looks)), looks)
+  for (text in c("0.5 0.5 pocock", "0.5 0.4 pocock", "0.5 1 pocock", "0 0.5 pocock", "0.5 other", "0.5", "pocock", "x pocock")) {
+    expect_null(read(text), info = text)
+  }
+})

@@ -94,3 +94,12 @@ test_that("an agent knows what a missing answer counted as, and errors say how t
   bad("Gaussian noise", answered = "answered", x = laplace)
   bad("same blocks", answered = "answered", x = table[-nrow(table), ])
 })
+
+test_that("a missing answer that is to count by a half more has a half of the noise of the number of answers", {
+  table <- function(sum, scale) {
+    as_releases(data.frame(arm = 1:2, block = 1, n = 50, sum = sum, chance = 0.5), noise = "gaussian", scale = scale)
+  }
+  found <- dpts:::imputed_table(table(c(20, 30), 2), table(c(40, 45), 3), c(0.5, -0.5))
+  expect_equal(found$sum, c(20 + 0.5 * (50 - 40), 30 - 0.5 * (50 - 45)))
+  expect_equal(found$scale, rep(sqrt(2^2 + 0.5^2 * 3^2), 2))
+})

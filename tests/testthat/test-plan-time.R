@@ -7,7 +7,7 @@ thompson <- policy_randomised(mu = 1, rule = "thompson", block = 50)
 numbers <- function(plan) lapply(as.list(plan)[!names(plan) %in% c("design", "scenario", "time")], as.vector)
 
 test_that("with a deadline late answers are missing answers, and rewards come at the deadline", {
-  late <- dpts_plan(thompson, two(0.4, 0.6), 400, delay = list(c(0, 10), c(0, 0, 20, 100)), deadline = 60, dropout = c(0.1, 0.2),
+  late <- dpts_plan(thompson, two(0.4, 0.6), 400, delay = list(c(0, 10), c(0, 60, 20, 100)), deadline = 60, dropout = c(0.1, 0.2),
                     missing = 0.5, runs = 40, seed = 1)
   same <- dpts_plan(thompson, two(0.4, 0.6), 400, delay = 60, dropout = c(0.1, 1 - 0.8 * 0.75), missing = 0.5, runs = 40, seed = 1)
   expect_equal(numbers(late), numbers(same))

@@ -284,9 +284,10 @@ test_that("what goes wrong after the check is an error, too: a write past the st
     "  FOR_EACH_ARM(i, round) p[i] = ", p, ";\n}\n", policy, ".tosses = 1, .probability = chances_", i, ","))
   file <- copies_with(list(
     c("  arm->n += 1;", "  arm->n += 1;\n  if (feedback->t > 450) s->arms[2].n = 7;"), # of two arms
-    tosses(2, "round->t == 451 ? NAN : 1.0 / round->n_offer"), tosses(3, "1.0 / round->n_offer")
+    tosses(2, "round->t == 451 ? NAN : 1.0 / round->n_offer"), tosses(3, "1.0 / round->n_offer"),
+    tosses(4, "1.0 / round->n_offer;\n  if (round->t > 450 && round->n_offer < 2) p[1 - round->offer[0]] = 0.5") # of the other arm, too
   ))
-  made <- lapply(paste0("ucb1_", 1:3), function(name) policy_compiled(file, name))
+  made <- lapply(paste0("ucb1_", 1:4), function(name) policy_compiled(file, name))
   play <- function(policy, ...) dpts_simulate(two_arms(), policy, 600, runs = 2, seed = 1, ...)
   for (delay in c(0, 5)) {
     expect_error(play(made[[1]], delay = delay), "past the bytes that size\\(\\) asks for")
@@ -297,6 +298,9 @@ test_that("what goes wrong after the check is an error, too: a write past the st
   agent <- dpts_agent(made[[1]], c("a", "b"), use = "arrival")
   tickets <- agent_choose(agent, 460)$ticket
   expect_error(agent_reward(agent, tickets, 1), "past the bytes")
+  agent <- dpts_agent(made[[4]], c("a", "b"), use = "arrival")
+  agent_choose(agent, 450)
+  expect_error(agent_choose(agent, offer = "a"), "the chances of its arms")
 })
 
 test_that("a skip that plays nothing, or pulls an arm that is not there, ends the run", {

@@ -569,3 +569,12 @@ test_that("rounds and feedback that a policy keeps stay what they were", {
   expect_identical(unlist(of(2)), as.numeric(1:6))
   expect_identical(unlist(of(3)), dpts_history(sim)$reward)
 })
+
+test_that("a chance of an arm that is not available is an error, though all sum to 1", {
+  skip_if_not_installed("RSQLite")
+  policy <- policy_custom("toss", function(k, horizon) 0, function(state, round) round$offer[1],
+                          function(state, feedback) state, probability = function(state, round) c(0.5, 0.5, 0))
+  agent <- dpts_agent(policy, 3, use = "arrival")
+  expect_equal(agent_choose(agent, offer = 1:2)$probability, 0.5)
+  expect_error(agent_choose(agent, offer = 2:3), "the chances of its arms are no distribution over those on offer")
+})

@@ -46,6 +46,15 @@ test_that("each stratum's sums are of its own people, in blocks of its own", {
   expect_equal(sum(estimates(agent)$rewards), sum(table$n))
 })
 
+test_that("the centre of a stratum's block counts the noise of all blocks before it", {
+  law <- c(2, 6, 0, 0)
+  kappa <- kappas_of(law, 0.3, strata = 2)
+  tossed <- matrix(c(20, 30, 5, 9, 40, 12, 25, 25), 8, 2)
+  sum <- cbind(c(12, 3, 4, 0, 33, 2, 20, 9), c(-2, 30, 9, 5, 1, 12, 18, 16)) + 0
+  p <- matrix(c(0.4, 0.3, 0.7, 0.5), 4, 2)
+  expect_equal(bets_of(p, tossed, sum, law, kappa, FALSE, strata = 2), tosses_by_hand(p, tossed, sum, law, kappa, strata = 2))
+})
+
 test_that("evidence multiplies over strata, each with its own centre", {
   law <- c(2, 1, 0, 0)
   kappa <- kappas_of(law, 0.3, strata = 2)
