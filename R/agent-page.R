@@ -163,12 +163,12 @@ proof_in_time <- function(table) {
   k <- length(unique(e$arm))
   if (k < 2) return(NULL)
   least <- apply(array(e$evidence, c(k - 1, k, nrow(e) / (k * (k - 1)))), 2:3, min)
-  line <- e$line[(seq_len(k) - 1) * (k - 1) + 1] # of each arm
+  threshold <- e$line[(seq_len(k) - 1) * (k - 1) + 1] # of each arm
   most <- apply(least, 1, max)
-  best <- which.max(if (any(most >= line)) most - line else least[, ncol(least)]) # a verdict stands
+  best <- which.max(if (any(most >= threshold)) most - threshold else least[, ncol(least)]) # a verdict stands
   rows <- unique(round(seq(1, ncol(least), length.out = min(200, ncol(least)))))
   first <- 1 + (rows - 1) * k * (k - 1)
-  data.frame(t = e$t[first], evidence = least[best, rows], line = line[best])
+  data.frame(t = e$t[first], evidence = least[best, rows], line = threshold[best])
 }
 
 # Which arm has the highest estimate, and by how much

@@ -413,8 +413,8 @@ effects_at_looks <- function(record, input, pairs, margin, looks, half_error) {
                 clock)
   }
   last <- tests[[length(tests)]]
-  line <- look_lines(share, half_error, looks$spending, clock)[length(share)]
-  c(last[c("difference", "se")], list(half = look_quantile(line, last$share, last$terms),
+  critical <- look_boundary(share, half_error, looks$spending, clock)[length(share)]
+  c(last[c("difference", "se")], list(half = look_quantile(critical, last$share, last$terms),
                                       above = errors("above"), below = errors("below")))
 }
 

@@ -8,15 +8,15 @@ error_spent <- function(share, error, spending) {
          pocock = error * log1p((exp(1) - 1) * share))
 }
 
-# How often standardised sums of a standard normal walk first cross a line at each look. The density of the
-# sums that have not crossed before is kept on a grid (Armitage, McPherson and Rowe 1969), and each look
+# How often standardised sums of a standard normal walk first cross a boundary at each look. The density of
+# the sums that have not crossed before is kept on a grid (Armitage, McPherson and Rowe 1969), and each look
 # integrates over the grid of the one before, by Simpson's rule.
 #
 # `share`: of the whole walk at each look
-# `line`: a function of the number of the look, and of a function that gives the probability of a first
+# `critical_at`: a function of the number of the look, and of a function that gives the probability of a first
 #   crossing at a critical value. It returns the critical value.
 # Returns critical values, and the probabilities.
-walk_looks <- function(share, line) {
+walk_looks <- function(share, critical_at) {
   grid <- NULL
   crossed <- found <- numeric(length(share))
   for (j in seq_along(share)) {
@@ -26,7 +26,7 @@ walk_looks <- function(share, line) {
       if (j == 1) return(stats::pnorm(b, lower.tail = FALSE))
       sum(grid$weight * stats::pnorm((x - grid$at) / sqrt(step), lower.tail = FALSE))
     }
-    found[j] <- line(j, cross)
+    found[j] <- critical_at(j, cross)
     crossed[j] <- cross(found[j])
     if (j == length(share)) break
     high <- min(found[j], FAR_OUT) * sqrt(share[j])
@@ -38,28 +38,28 @@ walk_looks <- function(share, line) {
     simpson <- c(1, rep_len(c(4, 2), n - 2), 1) * (at[2] - at[1]) / 3
     grid <- list(at = at, weight = density * simpson)
   }
-  list(line = found, crossed = crossed)
+  list(critical = found, crossed = crossed)
 }
 
 FAR_OUT <- 8.5 # standard deviations, beyond which a probability is below 1e-16
 
 # Critical values of a one-sided test at these shares of the people, the last of which is 1 at most. Many runs
 # and pairs of arms ask for the same ones, so those of a session are kept. `clock`: see look_clock()
-look_lines <- function(share, error, spending, clock = share) {
+look_boundary <- function(share, error, spending, clock = share) {
   key <- paste(c(sprintf("%.17g", c(share, error, clock)), spending), collapse = " ")
-  if (!is.null(LINES[[key]])) return(LINES[[key]])
-  if (length(LINES) > 2000) rm(list = ls(LINES), envir = LINES)
+  if (!is.null(BOUNDARIES[[key]])) return(BOUNDARIES[[key]])
+  if (length(BOUNDARIES) > 2000) rm(list = ls(BOUNDARIES), envir = BOUNDARIES)
   spent <- diff(c(0, error_spent(share, error, spending)))
   found <- walk_looks(clock, function(j, cross) {
     if (spent[j] < 1e-12) return(Inf) # which noisy_quantile() could not tell from 0
     stats::uniroot(function(b) log(cross(b)) - log(spent[j]), c(-5, FAR_OUT), extendInt = "downX",
                    tol = 1e-8)$root
-  })$line
-  assign(key, found, LINES)
+  })$critical
+  assign(key, found, BOUNDARIES)
   found
 }
 
-LINES <- new.env(parent = emptyenv())
+BOUNDARIES <- new.env(parent = emptyenv())
 
 # The clock of the walk at looks. A sum's variance is that of rewards, which grows with people, and that of
 # noise, which grows with releases: where later blocks are smaller, noise grows faster than people. The
@@ -81,14 +81,14 @@ look_clock <- function(share, noise) {
 # row of `z`, with a column for each look (NA: not yet). Critical values are interpolated between ERRORS. A
 # statistic beyond them has the least of these, or 1.
 look_errors <- function(z, share, spending, clock = share) {
-  lines <- vapply(ERRORS, look_lines, share, share = share, spending = spending, clock = clock)
-  lines <- matrix(lines, length(share))
+  critical <- vapply(ERRORS, look_boundary, share, share = share, spending = spending, clock = clock)
+  critical <- matrix(critical, length(share))
   least <- rep(1, nrow(z))
   for (j in seq_len(ncol(z))) {
-    use <- is.finite(lines[j, ])
-    known <- !is.na(z[, j]) & z[, j] >= min(lines[j, use])
-    of <- stats::splinefun(lines[j, use], stats::qnorm(ERRORS[use]), "monoH.FC")
-    x <- pmin(z[known, j], max(lines[j, use]))
+    use <- is.finite(critical[j, ])
+    known <- !is.na(z[, j]) & z[, j] >= min(critical[j, use])
+    of <- stats::splinefun(critical[j, use], stats::qnorm(ERRORS[use]), "monoH.FC")
+    x <- pmin(z[known, j], max(critical[j, use]))
     least[known] <- pmin(least[known], stats::pnorm(of(x)))
   }
   replace(least, rowSums(!is.na(z)) == 0, NA)
@@ -126,6 +126,6 @@ looks_of_text <- function(text) {
 }
 
 # A critical value of the normal distribution, for sums with Laplace noise: noisy_quantile() at its level
-look_quantile <- function(line, share, terms) {
-  if (line == Inf) replace(share, TRUE, Inf) else noisy_quantile(stats::pnorm(line), share, terms)
+look_quantile <- function(critical, share, terms) {
+  if (critical == Inf) replace(share, TRUE, Inf) else noisy_quantile(stats::pnorm(critical), share, terms)
 }

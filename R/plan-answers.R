@@ -58,7 +58,7 @@ outcome_slopes <- function(rates, arms, correlation) {
   slope
 }
 
-# All that src/play_answers.c is told of a scenario; NULL: everybody answers, and nobody looks
+# All that src/play_answers.c reads of a scenario; NULL: everybody answers, and nobody looks
 answers_of <- function(arms, rates, outcomes, correlation, dropout, missing, futility) {
   if (is.null(outcomes) && is.null(futility) && all(dropout == 0)) return(NULL)
   k <- n_arms(arms)
@@ -95,7 +95,7 @@ looks_of <- function(job, policy) {
     return(list(asks = FALSE, seen = function(run) list(looks = matrix(NA_real_, k + 1, length(run)))))
   }
   outcomes <- job$outcomes
-  records <- c(list(empty_record(policy, job$arms)), lapply(outcomes, outcome_record, policy, job$arms))
+  records <- lapply(c(list(NULL), outcomes), empty_record, policy = policy, arms = job$arms)
   runs <- new.env(parent = emptyenv())
   see <- function(run, t, rows) {
     key <- sprintf("%.0f", run)
@@ -130,30 +130,23 @@ looks_of <- function(job, policy) {
   list(asks = TRUE, see = see, seen = seen)
 }
 
-# A record (R/releases.R) of a design's runs before the first release, with the noise of its rows in `law`
-empty_record <- function(policy, arms) {
+# A record (R/releases.R) of a design's runs before the first release: of rewards, or of another outcome; with
+# the noise of its rows in `law`
+empty_record <- function(outcome, policy, arms) {
   k <- n_arms(arms)
+  labels <- arm_labels(arms)
   design <- release_design(policy, k)
-  session <- live_session(policy, k, 1e6, NULL)
-  report <- lapply(session_arms(session)$report, `[[`, 1)
-  none <- matrix(0, 0, 0)
-  c(list(strata = 1, labels = arm_labels(arms), k = k, arms = seq_len(k), ever = k,
-         share = error_shares(seq_len(k), k, 0), grid = 0, releases = NULL, low = arms$range[1],
-         high = arms$range[2], flip = 0, width = diff(arms$range) / gap_of_sums(policy),
-         most = diff(arms$range), per_person = 1, law = law_of_rows(report)),
-    design[c("residuals", "centre", "tosses", "permuted", "floor", "correlation")])
-}
-
-# The same of another outcome
-outcome_record <- function(outcome, policy, arms) {
-  utils::modifyList(empty_record(policy, arms), list(
-    low = outcome$range[1], high = outcome$range[2], width = diff(outcome$range), most = diff(outcome$range),
-    residuals = FALSE, centre = right_residual(NA, NA), law = law_of_rows(outcome_noise(outcome))
-  ))
-}
-
-law_of_rows <- function(report) {
-  list(noise = report$kind * (report$scale > 0), scale = report$scale, weight = report$weight)
+  range <- outcome$range %||% arms$range
+  report <- if (!is.null(outcome)) outcome_noise(outcome) else
+    lapply(session_arms(live_session(policy, k, 1e6, NULL))$report, `[[`, 1)
+  law <- list(noise = report$kind * (report$scale > 0), scale = report$scale, weight = report$weight)
+  predicted <- if (is.null(outcome)) design[c("predicted_low", "predicted_high")]
+  table <- release_table(
+    list(), function(run, arm) factor(labels[arm], labels), list(matrix(0, 0, length(RELEASE))), k,
+    c(law, list(low = range[1], high = range[2], flip = 0, grid = 0, permuted = design$permuted,
+                floor = if (design$tosses) design$floor else NA, correlation = design$correlation),
+      predicted))
+  c(release_records(table)$records[[1]], list(law = law))
 }
 
 record_rows <- function(record, rows) {

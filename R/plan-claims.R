@@ -13,7 +13,9 @@ over_rivals <- function(x, control) {
   out
 }
 
-beats <- function(x, line, control) matrix((over_rivals(x, control) > line) %in% TRUE, sqrt(nrow(x)))
+beats <- function(x, threshold, control) {
+  matrix((over_rivals(x, control) > threshold) %in% TRUE, sqrt(nrow(x)))
+}
 
 # The pairs of which there are intervals
 pairs_of <- function(k, control) {
@@ -47,13 +49,13 @@ evidence_end <- function(proved, lower) {
 # By the test. `seen`: a function that gives the i-th of its matrices of pairs, as in
 # src/play_observer_trial.c, in units of `gap`
 test_end <- function(seen, ask, gap, control) {
-  line <- function(p) noisy_quantile(1 - p, seen(5), seen(6))
+  critical <- function(p) noisy_quantile(1 - p, seen(5), seen(6))
   estimate <- seen(2) / gap
   se <- seen(3) / gap
   # A margin moves the sum by at least as much as Z, by Hölder's inequality.
   z <- pmin(estimate / se, seen(4)) + ask$margin / se
-  half <- line(ask$error / (2 * ask$intervals)) * se
-  list(claimed = beats(z - line(ask$error / ask$claims), 0, control), lower = estimate - half,
+  half <- critical(ask$error / (2 * ask$intervals)) * se
+  list(claimed = beats(z - critical(ask$error / ask$claims), 0, control), lower = estimate - half,
        upper = estimate + half)
 }
 
@@ -102,8 +104,8 @@ looks_end <- function(seen, first, problem, job, gap, control) {
     looked <- which(!is.na(people[, at[1]]))
     share <- people[looked, at[1]] / n
     clock <- look_clock(share, noise[looked, at[1]])
-    claim <- look_lines(share, job$ask$error / job$ask$claims, job$spending, clock)
-    wide <- look_lines(share, job$ask$error / (2 * job$ask$intervals), job$spending, clock)
+    claim <- look_boundary(share, job$ask$error / job$ask$claims, job$spending, clock)
+    wide <- look_boundary(share, job$ask$error / (2 * job$ask$intervals), job$spending, clock)
     for (j in seq_along(looked)) {
       part <- function(i) of(looked[j], i)[, at, drop = FALSE]
       se <- part(2)

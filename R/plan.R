@@ -367,7 +367,7 @@ check_futility <- function(futility, visits) {
   futility
 }
 
-# What src/play_answers.c is told of each scenario
+# What src/play_answers.c reads of each scenario
 problems_answer <- function(answers, problems) {
   lapply(stats::setNames(nm = names(problems)), function(scenario) {
     arms <- problems[[scenario]]
@@ -409,20 +409,20 @@ check_scenarios <- function(scenarios) {
 # `at`: A data frame: scenario, people.
 plan_job <- function(problems, designs, at, ask, runs, seed, threads, delay, batch,
                      visits = check_visits(1, NULL), answers = NULL, looks = NULL, timing = NULL) {
-  told <- problems_answer(answers, problems)
+  answering <- problems_answer(answers, problems)
   made <- Map(function(scenario, people) {
     n <- people * visits$number
     if (!is.null(timing)) delay <- timing_delays(timing, n)
     problem <- new_problem(problems[[scenario]], horizon = n, delay = delay, batch = min(batch, n),
                            record = looks_people(looks, n), finish = 2)
     problem$visits <- visits_of(visits, people) # none where it is NULL
-    problem$answers <- told[[scenario]]
+    problem$answers <- answering[[scenario]]
     if (!is.null(problem$answers)) problem[c("outcomes", "futility")] <- answers[c("outcomes", "futility")]
     problem
   }, at$scenario, at$people)
   names(made) <- paste(at$scenario, at$people)
   observers <- c("trial", observers_of_draws(problems))
-  guarded <- any(vapply(told, function(x) isTRUE(x$looks), NA))
+  guarded <- any(vapply(answering, function(x) isTRUE(x$looks), NA))
   # The observer looks at every round: to take stretches apart for it costs more than to play them one by one.
   list(problems = made, at = at, policies = designs, runs = as.double(runs), seed = seed, threads = threads,
        engine = "plain", observers = observers, keeps = c(observed(observers), if (guarded) "looks"),

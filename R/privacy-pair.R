@@ -190,7 +190,7 @@ pair_epsilon <- function(pair, delta) {
 # Without a Gaussian part: delta(epsilon) is the largest, over m, of
 # infinite + P(the m largest losses) - exp(epsilon) Q(them); each is solved for epsilon.
 atoms_epsilon <- function(delta, pair) {
-  if (length(pair$loss) == 0) return(ifelse(delta >= 1, 0, Inf)) # all is told
+  if (length(pair$loss) == 0) return(ifelse(delta >= 1, 0, Inf)) # nothing is left to tell apart
   o <- order(-pair$loss)
   # log of Q's cumulative probabilities, without underflow
   log_q <- log(pair$p[o]) - pair$loss[o]

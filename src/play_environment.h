@@ -92,7 +92,7 @@ struct environment_t {
   const visits_t *visits; /* NULL: everybody comes once */
   int passed;             /* does this visit not count? 2: then the batch is to be closed */
   answers_t *answers;     /* NULL: everybody answers, and R does not look */
-  double told;            /* what the last reward counts as, with `answers` */
+  double counted;         /* what the last reward counts as, with `answers` */
   int asks;               /* does it wait until R has looked? */
   int64_t releases;       /* number of releases that observers have seen */
 };
@@ -114,7 +114,7 @@ static inline void environment_step(environment_t *env, int arm, double reward) 
   player->t++;
   player->pulls[arm]++;
   env->reward_sum += reward;
-  if (env->answers) reward = env->told = answers_draw(env->answers, arm, reward);
+  if (env->answers) reward = env->counted = answers_draw(env->answers, arm, reward);
   if (player->t == env->next) observers_see(env, arm, reward);
   if (player->t == player->horizon) env->over = 1;
 }

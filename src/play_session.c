@@ -335,7 +335,7 @@ static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *en
       } else if (!environment_pull(env, &round, arm, &reward)) {
         continue;
       }
-      if (!plain && env->answers) reward = env->told;
+      if (!plain && env->answers) reward = env->counted;
       if (!plain && env->followed) {
         status = (session_status_t)observers_chosen(env, session, &round, arm);
         if (status != SESSION_OK) break;

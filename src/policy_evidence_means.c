@@ -213,7 +213,7 @@ static void value_shares(evidence_t *e) {
   for (int i = 0; i < 2; i++) part->share[i] = e->announced[i], e->announced[i] = 0;
   memcpy(part->score, e->score, sizeof part->score);
   for (int i = 0; i < EVIDENCE_KINDS * 2 * EVIDENCE_TILTS; i++) {
-    (&part->cost[0][0][0])[i] = (&e->charged[0][0][0])[i] + (&e->fresh[0][0][0])[i];
+    (&part->cost[0][0][0])[i] = (&e->charged[0][0][0])[i] + (&e->cost_valued[0][0][0])[i];
   }
   for (int i = 0; i < EVIDENCE_ROOM; i++) part->size[i] = i < e->pieces ? e->piece[i].size : 0;
 }
@@ -245,14 +245,14 @@ static void release_correlated(evidence_t *e, const release_t *row, int kind, do
     const int at = s < 0;
     for (int g = 0; g < EVIDENCE_TILTS; g++) {
       const bet_t bet = bet_of(now, s, g), after = bet_of(next, s, g);
-      const double l = s * bet.on_sum, later = r * s * after.on_sum, d = l - later;
+      const double l = s * bet.on_sum, kept = r * s * after.on_sum, d = l - kept;
       /* The sums themselves are rounded, and then with their noise. */
       const double rounded = 2 * row->noise.step * l * (1 + r) * sd / fmax(row->noise.scale, 1e-300);
-      const double steady = 0.5 * d * d * sd * sd;
+      const double settled = 0.5 * d * d * sd * sd;
       e->score[kind][at][g] += score_of(&bet, row);
-      e->charged[kind][at][g] += steady + rounded + charge_of_squares(&bet, row);
-      e->later[kind][at][g] = later * bound * sd;
-      e->fresh[kind][at][g] = 0.5 * l * l * sd * sd - steady;
+      e->charged[kind][at][g] += settled + rounded + charge_of_squares(&bet, row);
+      e->cost_announced[kind][at][g] = kept * bound * sd;
+      e->cost_valued[kind][at][g] = 0.5 * l * l * sd * sd - settled;
     }
   }
   add_to(now, &mild);
@@ -395,9 +395,10 @@ VECTOR_UNITS static void rates_of(const evidence_t *e, int kind, int at, double 
 
 /* The capital on all tilts of a kind, or a share of it that was valued, `part` */
 VECTOR_UNITS static mixture_t capital_of(const evidence_t *e, const evidence_share_t *part, int kind, int at,
-                                         int fresh, const tilts_t *ln, const tilts_t *rate) {
+                                         int as_valued, const tilts_t *ln, const tilts_t *rate) {
   const double *score = (part ? part->score : e->score)[kind][at];
-  const double *charged = e->charged[kind][at], *last = (fresh ? e->fresh : e->later)[kind][at];
+  const double *charged = e->charged[kind][at],
+               *last = (as_valued ? e->cost_valued : e->cost_announced)[kind][at];
   tilts_t value = {0}, slope = {0}, bend = {0}, power;
   for (int g = 0; g < EVIDENCE_TILTS; g++) {
     value[g] = score[g] - (part ? part->cost[kind][at][g] : charged[g] + last[g]);
@@ -420,22 +421,22 @@ VECTOR_UNITS static mixture_t capital_of(const evidence_t *e, const evidence_sha
   return m;
 }
 
-/* Of one kind of bet. `fresh`: all of the capital valued at the last release, as E; else as it is */
-static tangent_t look(const evidence_t *e, int kind, int sign, double theta, int fresh) {
+/* Of one kind of bet. `as_valued`: all of the capital valued at the last release, as E; else as it is */
+static tangent_t look(const evidence_t *e, int kind, int sign, double theta, int as_valued) {
   if (e->pieces == 0) return (tangent_t){.theta = theta}; /* nothing was released */
   const int at = sign < 0;
   tilts_t ln[EVIDENCE_ROOM], rate[EVIDENCE_ROOM];
   rates_of(e, kind, at, theta, ln, rate);
-  const double left = fresh ? 1 : share_left(e, sign);
+  const double left = as_valued ? 1 : share_left(e, sign);
   mixture_t all = {.most = -INFINITY};
   if (left > 0) {
-    all = capital_of(e, 0, kind, at, fresh, ln, rate);
+    all = capital_of(e, 0, kind, at, as_valued, ln, rate);
     all.total *= left, all.turned *= left, all.bent *= left;
   }
-  for (int64_t j = 0; j < e->valued && !fresh; j++) {
+  for (int64_t j = 0; j < e->valued && !as_valued; j++) {
     const double share = e->share[j].share[at];
     if (!(share > 0)) continue;
-    mixture_t part = capital_of(e, &e->share[j], kind, at, fresh, ln, rate);
+    mixture_t part = capital_of(e, &e->share[j], kind, at, as_valued, ln, rate);
     part.total *= share, part.turned *= share, part.bent *= share;
     all = mix(&all, &part);
   }
@@ -449,12 +450,12 @@ double evidence_at(const evidence_t *e, int sign, double theta) {
   return halves(&linear, &squares).value;
 }
 
-static tangent_t touch(const evidence_t *a, const evidence_t *b, double margin, double theta, int fresh) {
+static tangent_t touch(const evidence_t *a, const evidence_t *b, double margin, double theta, int as_valued) {
   tangent_t pair[EVIDENCE_KINDS];
   const int kinds = a->kinds > 1 || b->kinds > 1 ? 2 : 1;
   for (int kind = 0; kind < kinds; kind++) {
-    const tangent_t up = look(a, kind, 1, theta, fresh);
-    const tangent_t down = look(b, kind, -1, clip01(theta + margin), fresh);
+    const tangent_t up = look(a, kind, 1, theta, as_valued);
+    const tangent_t down = look(b, kind, -1, clip01(theta + margin), as_valued);
     pair[kind] = (tangent_t){theta, up.value + down.value, up.slope + down.slope, up.bend + down.bend};
   }
   return kinds > 1 ? halves(&pair[LINEAR], &pair[SQUARES]) : pair[LINEAR];
@@ -471,14 +472,14 @@ static double meet(const tangent_t *left, const tangent_t *right, double *at) {
 /* The minimum over theta, from below by tangents on both of its sides. Steps are Newton's, and go beyond the
    minimum by so little that the tangent there is good enough. It ends as soon as it is known on which side of
    `enough` the minimum is. */
-static double pair_of(const evidence_t *a, const evidence_t *b, double margin, int fresh, double enough) {
+static double pair_of(const evidence_t *a, const evidence_t *b, double margin, int as_valued, double enough) {
   const double low = fmax(0, -margin), high = fmax(low, fmin(1, 1 - margin));
   tangent_t left = {.theta = low, .slope = NAN}, right = {.theta = high, .slope = NAN};
   double next = (a->mean * b->variance + (b->mean - margin) * a->variance) / (a->variance + b->variance);
   double bound = -INFINITY;
   if (!(next > low && next < high)) next = 0.5 * (low + high);
   for (int i = 0; i < 100; i++) {
-    const tangent_t t = touch(a, b, margin, next, fresh);
+    const tangent_t t = touch(a, b, margin, next, as_valued);
     if (t.value < enough) return -INFINITY;
     const int falls = t.slope < 0;
     if (t.slope == 0 || next == (falls ? high : low)) return t.value;

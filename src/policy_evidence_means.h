@@ -86,10 +86,10 @@ typedef struct {
   int64_t pieces;
   evidence_piece_t piece[EVIDENCE_ROOM];
   /* Of correlated releases only */
-  double risk;                     /* for each sign, over all releases; 0: noise is independent */
-  double releases, announced[2];   /* shares for the next release, E^+ and E^- */
-  int64_t ahead[EVIDENCE_KINDS];   /* the piece of the next batch, from 1 */
-  evidence_numbers_t later, fresh; /* costs of the pending noise: as announced (V), and as valued (E) */
+  double risk;                   /* for each sign, over all releases; 0: noise is independent */
+  double releases, announced[2]; /* shares for the next release, E^+ and E^- */
+  int64_t ahead[EVIDENCE_KINDS]; /* the piece of the next batch, from 1 */
+  evidence_numbers_t cost_announced, cost_valued; /* of the pending noise, under V and under E */
   int64_t valued;
   evidence_share_t share[EVIDENCE_SHARES];
 } evidence_t;

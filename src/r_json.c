@@ -8,16 +8,16 @@
 
 typedef struct {
   char *text;
-  size_t used, room;
+  size_t used, capacity;
 } json_t;
 
 static char *room_for(json_t *json, size_t more) {
-  if (json->room - json->used <= more) {
-    const size_t room = 2 * json->room + more + 1;
-    char *text = R_alloc(room, 1);
+  if (json->capacity - json->used <= more) {
+    const size_t capacity = 2 * json->capacity + more + 1;
+    char *text = R_alloc(capacity, 1);
     memcpy(text, json->text, json->used);
     json->text = text;
-    json->room = room;
+    json->capacity = capacity;
   }
   return json->text + json->used;
 }

@@ -13,17 +13,17 @@
    and the event in which a pool comes first, from 1 */
 SEXP ffi_pool_ids(SEXP pools) {
   const R_xlen_t n = Rf_xlength(pools);
-  size_t room = 1024;
-  while (room < 2 * (size_t)n) room *= 2;
-  SEXP *seen = (SEXP *)R_alloc(room, sizeof(SEXP));
-  int *number = (int *)R_alloc(room, sizeof(int));
-  memset(seen, 0, room * sizeof(SEXP));
+  size_t capacity = 1024;
+  while (capacity < 2 * (size_t)n) capacity *= 2;
+  SEXP *seen = (SEXP *)R_alloc(capacity, sizeof(SEXP));
+  int *number = (int *)R_alloc(capacity, sizeof(int));
+  memset(seen, 0, capacity * sizeof(SEXP));
   SEXP id = PROTECT(Rf_allocVector(INTSXP, n)), first = PROTECT(Rf_allocVector(REALSXP, n));
   int found = 0;
   for (R_xlen_t i = 0; i < n; i++) {
     SEXP pool = VECTOR_ELT(pools, i);
-    size_t at = (((size_t)pool >> 4) * 0x9e3779b97f4a7c15u >> 20) & (room - 1);
-    while (seen[at] && seen[at] != pool) at = (at + 1) & (room - 1);
+    size_t at = (((size_t)pool >> 4) * 0x9e3779b97f4a7c15u >> 20) & (capacity - 1);
+    while (seen[at] && seen[at] != pool) at = (at + 1) & (capacity - 1);
     if (!seen[at]) {
       seen[at] = pool;
       number[at] = found;

@@ -30,7 +30,7 @@ typedef struct {
   int fd;
   state_t state;
   char *in, *out;
-  size_t used, room;          /* of `in` */
+  size_t used, capacity;      /* of `in` */
   size_t size, sent;          /* of `out` */
   size_t head, length;        /* bytes of the head, 0: not all is there; of the body */
   int shown, let_in, goodbye; /* the head was handed over; its body may come; the answer is the last one */
@@ -229,7 +229,7 @@ static void share_room(serve_t *serve, const client_t *client) {
   for (;;) {
     double held = 0;
     for (int i = 0; i < serve->clients; i++)
-      held += (double)serve->client[i].room + (double)serve->client[i].size;
+      held += (double)serve->client[i].capacity + (double)serve->client[i].size;
     if (held <= serve->bytes || !make_room(serve, client)) return;
   }
 }
@@ -243,15 +243,15 @@ static void take(serve_t *serve, client_t *client) {
     size_t most = sizeof thrown;
     if (client->state == READING) {
       if (client->head && (is_ready(client) || is_whole(client))) return;
-      if (client->room - client->used < CHUNK) {
-        const size_t room = 2 * client->room + CHUNK;
-        char *in = realloc(client->in, room);
+      if (client->capacity - client->used < CHUNK) {
+        const size_t capacity = 2 * client->capacity + CHUNK;
+        char *in = realloc(client->in, capacity);
         if (!in) {
           hang_up(client);
           return;
         }
         client->in = in;
-        client->room = room;
+        client->capacity = capacity;
         share_room(serve, client);
       }
       to = client->in + client->used;
@@ -296,10 +296,10 @@ static void give(client_t *client) {
   const size_t done = client->head + client->length;
   client->used -= done;
   memmove(client->in, client->in + done, client->used);
-  if (!client->used && client->room > 4 * CHUNK) {
+  if (!client->used && client->capacity > 4 * CHUNK) {
     free(client->in);
     client->in = NULL;
-    client->room = 0;
+    client->capacity = 0;
   }
   client->head = client->length = 0;
   client->state = READING;

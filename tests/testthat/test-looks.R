@@ -4,8 +4,8 @@ quiet <- function(expr) withr::with_options(list(rlib_message_verbosity = "quiet
 
 test_that("critical values are those of the published tables", {
   # Five looks, two sides of .05 in all: Lan and DeMets's boundaries, as the programs ld98 and ldbounds print them
-  expect_equal(look_lines(1:5 / 5, 0.025, "obrien_fleming"), c(4.8769, 3.3569, 2.6803, 2.2898, 2.0310), tolerance = 5e-5)
-  expect_equal(look_lines(1:5 / 5, 0.025, "pocock"), c(2.4380, 2.4268, 2.4101, 2.3966, 2.3859), tolerance = 5e-5)
+  expect_equal(look_boundary(1:5 / 5, 0.025, "obrien_fleming"), c(4.8769, 3.3569, 2.6803, 2.2898, 2.0310), tolerance = 5e-5)
+  expect_equal(look_boundary(1:5 / 5, 0.025, "pocock"), c(2.4380, 2.4268, 2.4101, 2.3966, 2.3859), tolerance = 5e-5)
   # Jennison and Turnbull (2000), Tables 2.1 and 2.3: with these constants the error is .05
   crossed <- function(line) 2 * sum(walk_looks(seq_along(line) / length(line), function(j, cross) line[j])$crossed)
   expect_equal(crossed(rep(2.413, 5)), 0.05, tolerance = 2e-3)
@@ -16,17 +16,17 @@ test_that("critical values are those of the published tables", {
 
 test_that("two looks, near and far apart, spend what they should, by integration", {
   for (share in c(0.05, 0.5, 0.98)) for (spending in c("obrien_fleming", "pocock")) {
-    line <- look_lines(c(share, 1), 0.1, spending)
+    line <- look_boundary(c(share, 1), 0.1, spending)
     late <- stats::integrate(function(x) {
       stats::dnorm(x) * stats::pnorm((line[2] - sqrt(share) * x) / sqrt(1 - share), lower.tail = FALSE)
     }, -10, min(line[1], 10), rel.tol = 1e-10, subdivisions = 1000)$value
     expect_equal(stats::pnorm(-line[1]) + late, 0.1, tolerance = 1e-6, info = paste(share, spending))
   }
-  expect_equal(look_lines(1, 0.03, "pocock"), stats::qnorm(0.97))
+  expect_equal(look_boundary(1, 0.03, "pocock"), stats::qnorm(0.97))
   # A p-value is the error at which the critical value is met.
   share <- c(0.2, 0.45, 1)
   for (error in c(1e-4, 0.0123, 0.3)) {
-    line <- look_lines(share, error, "obrien_fleming")
+    line <- look_boundary(share, error, "obrien_fleming")
     z <- matrix(NA_real_, 3, 3)
     diag(z) <- line
     expect_equal(look_errors(z[is.finite(line), , drop = FALSE], share, "obrien_fleming"), rep(error, sum(is.finite(line))),
@@ -112,7 +112,7 @@ test_that("where later blocks are smaller, critical values allow for noise that 
   expect_identical(look_clock(c(0.3, 0.5, 1), c(3, 5, 10)), c(0.3, 0.5, 1))
   expect_equal(look_clock(c(0.3, 0.5, 1), c(1, 3, 4)), c(1 / 6, 0.5, 1)) # 1 / 3 and 0.5; people: 0.6 and 0.5
   # Two looks of a walk on that clock spend what they should, by integration.
-  line <- look_lines(c(0.5, 1), 0.1, "pocock", c(0.04, 1))
+  line <- look_boundary(c(0.5, 1), 0.1, "pocock", c(0.04, 1))
   late <- stats::integrate(function(x) {
     stats::dnorm(x) * stats::pnorm((line[2] - 0.2 * x) / sqrt(0.96), lower.tail = FALSE)
   }, -10, line[1], rel.tol = 1e-10)$value
