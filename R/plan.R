@@ -161,7 +161,7 @@
 #' @param delay,batch How late rewards come, as in [dpts_simulate()]. With a `deadline` also a list with the
 #'   delays of each arm, from which each person's is drawn. In units of time with `accrual`.
 #' @param deadline How long a reward is waited for, in people who come in the meantime, or in units of time
-#'   with `accrual`. `NULL`: until it comes. See Delays and time.
+#'   with `accrual`. One that comes just then is in time. `NULL`: until it comes. See Delays and time.
 #' @param accrual How many people come in each unit of time: numbers, the last one for all units that follow.
 #'   `NULL`: time is counted in people.
 #' @param by `"stratum"`: claims and intervals for each stratum by itself; see Strata. `NULL`: over all

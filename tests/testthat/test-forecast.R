@@ -65,3 +65,13 @@ test_that("a verdict stays, and bad input is refused", {
   top <- dpts_simulate(arms_bernoulli(c(0.2, 0.8)), policy_top_two(mu = 1), 600, runs = 1, seed = 1, history = TRUE)
   bad(forecast(top, 1000), "does not randomise")
 })
+
+test_that("an experiment is futile if fewer futures than asked end with a verdict, and not at just as many", {
+  record <- list(releases = cbind(block = c(1, 1)), k = 2)
+  local_function("future_law", function(old) function(...) NULL)
+  for (hits in 4:6) {
+    drawn <- 0
+    local_function("draw_verdict", function(old) function(...) if ((drawn <<- drawn + 1) <= 10 - hits) Inf else 100)
+    expect_identical(dpts:::is_futile(record, 500, 0.5, 0.05, 10), hits < 5)
+  }
+})

@@ -121,3 +121,16 @@ test_that("two processes with a store each reach the verdict by files alone", {
   out <- system2(file.path(R.home("bin"), "Rscript"), shQuote(script), stdout = TRUE, stderr = TRUE)
   expect_match(paste(out, collapse = "\n"), "Sites:.*north and south.*1 new ")
 })
+
+test_that("sites together have planned the sum of their people, and looks only if all have the same", {
+  site <- function(planned, looks) {
+    as_releases(data.frame(arm = 1:2, block = 1, n = 50, sum = c(20, 30), chance = 0.5, planned = planned, looks = looks),
+                noise = "none")
+  }
+  same <- dpts_releases(list(a = site(300, "0.5 pocock"), b = site(200, "0.5 pocock")))
+  expect_equal(unique(same$planned), 500)
+  expect_equal(unique(same$looks), "0.5 pocock")
+  other <- dpts_releases(list(a = site(300, "0.5 pocock"), b = site(200, "0.75 pocock")))
+  expect_equal(unique(other$planned), 500)
+  expect_true(all(is.na(other[["looks"]]))) # there may be no such column
+})
