@@ -23,7 +23,8 @@ choice_routes <- function() list(
   api_route("POST", "/reward", "report", "reward", "Report rewards", api_reward, like = "agent_reward()",
             body = schema_body(ticket = schema_several(SCHEMA_TEXT, 1000),
                                reward = schema_several(list(oneOf = list(SCHEMA_NUMBER, SCHEMA_FLAG)), 1000),
-                               outcome = SCHEMA_OUTCOME, required = c("ticket", "reward")),
+                               outcome = SCHEMA_OUTCOME, key = SCHEMA_KEY,
+                               required = c("ticket", "reward")),
             answer = schema_rows(ticket = SCHEMA_TEXT, status = schema_enum(
               c("used", "waiting", "known", "late", "refused", "unknown")))),
   api_route("POST", "/return", "report", "return", "Give back tickets that nobody used", api_return,
@@ -39,8 +40,7 @@ choose_body <- function() schema_body(
     "Numbers, or a list of them for each choice (for each arm, if one model is for all);",
     "for policies in R any value")),
   person = schema_several(SCHEMA_TEXT),
-  key = list(type = "string", pattern = "^[-A-Za-z0-9_.:]{1,100}$",
-             description = "a string of at most 100 letters, digits and -_.:"),
+  key = SCHEMA_KEY,
   predicted = c(schema_several(or_null(SCHEMA_NUMBER), 1000), description = paste(
     "Of a policy with predictions: the reward that is expected of each person;",
     "null where nothing is known")),
@@ -123,7 +123,7 @@ status_answer <- function() schema_object(
   outstanding = SCHEMA_NUMBER, clipped = or_null(SCHEMA_NUMBER),
   arms = schema_rows(arm = SCHEMA_TEXT, pulls = SCHEMA_NUMBER, outstanding = SCHEMA_NUMBER),
   then = schema_enum(c("go", "end", "verdict")), winner = or_null(SCHEMA_TEXT),
-  deadline = or_null(SCHEMA_NUMBER),
+  deadline = or_null(SCHEMA_NUMBER), window = or_null(SCHEMA_NUMBER),
   range = list(type = "array", items = SCHEMA_NUMBER, minItems = 2, maxItems = 2), sums = SCHEMA_FLAG,
   spends = schema_enum(c("by choice", "once")), guess = or_null(SCHEMA_NUMBER),
   often = schema_rows(rewards = SCHEMA_NUMBER, guess = or_null(SCHEMA_NUMBER)),

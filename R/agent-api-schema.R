@@ -9,6 +9,8 @@ SCHEMA_TEXT <- list(type = "string")
 SCHEMA_NUMBER <- list(type = "number")
 SCHEMA_FLAG <- list(type = "boolean")
 SCHEMA_OUTCOME <- list(type = "string", default = "reward")
+SCHEMA_KEY <- list(type = "string", pattern = "^[-A-Za-z0-9_.:]{1,100}$",
+                   description = "a string of at most 100 letters, digits and -_.:")
 SCHEMA_ANY <- structure(list(), names = character())
 
 or_null <- function(schema) c(schema, nullable = TRUE)

@@ -9,18 +9,18 @@
 #' With several agents those before `/experiments` begin with `/experiments/NAME`. With one they may. A body
 #' is a JSON object: `{"n": 1, "offer": ["a"], "context": [0.2], "person": "id", "key": "order-17"}`, all
 #' optional; `{"ticket": "...", "reward": 1}`, or lists of both, with `"outcome": "harm"` for another outcome
-#' ([agent_outcome()]); `{"then": "end"}` or `"verdict"`;
+#' ([agent_outcome()]) and, with a `window`, a `"key"` ([agent_reward()]); `{"then": "end"}` or `"verdict"`;
 #' `{"add": "c", "retire": ["a", "b"]}`.
 #'
 #' `/status` gives `name`, `policy`, `guarantee` (with `max_per_person` that of a person), `restored` (how
-#' often) and `learning` (is it inside its budget?). It gives `use`, `deadline` (seconds), `range`, `rounds`,
-#' `horizon`, `outstanding`, `arms`, `then` (`"go"`, or after the end `"end"` or `"verdict"`), `winner`,
-#' `shares`, `sums` (are there estimates?). It also gives `spends` (`"once"` per reward or `"by choice"`),
-#' `guess` (how often the best guess of a reward is right at most, with `max_per_person` of all rewards of a
-#' person) and `often` (the same for people with this number of `rewards`). `clipped` is the number of
-#' predictions that were clipped, or of public contexts that were shortened, else `null`.
-#' `outcomes` has for each other outcome what it is (`about`), how many
-#' blocks are `waiting` for it, its `guard`, and the arms that are proved to be `worse` than the guard allows.
+#' often) and `learning` (is it inside its budget?). It gives `use`, `deadline` and `window` (seconds),
+#' `range`, `rounds`, `horizon`, `outstanding`, `arms`, `then` (`"go"`, or after the end `"end"` or
+#' `"verdict"`), `winner`, `shares`, `sums` (are there estimates?). It also gives `spends` (`"once"` per
+#' reward or `"by choice"`), `guess` (how often the best guess of a reward is right at most, with
+#' `max_per_person` of all rewards of a person) and `often` (the same for people with this number of
+#' `rewards`). `clipped` is the number of predictions that were clipped, or of public contexts that were
+#' shortened, else `null`. `outcomes` has for each other outcome what it is (`about`), how many blocks are
+#' `waiting` for it, its `guard`, and the arms that are proved to be `worse` than the guard allows.
 #' A guard that pauses an arm is a warning in the log, too, and counts in `/metrics`
 #' (`dpts_guard_pauses_total`).
 #'

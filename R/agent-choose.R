@@ -10,7 +10,8 @@
 #'
 #' If the answer to a call was lost, call again with the same `key`: you get the same tickets. With `sticky`
 #' or within a `window` the persons identify the call. Keys are kept for a day, or for `retention`, and until
-#' their tickets are resolved.
+#' their tickets are resolved. `agent_reward()` needs a `key` only in an agent with a `window`, where each
+#' report for a ticket is one of several: a second call with the `key` then adds none.
 #'
 #' With `n` above 1 tickets are drawn in advance, for people who come later, with the probabilities of now.
 #' Use them in their order, so that which of them remain does not depend on their arms. A ticket that nobody
@@ -19,8 +20,10 @@
 #' a `key`, and give back what is left by [agent_return()].
 #'
 #' While the agent keeps the first report for a ticket, the same value again changes nothing and another value
-#' is refused. Once the report is inside a released sum it is forgotten, and no further report for its ticket
-#' changes anything. Rewards are rounded to multiples of 2^-20 of the range.
+#' is refused. With a `window` all reports for a ticket count, as their mean, until it is resolved: see A day
+#' as the unit in [dpts_agent()]. Once the report is inside a released sum it is forgotten, and no further
+#' report for its ticket changes anything. Rewards, or their mean, are rounded once to multiples of 2^-20 of
+#' the range.
 #'
 #' @inheritSection dpts_agent What is published
 #'
@@ -35,7 +38,7 @@
 #' @param person Identifier of the person, one string per choice: required with `max_per_person` or
 #'   `sticky`, and refused otherwise.
 #' @param key A string that names this call, of at most 100 letters, digits and `-_.:`; a second call with it
-#'   gives the tickets of the first. `NULL`: every call is a new one.
+#'   gives the tickets of the first, or reports the same again. `NULL`: every call is a new one.
 #' @param predicted Prediction of the reward, for a policy with predictions ([policy_randomised()]): one
 #'   number for each choice in the units of the rewards, NA where nothing is known of the person. It is kept
 #'   until the policy has learned the reward, and no longer unless `keep_rewards`.
@@ -47,11 +50,11 @@
 #'   the agent is beyond its budget.
 #'
 #'   `agent_reward()`: invisibly a tibble, one row per report: `ticket` and `status`: `"used"` (given to the
-#'   policy), `"waiting"` (for its deadline), `"known"` (reported before; nothing happened), `"late"` (the
-#'   ticket was resolved without it, with `use = "deadline"` its deadline is past, or its choice was no round;
-#'   nothing happened), `"refused"` (another reward was reported before; nothing happened) or `"unknown"`
-#'   (there is no such ticket). Once a reward has been used, a second report is never compared with it,
-#'   because the answer would reveal the first.
+#'   policy), `"waiting"` (for its deadline, or the end of its window), `"known"` (reported before; nothing
+#'   happened), `"late"` (the ticket was resolved without it, with `use = "deadline"` its deadline is past, or
+#'   its choice was no round; nothing happened), `"refused"` (another reward was reported before; nothing
+#'   happened) or `"unknown"` (there is no such ticket). Once a reward has been used, a second report is never
+#'   compared with it, because the answer would reveal the first.
 #' @seealso [dpts_agent()] creates an agent, [agent_finish()] ends the experiment, [verdict()] says when
 #'   to stop.
 #' @concept agent
@@ -253,7 +256,7 @@ person_rows <- function(people, person) {
 #'   its deadline, and `"late"` from then on, or if the choice is in no block.
 #' @rdname agent_choose
 #' @export
-agent_reward <- function(agent, ticket, reward, outcome = "reward", ...) {
+agent_reward <- function(agent, ticket, reward, outcome = "reward", ..., key = NULL) {
   check_dots_empty(...)
   check_all_given()
   check_agent(agent)
@@ -263,24 +266,48 @@ agent_reward <- function(agent, ticket, reward, outcome = "reward", ...) {
   if (is.logical(reward) && !is.object(reward)) reward <- as.integer(reward) # did it succeed?
   h <- outcome_number(agent, outcome)
   range <- if (h > 0) agent$terms$outcomes[[h]]$range else agent$terms$range
-  reward <- in_units(check_numbers(reward, range[1], range[2]), range)
+  reward <- in_shares(check_numbers(reward, range[1], range[2]), range)
   if (!length(reward) %in% c(1, length(ticket))) {
     abort_arg("reward", sprintf("as long as `ticket` (%d) or one number", length(ticket)), reward)
   }
   reward <- rep_len(reward, length(ticket))
+  part <- name_parts(ticket, check_key(key), agent$terms)
+  if (is.null(agent$terms$window)) reward <- on_grid(reward) # or once a mean is taken
   status <- agent_transact(agent, function(tx) {
-    if (h > 0) take_answers(agent, tx, ticket, reward, h) else take_rewards(agent, tx, ticket, reward)
+    if (h > 0) take_answers(agent, tx, ticket, reward, h, part) else
+      take_rewards(agent, tx, ticket, reward, part)
   })
   invisible(tibble::new_tibble(list(ticket = ticket, status = status), nrow = length(ticket)))
 }
 
-take_rewards <- function(agent, tx, ticket, reward) {
+# The names of reports: a ticket has one, but in a window each call's n-th report for it is one of several.
+name_parts <- function(ticket, key, terms) {
+  if (is.null(terms$window)) return(rep("", length(ticket)))
+  if (is.null(key)) return(new_tickets(length(ticket)))
+  sprintf("%s#%d", key, stats::ave(seq_along(ticket), ticket, FUN = seq_along))
+}
+
+take_rewards <- function(agent, tx, ticket, reward, part) {
   possible <- grepl("^[0-9a-f]{32}\\z", ticket, perl = TRUE, useBytes = TRUE) # nothing else is looked up
   # Also what became of tickets whose deadline this very transaction found past
   rows <- as_of_now(open_tickets(agent, unique(ticket[possible])), tx)
   at <- match(ticket, rows$ticket)
   state <- names(TICKET)[match(rows$status, TICKET)][at]
-  # The first report for an open ticket is taken; what was reported before must be the same.
+  status <- if (is.null(agent$terms$window)) take_first(agent, tx, ticket, reward, rows, at, state) else
+    take_parts(agent, tx, ticket, reward, part, rows, at, state)
+  # Where it is protected whether an answer came, nobody is told after the deadline.
+  late <- state %in% c("missing", "beyond", "done", "returned", if (agent$silent) "used") |
+    !is.na(at) & is.na(status)
+  status[late] <- "late"
+  tx$late <- tx$late + sum(late)
+  if (!agent$silent) note_events(tx, rep("late", sum(late)), some_tickets(rows, at[late]))
+  status[is.na(at)] <- "unknown"
+  status
+}
+
+# The first report for an open ticket is taken; what was reported before must be the same.
+# -> statuses, NA: late
+take_first <- function(agent, tx, ticket, reward, rows, at, state) {
   first <- which(state == "open" & !duplicated(ticket))
   rows$reward[at[first]] <- reward[first]
   known <- rows$reward[at]
@@ -292,12 +319,34 @@ take_rewards <- function(agent, tx, ticket, reward) {
     use_rewards(agent, tx, taken, taken$reward)
   }
   status[first] <- if (agent$silent) "waiting" else if (agent$over) "late" else "used"
-  # Where it is protected whether an answer came, nobody is told after the deadline.
-  late <- state %in% c("missing", "beyond", "done", "returned", if (agent$silent) "used")
-  status[late] <- "late"
-  tx$late <- tx$late + sum(late)
-  if (!agent$silent) note_events(tx, rep("late", sum(late)), some_tickets(rows, at[late]))
-  status[is.na(at)] <- "unknown"
+  status
+}
+
+# In a window each report is a part of the ticket's reward, which is their mean once it is due: at the
+# deadline or, with `use = "arrival"`, at the end of the window. Then parts are forgotten, and no report is
+# compared with them. If none came by the end of the window, the first that arrives later is the reward.
+take_parts <- function(agent, tx, ticket, reward, part, rows, at, state) {
+  window <- agent$terms$window
+  open <- state %in% c("open", "waiting")
+  after <- open & !agent$silent & (rows$time + window <= tx$now)[at]
+  status <- rep(NA_character_, length(ticket))
+  within <- which(open & !after)
+  status[within] <- compare_reports(ticket[within], part[within], reward[within],
+                                    agent$store$answered(0L, unique(ticket[within])))
+  new <- which(status == "waiting")
+  taken <- some_tickets(rows, at[new])
+  note_answers(tx, taken, 0L, reward[new], part[new], batch = taken$t)
+  first <- some_tickets(taken, which(state[new] == "open" & !duplicated(taken$ticket)))
+  n <- length(first$ticket)
+  note_resolved(tx, first$ticket, rep(TICKET[["waiting"]], n), rep(NA_real_, n))
+  if (!agent$silent && n > 0) {
+    due <- first$time + window
+    tx$moved <- with_rows(tx$moved, list(ticket = first$ticket, time = first$time, due = due))
+    tx$next_due <- min(tx$next_due, due, na.rm = TRUE)
+  }
+  now <- which(after & !duplicated(ticket))
+  use_rewards(agent, tx, some_tickets(rows, at[now]), on_grid(reward[now]))
+  status[now] <- if (agent$over) "late" else "used"
   status
 }
 

@@ -262,6 +262,9 @@ finish_life <- function(agent, tx) {
   kept <- if (agent$terms$keep_rewards) "open" else if (agent$silent) "all" else "rewards"
   rows <- as_of_now(agent$store$kept(kept), tx)
   settled <- rows$status %in% TICKET[c("used", "missing")]
+  if (!is.null(agent$terms$window)) {
+    forget_answers(agent, tx, 0L, rows$t[rows$status == TICKET[["waiting"]]], always = TRUE)
+  }
   known <- match(tx$resolved$ticket, rows$ticket, 0)
   for (name in names(tx$resolved)) tx$resolved[[name]] <- tx$resolved[[name]][known == 0]
   note_resolved(tx, rows$ticket,

@@ -269,6 +269,10 @@ release_outcome <- function(agent, tx, row, h) {
   chance <- agent$blocks[row, at$chance]
   on <- which(chance > 0)
   kept <- answers_now(agent$store$answers(h, batch), tx, h, batch)
+  # In a window the mean of what a person reported; who was erased has an NA.
+  first <- which(!duplicated(kept$ticket))
+  of <- factor(kept$ticket, kept$ticket[first])
+  kept <- list(arm = kept$arm[first], reward = as.vector(tapply(kept$reward, of, mean_in_window)))
   kept <- some_tickets(kept, which(!is.na(kept$reward)))
   missing <- size - tabulate(kept$arm, length(size))
   if (any(missing < 0)) abort_store("the answers of a block cannot be read")
@@ -287,15 +291,9 @@ release_outcome <- function(agent, tx, row, h) {
 # Rows of answers as they are in the middle of a change
 answers_now <- function(rows, tx, h, batch) {
   new <- some_tickets(tx$answers, which(tx$answers$outcome == h & tx$answers$batch == batch))
-  rows <- some_tickets(rows, which(!rows$ticket %in% new$ticket))
+  rows <- some_tickets(rows, which(!paste(rows$ticket, rows$part) %in% paste(new$ticket, new$part)))
   list(ticket = c(rows$ticket, new$ticket), arm = as.integer(c(rows$arm, new$arm)),
        reward = as.numeric(c(rows$reward, new$reward)))
-}
-
-forget_answers <- function(agent, tx, h, batch) {
-  if (!length(batch) || agent$terms$keep_rewards) return(invisible())
-  tx$answered <- with_rows(tx$answered, list(outcome = rep(h, length(batch)), batch = batch))
-  tx$forgotten <- TRUE
 }
 
 # Rows of the release table that are not stored yet, with the number of the outcome in front
@@ -308,8 +306,8 @@ take_all_sums <- function(agent) {
 
 # ---- answers -----------------------------------------------------------------------------------------
 
-# Reports of an outcome -> their statuses
-take_answers <- function(agent, tx, ticket, reward, h) {
+# Reports of an outcome, of which `part` is the name -> their statuses
+take_answers <- function(agent, tx, ticket, reward, h, part) {
   possible <- grepl("^[0-9a-f]{32}\\z", ticket, perl = TRUE, useBytes = TRUE)
   ids <- unique(ticket[possible])
   rows <- agent$store$tickets(ids)
@@ -318,24 +316,24 @@ take_answers <- function(agent, tx, ticket, reward, h) {
   late <- !(rows$batch %in% waits & rows$time + agent$terms$outcomes[[h]]$deadline > tx$now) |
     rows$status == TICKET[["returned"]]
   old <- agent$store$answered(h, ids)
-  before <- match(rows$ticket, old$ticket)
-  known <- as.numeric(old$reward)[before]
-  late <- late | (!is.na(before) & is.na(known)) # who was erased
-  first <- which(!is.na(at) & !late[at] & is.na(known[at]) & !duplicated(ticket))
-  known[at[first]] <- reward[first]
-  status <- ifelse(known[at] == reward, "known", "refused")
-  status[first] <- "waiting"
+  late <- late | rows$ticket %in% old$ticket[is.na(as.numeric(old$reward))] # who was erased
+  status <- compare_reports(ticket, part, reward, old)
   status[late[at]] <- "late"
   status[is.na(at)] <- "unknown"
   tx$late <- tx$late + sum(status == "late")
-  note_answers(tx, some_tickets(rows, at[first]), h, reward[first])
+  first <- which(status == "waiting")
+  note_answers(tx, some_tickets(rows, at[first]), h, reward[first], part[first])
   status
 }
 
-note_answers <- function(tx, rows, h, reward) {
-  if (!length(reward)) return(invisible())
-  tx$answers <- with_rows(tx$answers, list(ticket = rows$ticket, outcome = rep(h, length(reward)),
-                                           arm = rows$arm, batch = rows$batch, reward = reward))
+# The first report of a name is taken ("waiting"); what is reported by that name again must be the same. (To
+# 2^-40, since a database may read the last digit of a number otherwise.)
+compare_reports <- function(ticket, part, reward, old) {
+  name <- paste(ticket, part)
+  said <- as.numeric(old$reward)[match(name, paste(old$ticket, old$part))]
+  first <- is.na(said) & !duplicated(name)
+  said <- ifelse(is.na(said), reward[match(name, name)], said)
+  ifelse(first, "waiting", ifelse(abs(said - reward) < 2^-40, "known", "refused"))
 }
 
 # Who is erased has not answered.
@@ -343,7 +341,11 @@ erase_answers <- function(agent, tx, rows) {
   for (h in seq_along(agent$terms$outcomes)) {
     waits <- agent$blocks[agent$blocks[, 3 + h] == 0, 1]
     own <- some_tickets(rows, which(rows$batch %in% waits))
-    note_answers(tx, own, h, rep(NA_real_, length(own$ticket)))
+    old <- agent$store$answered(h, own$ticket)
+    n <- length(own$ticket)
+    gone <- unique(data.frame(ticket = c(own$ticket, old$ticket), part = c(rep("", n), old$part)))
+    own <- some_tickets(own, match(gone$ticket, own$ticket))
+    note_answers(tx, own, h, rep(NA_real_, nrow(gone)), gone$part)
   }
 }
 

@@ -71,6 +71,7 @@ agent_erase <- function(agent, person, ...) {
     erase_answers(agent, tx, open)
     open <- some_tickets(open, which(open$status %in% TICKET[c("open", "waiting")]))
     use_rewards(agent, tx, open, rep(NA_real_, length(open$ticket)))
+    if (!is.null(agent$terms$window)) forget_answers(agent, tx, 0L, open$t, always = TRUE)
     tx$erased <- as.list(rows)[c("person", "ticket")]
     agent$counted <- agent$counted - sum(rows$pulls)
     tx$find_next_due <- tx$forgotten <- TRUE

@@ -5,7 +5,9 @@
 #   dpts_ticket      one row per choice; its reward until that is forgotten
 #   dpts_event       the journal: rows are added, never changed (a trigger sees to that); each holds a digest
 #                    of itself and of the row before (R/agent-chain.R)
-#   dpts_outcome     answers of other outcomes than the reward, until their block is released
+#   dpts_outcome     answers of other outcomes than the reward, until their block is released; and, as outcome
+#                    0, the rewards of a `window` until it is due, with the ticket's round as `batch`. part:
+#                    the name of one of several reports of a window, "" where a ticket has one
 #   dpts_release     the release table, as at the head of R/releases.R, and of which outcome a row is (0: of
 #                    the reward)
 #   dpts_person      by keyed hash: how many choices of each person count, and the last of them
@@ -34,7 +36,7 @@
 # life, a term of the definition. Do not raise it for a new term whose absence (NULL) means what was so
 # before, nor for the layout of a session or of a policy's state: these have versions of their own
 # (play_session_save.c).
-STORE_VERSION <- 10
+STORE_VERSION <- 11
 
 # A checksum of bytes, as text
 checksum <- function(bytes) .Call(C_checksum, bytes)
@@ -88,8 +90,9 @@ schema_tables <- function(sql) {
       kind TEXT NOT NULL, ticket TEXT, t %2$s, arm INTEGER, who TEXT, note TEXT, digest TEXT NOT NULL,
       PRIMARY KEY (seq, part)) %3$s",
       table("dpts_event"), sql$number, sql$by_key),
-    sprintf("CREATE TABLE %s (ticket TEXT NOT NULL, outcome INTEGER NOT NULL, arm INTEGER NOT NULL,
-      batch %s NOT NULL, reward %2$s, PRIMARY KEY (ticket, outcome))", table("dpts_outcome"), sql$number),
+    sprintf("CREATE TABLE %s (ticket TEXT NOT NULL, outcome INTEGER NOT NULL, part TEXT NOT NULL,
+      arm INTEGER NOT NULL, batch %s NOT NULL, reward %2$s, PRIMARY KEY (ticket, outcome, part))",
+             table("dpts_outcome"), sql$number),
     sprintf("CREATE INDEX dpts_outcome_batch ON %s (outcome, batch)", table("dpts_outcome")),
     sprintf("CREATE TABLE %s (id %s PRIMARY KEY, outcome INTEGER NOT NULL, arm INTEGER NOT NULL, %s)",
             table("dpts_release"), sql$row_number,
@@ -136,8 +139,8 @@ change_statements <- function(sql) {
     each("forget", "UPDATE %s SET reward = NULL, status = coalesce(%s, status) FROM %s
                WHERE arm = %s AND batch = %s AND %s", table("dpts_ticket"), field(2, "INTEGER"),
          sql$rows("forget"), field(0, "INTEGER"), field(1, number), IN_BATCH),
-    each("moved", "UPDATE %s SET time = NEW.clock, due = %s FROM %s WHERE ticket = %s", table("dpts_ticket"),
-         field(1, number), sql$rows("moved"), field(0, "TEXT")),
+    each("moved", "UPDATE %s SET time = %s, due = %s FROM %s WHERE ticket = %s", table("dpts_ticket"),
+         field(1, number), field(2, number), sql$rows("moved"), field(0, "TEXT")),
     # What tells who somebody is goes when it is not needed any more.
     sql$if_so("NEW.keys_before IS NOT NULL", sprintf(
       "UPDATE %s SET asked = NULL WHERE NEW.keys_before IS NOT NULL AND time <= NEW.keys_before AND %s",
@@ -155,9 +158,10 @@ change_statements <- function(sql) {
     each("events", "INSERT INTO %s (seq, time, part, kind, ticket, t, arm, who, note, digest)
                SELECT NEW.seq, NEW.clock, %s FROM %s", table("dpts_event"),
          fields(c("INTEGER", "TEXT", "TEXT", number, "INTEGER", "TEXT", "TEXT", "TEXT")), sql$rows("events")),
-    each("answers", "INSERT INTO %s (ticket, outcome, arm, batch, reward) SELECT %s FROM %s WHERE 1 = 1
-               ON CONFLICT (ticket, outcome) DO UPDATE SET reward = excluded.reward", table("dpts_outcome"),
-         fields(c("TEXT", "INTEGER", "INTEGER", number, number)), sql$rows("answers")),
+    each("answers", "INSERT INTO %s (ticket, outcome, part, arm, batch, reward) SELECT %s FROM %s WHERE 1 = 1
+               ON CONFLICT (ticket, outcome, part) DO UPDATE SET reward = excluded.reward",
+         table("dpts_outcome"), fields(c("TEXT", "INTEGER", "TEXT", "INTEGER", number, number)),
+         sql$rows("answers")),
     each("answered", "DELETE FROM %s WHERE (outcome, batch) IN (SELECT %s FROM %s)", table("dpts_outcome"),
          fields(c("INTEGER", number)), sql$rows("answered")),
     each("releases", "INSERT INTO %s (outcome, %s) SELECT %s FROM %s", table("dpts_release"),
@@ -183,8 +187,8 @@ change_row <- function(changes) {
       events = c(list(part = seq_along(events$kind)), events[c(EVENT, "digest")]),
       releases = changes$releases,
       paged = list(changes$image$numbers, page_starts(changes$image)),
-      moved = changes$moved[c("ticket", "due")], erased = changes$erased,
-      answers = changes$answers[c("ticket", "outcome", "arm", "batch", "reward")],
+      moved = changes$moved[c("ticket", "time", "due")], erased = changes$erased,
+      answers = changes$answers[c("ticket", "outcome", "part", "arm", "batch", "reward")],
       answered = changes$answered[c("outcome", "batch")],
       bytes = changes$image$bytes, find_next_due = as.integer(changes$find_next_due),
       keys_before = changes$keys_before %||% NA_real_, no_persons = as.integer(isTRUE(changes$no_persons))
@@ -207,7 +211,7 @@ stored <- function() list(
                  t = "number", arm = "integer", who = "text", note = "text", digest = "text"),
   dpts_release = c(outcome = "integer", arm = "integer",
                    stats::setNames(rep("number", length(RELEASE) - 1), RELEASE[-1])),
-  dpts_outcome = c(ticket = "text", outcome = "integer", arm = "integer", batch = "number",
+  dpts_outcome = c(ticket = "text", outcome = "integer", part = "text", arm = "integer", batch = "number",
                    reward = "number"),
   dpts_person = c(person = "text", pulls = "integer", arm = "integer", ticket = "text")
 )
@@ -300,12 +304,12 @@ store_looks <- function(sql, query) {
     },
     # Answers of an outcome in a block, and those of tickets
     answers = function(outcome, batch) {
-      look("SELECT ticket, arm, reward FROM %sdpts_outcome WHERE outcome = %d AND batch = %s", sql$at,
+      look("SELECT ticket, part, arm, reward FROM %sdpts_outcome WHERE outcome = %d AND batch = %s", sql$at,
            outcome, exactly(batch))
     },
     answered = function(outcome, ids) {
-      look("SELECT ticket, reward FROM %sdpts_outcome WHERE outcome = %d AND ticket IN (%s)", sql$at, outcome,
-           sql$among, values = among(ids))
+      look("SELECT ticket, part, reward FROM %sdpts_outcome WHERE outcome = %d AND ticket IN (%s)", sql$at,
+           outcome, sql$among, values = among(ids))
     },
     # The journal, or its last row, or its rows of some kinds
     journal = function(where = "") {
@@ -344,7 +348,7 @@ store_looks <- function(sql, query) {
         kinds <- stored[[name]]
         rows <- look("SELECT %s FROM %s%s ORDER BY %s", paste(names(kinds), collapse = ", "), sql$at, name,
                      switch(name, dpts_page = "page", dpts_event = "seq, part", dpts_person = "person",
-                            dpts_outcome = "ticket, outcome", "id"))
+                            dpts_outcome = "ticket, outcome, part", "id"))
         as <- list(integer = as.integer, number = as.numeric, text = as.character,
                    bytes = function(x) lapply(unclass(x), as.raw))
         Map(function(x, kind) as[[kind]](x), as.list(rows), kinds)
@@ -368,7 +372,8 @@ with_head <- function(head, new, names = HEAD) {
 on_grid <- function(reward) round(reward * 2^20) / 2^20
 
 # Rewards in the units of the user, as the policy sees them: parts of the range, on the grid; and back
-in_units <- function(reward, range) on_grid((reward - range[1]) / (range[2] - range[1]))
+in_units <- function(reward, range) on_grid(in_shares(reward, range))
+in_shares <- function(reward, range) (reward - range[1]) / (range[2] - range[1])
 from_units <- function(x, range) range[1] + x * (range[2] - range[1])
 
 # Ask for a suggested package by name, when it is needed

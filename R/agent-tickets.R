@@ -16,10 +16,23 @@ resolve_due <- function(agent, tx) {
   agent$open <- new.env()
   due <- agent$store$due(tx$now)
   waited <- due$status == TICKET[["waiting"]]
-  use_rewards(agent, tx, due, ifelse(waited, due$reward, NA_real_))
+  reward <- if (is.null(agent$terms$window)) due$reward else mean_of_parts(agent, due)
+  use_rewards(agent, tx, due, ifelse(waited, reward, NA_real_))
   # What is left, once these are resolved
   tx$find_next_due <- TRUE
 }
+
+# In an agent with a `window`: of what was reported for each of these tickets the mean, NA for nothing,
+# rounded to the grid once. (Parts are sorted, since a sum of doubles depends on their order.)
+mean_of_parts <- function(agent, tickets) {
+  parts <- agent$store$answered(0L, tickets$ticket)
+  means <- as.vector(tapply(as.numeric(parts$reward), factor(parts$ticket, tickets$ticket), mean_in_window))
+  waited <- tickets$status == TICKET[["waiting"]]
+  if (anyNA(means[waited])) abort_store("the rewards of a ticket cannot be read")
+  means
+}
+
+mean_in_window <- function(x) on_grid(mean(sort(x, na.last = TRUE)))
 
 # By the clock: blocks that take people at a multiple of `block_time` end. `last`: the time of the last
 # change. What is released then has its noise, so that the change must be written.
@@ -38,7 +51,7 @@ remember_open <- function(agent, tickets) {
   n <- length(tickets$ticket)
   if (n > 100) return(invisible()) # their time would be a tenth of the call's
   if (length(agent$open) + n > 1000) agent$open <- new.env()
-  rows <- c(tickets[c("ticket", "t", "arm", "batch", "status", "probability")],
+  rows <- c(tickets[c("ticket", "t", "arm", "batch", "time", "status", "probability")],
             list(reward = rep(NA_real_, n), context = rep(NA_character_, n)))
   list2env(stats::setNames(rep(list(rows), n), tickets$ticket), agent$open)
 }
@@ -68,6 +81,9 @@ use_rewards <- function(agent, tx, tickets, reward) {
   if (gone && agent$silent) status[] <- "done"
   note_resolved(tx, tickets$ticket, unname(TICKET[status]), if (gone) NA * reward else reward)
   if ((gone && any(!is.na(reward))) || any(!is.na(tickets$context))) tx$forgotten <- TRUE
+  if (!is.null(agent$terms$window)) {
+    forget_answers(agent, tx, 0L, tickets$t[tickets$status == TICKET[["waiting"]]])
+  }
 }
 
 feed_rewards <- function(agent, tickets, value) {
@@ -116,6 +132,19 @@ some_tickets <- function(tickets, i) lapply(tickets, `[`, i)
 
 note_resolved <- function(tx, ticket, status, reward) {
   tx$resolved <- with_rows(tx$resolved, list(status = status, reward = reward, ticket = ticket))
+}
+
+# Reports of outcome h (0: of the reward, in a window), and which are forgotten
+note_answers <- function(tx, rows, h, reward, part, batch = rows$batch) {
+  if (!length(reward)) return(invisible())
+  tx$answers <- with_rows(tx$answers, list(ticket = rows$ticket, outcome = rep(h, length(reward)),
+                                           part = part, arm = rows$arm, batch = batch, reward = reward))
+}
+
+forget_answers <- function(agent, tx, h, batch, always = FALSE) {
+  if (!length(batch) || agent$terms$keep_rewards && !always) return(invisible())
+  tx$answered <- with_rows(tx$answered, list(outcome = rep(h, length(batch)), batch = batch))
+  tx$forgotten <- TRUE
 }
 
 # Events of tickets, or of none: then t and arm say what they are about. What an operator did has a name and a

@@ -107,12 +107,23 @@
 #' @section A day as the unit:
 #' With `window`, such as a day, all that happens to a person from a counted choice on until it is over is one
 #' visit. Each further choice for the person gives the same ticket and arm again, whatever arms are available
-#' then, so that there is one assignment and one place in a block. Report one reward for the ticket, the mean
-#' of the person's rewards in the window, once it is over. The mean lies in the range as each of them does, so
-#' that all of them together have the guarantee of one reward, however many they are. `max_per_person` is then
-#' the number of windows that count: 42 days at mu = 0.1 are 0.65-GDP for the person, also with 5 rewards a
-#' day. Nothing is used until the ticket's one report comes or its deadline is past, so `deadline` must not be
-#' shorter than `window`. An effect is then that of a window's assignment on the mean of the window.
+#' then, so that there is one assignment and one place in a block.
+#'
+#' Report each of the person's rewards for that ticket, as it comes, by a call of [agent_reward()]. The reward
+#' of the window is their mean. It lies in the range as each of them does, so that all of them together change
+#' a sum by no more than one reward can, and have the guarantee of one reward, however many they are.
+#' `max_per_person` is then the number of windows that count: 42 days at mu = 0.1 are 0.65-GDP for the person,
+#' also with 5 rewards a day. An effect is that of a window's assignment on the mean of the window.
+#'
+#' The mean is taken once, and what was reported is forgotten then:
+#' * `use = "deadline"`: at the deadline, of all that was reported until then. `deadline` must not be shorter
+#'   than `window`.
+#' * `use = "arrival"`: at the end of the window. If nothing came until then, the first report after it is the
+#'   reward.
+#'
+#' A report that is sent twice would count twice, so give each call of [agent_reward()] a `key` of its own.
+#' Other `outcomes` are means of all that is reported of them until their deadline. A window that is open when
+#' the agent is finished is dropped.
 #'
 #' @section Privacy:
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. The times
@@ -206,8 +217,9 @@
 #' @param block_time A difftime: at each multiple of it since 1970 (UTC) the blocks or batches that take
 #'   people end as they are, so that sums are released that often at least. `NULL`: they end when they are
 #'   full.
-#' @param window A difftime: how long a person keeps a ticket and its arm, from the choice that gave it; see A
-#'   day as the unit. It needs `max_per_person`. `NULL`: each choice is one of its own.
+#' @param window A difftime: how long a person keeps a ticket and its arm, from the choice that gave it. The
+#'   mean of the rewards in it is one reward: see A day as the unit. It needs `max_per_person`. `NULL`: each
+#'   choice is one of its own.
 #' @param outcomes Other outcomes of the same people, a named list of [agent_outcome()], such as `list(harm =
 #'   agent_outcome(mu = 0.2))`; `NULL`: none.
 #' @returns An agent: an object of class `dpts_agent`. It is a handle: two names for it are one agent.
@@ -607,8 +619,11 @@ set_clock <- function(agent, tx, head) {
   note_events(tx, "clock")
   if (!is.null(agent$blocks)) agent$blocks[, 2] <- pmin(agent$blocks[, 2], tx$now)
   if (tx$now >= head$clock) return(invisible())
-  open <- agent$store$ahead(tx$now)$ticket
-  tx$moved <- list(ticket = open, due = rep(due_of(agent, tx), length(open)))
+  open <- agent$store$ahead(tx$now)
+  n <- length(open$ticket)
+  in_window <- !is.null(agent$terms$window) && !agent$silent & open$status == TICKET[["waiting"]]
+  tx$moved <- list(ticket = open$ticket, time = rep(tx$now, n),
+                   due = ifelse(in_window, tx$now + agent$terms$window, rep(due_of(agent, tx), n)))
   tx$find_next_due <- TRUE
   agent$open <- new.env()
 }

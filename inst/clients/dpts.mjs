@@ -39,12 +39,14 @@ export class Agent {
   }
 
   // One ticket and its reward, or lists. To send a report twice does no harm. Choices without ticket are left out.
-  // options: outcome, which of the experiment's other outcomes is reported
+  // options: outcome, which of the experiment's other outcomes is reported; key. A report that is sent again has the same
+  // key, and so counts once where several rewards of a ticket are averaged (a `window`).
   async reward(ticket, reward, options = {}) {
     const tickets = [ticket].flat(), rewards = [reward].flat();
     const known = tickets.map((t, i) => [t, rewards[i]]).filter(pair => pair[0] !== null);
     if (!known.length) return [];
-    return this.#ask("/reward", { ticket: known.map(p => p[0]), reward: known.map(p => p[1]), ...options });
+    const sent = { ticket: known.map(p => p[0]), reward: known.map(p => p[1]), key: crypto.randomUUID() };
+    return this.#ask("/reward", { ...sent, ...options });
   }
 
   // status, estimates, privacy, verdict, effects, evidence, releases, statement

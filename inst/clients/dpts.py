@@ -51,13 +51,15 @@ class Agent:
     def reward(self, ticket, reward, **options):
         """One ticket and its reward, or lists. To send a report twice does no harm. Choices without ticket are left out.
 
-        `options`: outcome, which of the experiment's other outcomes is reported.
+        `options`: outcome, which of the experiment's other outcomes is reported; key. A report that is sent again has
+        the same key, and so counts once where several rewards of a ticket are averaged (a `window`).
         """
         pairs = list(zip(ticket, reward)) if isinstance(ticket, (list, tuple)) else [(ticket, reward)]
         pairs = [(t, r) for t, r in pairs if t is not None]
         if not pairs:
             return []
-        return self._ask("/reward", {"ticket": [t for t, _ in pairs], "reward": [r for _, r in pairs], **options})
+        sent = {"ticket": [t for t, _ in pairs], "reward": [r for _, r in pairs], "key": str(uuid.uuid4())}
+        return self._ask("/reward", {**sent, **options})
 
     def get(self, what, **query):
         """status, estimates, privacy, verdict, effects, evidence, releases, statement"""

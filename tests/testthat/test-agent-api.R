@@ -24,8 +24,8 @@ test_that("the service chooses, takes rewards and reports", {
   expect_equal(status$rounds, 3)
   expect_equal(status$arms$pulls, pulls(api$agent)$pulls)
   expect_setequal(names(status), c("name", "policy", "guarantee", "restored", "learning", "use", "rounds",
-                                   "horizon", "outstanding", "clipped", "arms", "then", "winner", "shares", "deadline", "range", "sums",
-                                   "spends", "guess", "often", "outcomes"))
+                                   "horizon", "outstanding", "clipped", "arms", "then", "winner", "shares", "deadline", "window", "range",
+                                   "sums", "spends", "guess", "often", "outcomes"))
   # 1-GDP: the best test errs with probability pnorm(-1/2) on either side.
   expect_gte(status$guess, stats::pnorm(0.5))
   expect_lt(status$guess, stats::pnorm(0.5) + 0.01)

@@ -225,74 +225,129 @@ test_that("blocks and batches end by the clock, and what is released then is sto
   expect_error(new_trial(block_time = 7), "`block_time`", class = "dpts_error_input")
 })
 
-test_that("all choices of a person in a window are one visit, by a model, over restarts and late rewards, in each store", {
-  each_store(function(store) {
-    withr::local_seed(5)
+test_that("all choices of a person in a window are one visit, whose reward is the mean of all reports, by a model in each store", {
+  # Reports of one ticket and outcome: those of a name (NULL: a new one) count once, until `last`; then they are late.
+  report <- function(m, j, outcome, value, key, now, last) {
+    x <- m$said[m$said$ticket == j & m$said$outcome == outcome, ]
+    if (now >= last || j %in% m$erased) return("late")
+    old <- if (!is.null(key)) x$value[x$key == key]
+    if (length(old)) return(if (old == value) "known" else "refused")
+    m$said[nrow(m$said) + 1, ] <- list(j, outcome, key %||% paste("new", nrow(m$said)), value)
+    "waiting"
+  }
+  play <- function(store, use, seed) {
+    withr::local_seed(seed)
     turn <- test_clock()
     now <- 0
-    agent <- dpts_agent(policy_randomised(1000, block = 6), c("a", "b"), store, deadline = hours(30), max_per_person = 4,
-                        window = hours(24))
-    seen <- data.frame(ticket = character(), person = character(), arm = character(), batch = numeric(), since = numeric(), said = numeric())
-    for (i in 1:60) {
+    agent <- dpts_agent(policy_randomised(1000, block = 6), c("a", "b"), store, use = use, deadline = hours(30), max_per_person = 4,
+                        window = hours(24), outcomes = list(harm = agent_outcome(mu = 1000, deadline = hours(40))))
+    m <- new.env()
+    m$said <- data.frame(ticket = numeric(), outcome = character(), key = character(), value = numeric())
+    m$erased <- numeric()
+    seen <- data.frame(ticket = character(), person = character(), arm = character(), batch = numeric(), since = numeric())
+    status <- character()
+    for (i in 1:70) {
       hours_on <- sample(c(1, 5, 9), 1)
       turn(3600 * hours_on)
       now <- now + hours_on
       person <- sample(letters[1:6], 1)
       choice <- agent_choose(agent, person = person, offer = if (i %% 7 == 0) "b")
-      mine <- which(seen$person == person & seen$since + 24 > now)
+      mine <- which(seen$person == person & seen$since + 24 > now & !seq_along(seen$person) %in% m$erased)
       if (length(mine)) {
         expect_identical(c(choice$ticket, as.character(choice$arm)), unlist(seen[mine, c("ticket", "arm")], use.names = FALSE))
         expect_false(is.na(choice$t))
       } else if (!is.na(choice$t)) {
         batch <- blocks_of(agent, choice$ticket)
-        expect_false(any(batch > 0 & seen$person == person & seen$batch == batch))
-        seen[nrow(seen) + 1, ] <- list(choice$ticket, person, as.character(choice$arm), batch, now, NA)
+        expect_false(any(batch > 0 & seen$person == person & seen$batch == batch & !seq_along(seen$person) %in% m$erased))
+        seen[nrow(seen) + 1, ] <- list(choice$ticket, person, as.character(choice$arm), batch, now)
       }
-      # When a window is over its mean of some rewards is reported, of most people in time.
-      for (j in which(is.na(seen$said) & seen$since + 24 <= now)) {
-        seen$said[j] <- mean(runif(3))
-        status <- agent_reward(agent, seen$ticket[j], seen$said[j])$status
-        expect_identical(status, if (seen$since[j] + 30 > now) "waiting" else "late")
-        if (status == "late") seen$said[j] <- 0
+      for (j in sample(nrow(seen), 3, replace = TRUE)) {
+        j <- max(1, min(nrow(seen), nrow(seen) - j %% 9))
+        outcome <- sample(c("reward", "harm"), 1)
+        key <- if (runif(1) < 0.5) sample(c("x", "y"), 1)
+        value <- sample(c(0, 1, 1 / 3), 1)
+        # Times of answers are public with "arrival": then the window decides, or the first report after it.
+        alone <- outcome == "reward" && use == "arrival" && now >= seen$since[j] + 24 && now < seen$since[j] + 30 &&
+          !any(m$said$ticket == j & m$said$outcome == "reward")
+        last <- seen$since[j] + if (outcome == "harm") 40 else if (use == "arrival" && !alone) 24 else 30
+        want <- if (outcome == "harm" && seen$batch[j] == 0) "late" else
+          report(m, j, outcome, value, if (!alone && !is.null(key)) paste0(key, "#1"), now, last)
+        if (alone && want == "waiting") want <- "used"
+        got <- agent_reward(agent, seen$ticket[j], value, outcome, key = key)$status
+        expect_identical(got, want)
+        status <- c(status, got)
       }
+      if (i == 35) {
+        # Who is erased has said nothing, of what is not yet used.
+        j <- nrow(seen)
+        person <- seen$person[j]
+        agent_erase(agent, person)
+        until <- seen$since[j] + c(reward = if (use == "deadline") 30 else 24, harm = 40)
+        used <- m$said$ticket == j & now >= until[m$said$outcome]
+        m$said <- m$said[m$said$ticket != j | used, ]
+        m$erased <- c(m$erased, which(seen$person == person))
+      }
+      # What is kept of rewards are the reports of tickets that are not due.
+      open <- which(seen$since + (if (use == "deadline") 30 else 24) > now & !seq_along(seen$since) %in% m$erased)
+      expect_length(agent$store$answered(0L, seen$ticket)$part, sum(m$said$ticket %in% open & m$said$outcome == "reward"))
       if (i %in% c(20, 40) && !is.null(store)) {
         agent_close(agent)
         agent <- agent_open(store)
       }
     }
-    expect_true(all(table(seen$person) <= 4))
     expect_gt(nrow(seen), 12)
-    for (i in 1:2) {
+    expect_setequal(status, c("waiting", "known", "refused", "late", if (use == "arrival") "used"))
+    for (i in 1:3) {
       turn(3600 * 20)
       pulls(agent)
     }
     agent_finish(agent)
     rows <- dpts_releases(agent)
-    rows <- rows[rows$n > 0, ]
-    seen <- seen[seen$batch > 0, ]
-    of <- paste(seen$batch, seen$arm)
-    expect_equal(rows$n, as.vector(table(of)), ignore_attr = TRUE)
-    # The grid of 2^-20 and noise of 1e-3
-    expect_equal(rows$sum, as.vector(tapply(ifelse(is.na(seen$said), 0, seen$said), of, sum)), tolerance = 0.02)
+    block <- match(seen$batch, sort(unique(seen$batch[seen$batch > 0])))
+    for (outcome in c("reward", "harm")) {
+      # What is left at the end, if rewards of it may be out, is no block of other outcomes.
+      whole <- rows$block[rows$n > 0 & rows$outcome == "reward" & (rows$whole | outcome == "reward")]
+      counts <- block %in% whole
+      of <- paste(block, seen$arm)[counts]
+      own <- rows[rows$n > 0 & rows$outcome == outcome, ]
+      mean <- vapply(which(counts), function(j) {
+        x <- m$said$value[m$said$ticket == j & m$said$outcome == outcome]
+        if (length(x)) round(2^20 * mean(x)) / 2^20 else 0
+      }, 0)
+      expect_equal(own$n, as.vector(table(of)), ignore_attr = TRUE)
+      expect_equal(own$sum, as.vector(tapply(mean, of, sum)), tolerance = 0.02) # noise of sd 1e-3
+    }
+    expect_length(agent$store$answered(0L, seen$ticket)$part, 0)
     expect_match(paste(format(agent), collapse = " "), "4 rewards of a person used at most, one in 1 day")
     expect_match(privacy_statement(agent)[["What is assumed"]], "One outcome is all that a person says within 1 day, as its mean")
     agent_close(agent)
-  })
+  }
+  for (use in c("deadline", "arrival")) {
+    each_store(function(store) play(if (is.character(store)) paste0(store, use) else store, use, 5))
+  }
 })
 
 test_that("all that a person says in a window moves one released sum by at most one", {
+  turn <- test_clock()
   sum_of <- function(day) {
     agent <- dpts_agent(policy_gaussian_imed(1e6, first = 2, correlation = 0), 1, use = "arrival", max_per_person = 3, window = hours(24))
     tickets <- vapply(seq_along(day), function(i) agent_choose(agent, person = "p")$ticket, "")
     expect_length(unique(tickets), 1)
-    agent_reward(agent, tickets[1], mean(day))
-    agent_reward(agent, agent_choose(agent, person = "q")$ticket, 0.5)
+    q <- agent_choose(agent, person = "q")$ticket
+    # In one call or in several, with or without keys
+    expect_identical(agent_reward(agent, c(tickets, q), c(day, 0.5))$status, rep("waiting", length(day) + 1))
+    for (i in 1:2) agent_reward(agent, c(tickets[1], tickets[1]), day[1:2], key = "again")
+    expect_identical(stored(agent, q)$reward, NA_real_)
+    expect_true(all(dpts_releases(agent)$n == 0))
+    turn(24 * 3600)
+    pulls(agent)
+    expect_identical(agent_reward(agent, q, 0.5)$status, "late")
     rows <- dpts_releases(agent)
     expect_identical(unname(rows$n[rows$n > 0]), 2)
     unname(rows$sum[rows$n > 0])
   }
   expect_equal(sum_of(c(1, 1, 1, 1, 1)) - sum_of(c(0, 0, 0, 0, 0)), 1, tolerance = 1e-4)
-  expect_equal(sum_of(c(1, 0, 0)), 0.5 + round(2^20 / 3) / 2^20, tolerance = 1e-4)
+  expect_equal(sum_of(c(1, 0, 0)), 0.5 + round(2^20 * 2 / 5) / 2^20, tolerance = 1e-4) # and 1, 0 again
   # The promise is that of windows, and a service gives the same ticket.
   agent <- new_trial(42, policy = policy_randomised(mu = 0.1), window = hours(24))
   known <- dpts_privacy(agent, delta = 1e-6)
@@ -301,6 +356,12 @@ test_that("all that a person says in a window moves one released sum by at most 
     router <- agent_api(agent, TOKEN, log = NULL)
     ask <- function(key) call_api(router, "POST", "/choose", sprintf('{"person": "p", "key": "%s"}', key))$json
     expect_identical(ask("one")[c("ticket", "t", "arm")], ask("two")[c("ticket", "t", "arm")])
+    tell <- function(reward, key) {
+      body <- sprintf('{"ticket": "%s", "reward": %s, "key": %s}', ask("one")$ticket, reward, key)
+      call_api(router, "POST", "/reward", body)$json$status
+    }
+    expect_identical(c(tell(1, '"x"'), tell(1, '"x"'), tell(0, '"x"'), tell(0, '"y"'), tell(1, "null")),
+                     c("waiting", "known", "refused", "waiting", "waiting"))
   }
   # Persons of one call, with a key that comes again
   three <- agent_choose(agent, 3, person = c("x", "y", "x"), key = "three")

@@ -27,9 +27,10 @@ service <- local({
     if (!is.null(running)) return(running)
     folder <- tempfile("service")
     dir.create(folder)
-    for (name in c("buttons", "two words", "ended", "advance")) {
+    for (name in c("buttons", "two words", "ended", "advance", "daily")) {
       policy <- if (name == "advance") policy_randomised(mu = 1, block = 9) else batch_policy()
-      agent <- dpts_agent(policy, c("red", "green"), file.path(folder, paste0(name, ".sqlite")), use = "arrival")
+      daily <- if (name == "daily") list(max_per_person = 9, window = hours(24))
+      agent <- do.call(dpts_agent, c(list(policy, c("red", "green"), file.path(folder, paste0(name, ".sqlite")), use = "arrival"), daily))
       if (name == "ended") {
         agent_reward(agent, agent_choose(agent, 9, offer = "green")$ticket, 1)
         agent_finish(agent)
@@ -86,10 +87,10 @@ test_that("the start line has address and version, and a request is answered and
   expect_equal(start$event, "start")
   expect_equal(start$address, s$url)
   expect_equal(start$version, as.character(packageVersion("dpts")))
-  expect_equal(start$experiments, 4)
+  expect_equal(start$experiments, 5)
   answer <- send(s$port, "GET /ready HTTP/1.1", "Host: x")
   expect_equal(answer[1], "HTTP/1.1 200 OK")
-  expect_match(answer[length(answer)], '"experiments":4', fixed = TRUE)
+  expect_match(answer[length(answer)], '"experiments":5', fixed = TRUE)
   expect_equal(s$log()[[2]]$path, "/ready")
 })
 
@@ -169,6 +170,9 @@ except AgentError as e:
     print(e.status, "predicted" in str(e)) # an experiment without predictions
 morning = Agent("%1$s", "choose-0123456789", "advance").choose(5, key="monday")
 back = Agent("%1$s", "report-0123456789", "advance")
+day = Agent("%1$s", "admin-0123456789012", "daily")
+ann = day.choose(person="Ann")[0]["ticket"]
+print([day.reward(ann, r, **how)[0]["status"] for r, how in [(1, {}), (1, {}), (0, {"key": "a"}), (0, {"key": "a"})]])
 print([x["status"] for x in back.give_back([x["ticket"] for x in morning[3:]])], back.reward(morning[4]["ticket"], 1)[0]["status"])
 try:
     back.give_back([morning[1]["ticket"]])
@@ -179,7 +183,7 @@ print(away.choose(default="red")[0])
 print(Agent("%1$s", "choose-0123456789", "ended").choose(default="red")[0]["arm"])
 ', s$url), ".py")
   expect_equal(out, c("green True [2, 3]", "used ['used']", "3 2", "403 role", "400 True",
-                      "['returned', 'returned'] late", "400 True",
+                      "['waiting', 'waiting', 'waiting', 'known']", "['returned', 'returned'] late", "400 True",
                       "{'ticket': None, 't': None, 'arm': 'red', 'probability': None}", "green")) # the winner of one that has ended
 })
 
@@ -202,13 +206,16 @@ await reporter.choose().catch(e => console.log(e.status, e.error));
 await chooser.choose({ predicted: [0.5] }).catch(e => console.log(e.status, e.message.includes("predicted")));
 const morning = await new Agent("%1$s", "choose-0123456789", { experiment: "advance" }).choose({ n: 5, key: "tuesday" });
 const back = new Agent("%1$s", "report-0123456789", { experiment: "advance" });
+const day = new Agent("%1$s", "admin-0123456789012", { experiment: "daily" }), bob = (await day.choose({ person: "Bob" }))[0].ticket, said = [];
+for (const [r, how] of [[1, {}], [1, {}], [0, { key: "a" }], [0, { key: "a" }]]) said.push((await day.reward(bob, r, how))[0].status);
+console.log(said.join());
 console.log((await back.giveBack(morning.slice(3).map(x => x.ticket))).map(x => x.status).join(), (await back.reward(morning[4].ticket, 1))[0].status);
 await back.giveBack([morning[1].ticket]).catch(e => console.log(e.status, e.message.includes("last tickets")));
 const away = new Agent("http://127.0.0.1:9", "choose-0123456789", { tries: 2 });
 console.log(JSON.stringify((await away.choose({ otherwise: "red" }))[0]));
 console.log((await new Agent("%1$s", "choose-0123456789", { experiment: "ended" }).choose({ otherwise: "red" }))[0].arm);
 ', s$url), ".mjs")
-  expect_equal(out, c("green true 2,3", "used used", "3 2", "403 role", "400 true", "returned,returned late", "400 true", '{"ticket":null,"t":null,"arm":"red","probability":null}',
+  expect_equal(out, c("green true 2,3", "used used", "3 2", "403 role", "400 true", "waiting,waiting,waiting,known", "returned,returned late", "400 true", '{"ticket":null,"t":null,"arm":"red","probability":null}',
                       "green"))
 })
 
