@@ -72,8 +72,8 @@ arms_linear <- function(theta, contexts = "uniform", noise = 1, ..., arms = NULL
   value <- new_arms(
     "linear", stats::setNames(drawn$mean, names), t(theta),
     c(list(theta = theta, contexts = contexts, noise = noise), if (logit) list(link = link)),
-    sprintf("rewards %s in contexts of %d number%s", if (logit) "logistic" else "linear", d,
-            if (d > 1) "s" else "")
+    sprintf("rewards %s in contexts of %s", if (logit) "logistic" else "linear",
+            count_noun(d, "number", "numbers"))
   )
   value$world <- new_world("linear")
   value$contexts <- list(kind = drawn$kind, own = own, noise = noise, logit = as.numeric(logit),
@@ -87,8 +87,8 @@ linear_contexts <- function(contexts, theta) {
   if (is.matrix(contexts)) {
     dims <- dim(contexts)
     if (dims[1] == 0 || dims[2] != d) {
-      abort_arg("contexts", sprintf("a matrix with one row per context and %d column%s", d,
-                                    if (d > 1) "s" else ""), contexts)
+      abort_arg("contexts", paste("a matrix with one row per context and",
+                                  count_noun(d, "column", "columns")), contexts)
     }
     values <- matrix(check_numbers(c(contexts), arg = "contexts"), dims[1], d)
     means <- values %*% t(theta)

@@ -458,10 +458,15 @@ effects_by <- function(object, control, level, at, by, margin, outcome) {
     effects(rows, control, 1 - (1 - level) / length(parts), at = at, margin = margin)
   })
   of <- factor(rep(parts, vapply(each, nrow, 0L)), parts)
+  stacked_effects(stats::setNames(list(of), by), each, level, at)
+}
+
+# Several tables of effects as one, after a column that tells them apart
+stacked_effects <- function(key, each, level, at) {
   columns <- lapply(stats::setNames(nm = names(each[[1]])), function(name) {
     vctrs::vec_c(!!!lapply(each, `[[`, name))
   })
-  tibble::new_tibble(c(stats::setNames(list(of), by), columns), nrow = length(of), class = "dpts_effects",
+  tibble::new_tibble(c(key, columns), nrow = length(key[[1]]), class = "dpts_effects",
                      intervals = list(level = level, at = at))
 }
 
@@ -507,12 +512,8 @@ effects_missing <- function(object, control, level, margin, looks, people, answe
     })
   })
   each <- vapply(parts, function(part) sum(vapply(part, nrow, 0L)), 0)
-  rows <- unlist(parts, recursive = FALSE)
-  columns <- lapply(stats::setNames(nm = names(rows[[1]])), function(name) {
-    vctrs::vec_c(!!!lapply(rows, `[[`, name))
-  })
-  tibble::new_tibble(c(list(missing = factor(rep(cases, each), cases)), columns), nrow = sum(each),
-                     class = "dpts_effects", intervals = list(level = level, at = "end"))
+  stacked_effects(list(missing = factor(rep(cases, each), cases)), unlist(parts, recursive = FALSE), level,
+                  "end")
 }
 
 #' @rdname effects

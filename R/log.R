@@ -217,8 +217,8 @@ log_numbers <- function(x, name, lower, upper, open, before) {
   inside <- function(x) !is.na(x) & (if (open[1]) x > lower else x >= lower) & x <= upper
   if (all(inside(c(min(x), max(x))))) return(as.double(x)) # without answers as long as the log
   bad <- which(!inside(x))
-  abort_log(sprintf("hold %s in `%s`; row %.0f has %s (%d row%s so)", what, name, before + bad[1],
-                    number_text(x[bad[1]]), length(bad), if (length(bad) > 1) "s" else ""))
+  abort_log(sprintf("hold %s in `%s`; row %.0f has %s (%s so)", what, name, before + bad[1],
+                    number_text(x[bad[1]]), count_noun(length(bad), "row", "rows")))
 }
 
 describe_column <- function(x) {
@@ -299,9 +299,8 @@ see_pools <- function(seen, pools, arm) {
   misses <- .Call(C_pool_misses, seen$at, pools$id, c(0L, cumsum(lengths(members))), unlist(members))
   if (misses[1] > 0) {
     abort_log(sprintf(
-      "show only arms of their pool; row %.0f shows arm %s, which was not available (%.0f row%s so)",
-      seen$n + misses[2], number_text(arm[misses[2]]), misses[1],
-      if (misses[1] > 1) "s" else ""
+      "show only arms of their pool; row %.0f shows arm %s, which was not available (%s so)",
+      seen$n + misses[2], number_text(arm[misses[2]]), count_noun(misses[1], "row", "rows")
     ))
   }
   known <- seen$pools %||% list()

@@ -123,8 +123,8 @@ format.dpts_release <- function(x, ...) format(as.numeric(x), ...)
 
 #' @export
 print.dpts_release <- function(x, ...) {
-  cat(sprintf("<release> %d number%s with %s noise of scale %s; guarantee: %s\n", length(x),
-              if (length(x) == 1) "" else "s", attr(x, "distribution"),
+  cat(sprintf("<release> %s with %s noise of scale %s; guarantee: %s\n",
+              count_noun(length(x), "number", "numbers"), attr(x, "distribution"),
               number_text(signif(attr(x, "scale"), 5)), format(attr(x, "guarantee"))))
   print(stats::setNames(as.numeric(x), names(x)), ...)
   invisible(x)

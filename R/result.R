@@ -78,10 +78,8 @@ check_labels <- function(x) {
 need_columns <- function(x, columns) {
   gone <- setdiff(columns, names(x))
   if (length(gone)) {
-    abort_dpts(sprintf("The column%s %s %s needed, and no longer there.",
-                       if (length(gone) > 1) "s" else "",
-                       paste0("`", gone, "`", collapse = ", "),
-                       if (length(gone) > 1) "are" else "is"),
+    gone <- paste0("`", gone, "`")
+    abort_dpts(cli::pluralize("The column{?s} {gone} {?is/are} needed, and no longer there."),
                "dpts_error_columns")
   }
 }
