@@ -29,7 +29,7 @@ engine_t simulation_engine(engine_t asked, const spec_t *spec, const world_t *wo
   return ENGINE_PLAIN;
 }
 
-static void begin_environment(const simulation_t *sim, const slot_t *slot, int i) {
+static void begin_environment(const simulation_t *sim, slot_t *slot, int i) {
   const int run = slot->run + i;
   const arms_t *arms = sim->world->arms;
   environment_t *env = &slot->envs[i];

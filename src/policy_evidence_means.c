@@ -365,7 +365,7 @@ static ALWAYS_INLINE void log_of(const double *x, double *ln, double *inverse) {
     const double far = double_of((bits & fraction) + root) - 1, f = e == 0 ? near : far;
     const double both = 1 / (t * (2 + f)), z = f * t * both, q = z * z;
     const double of_f = f - z * (f - 2 * q * polynomial(ATANH, sizeof ATANH / sizeof *ATANH, q));
-    ln[g] = (t > 0) & (t < INFINITY) ? e * LN2_HIGH + (e * LN2_LOW + of_f) : NAN;
+    ln[g] = ((t > 0) & (t < INFINITY)) ? e * LN2_HIGH + (e * LN2_LOW + of_f) : NAN;
     inverse[g] = (2 + f) * both;
   }
 }
@@ -395,7 +395,7 @@ VECTOR_UNITS static void rates_of(const evidence_t *e, int kind, int at, double 
 
 /* The capital on all tilts of a kind, or a share of it that was valued, `part` */
 VECTOR_UNITS static mixture_t capital_of(const evidence_t *e, const evidence_share_t *part, int kind, int at,
-                                         int as_valued, const tilts_t *ln, const tilts_t *rate) {
+                                         int as_valued, tilts_t *ln, tilts_t *rate) {
   const double *score = (part ? part->score : e->score)[kind][at];
   const double *charged = e->charged[kind][at],
                *last = (as_valued ? e->cost_valued : e->cost_announced)[kind][at];

@@ -113,8 +113,7 @@ SEXP read_observers(SEXP names, int n_runs, observation_t *all) {
 const char *session_message(session_status_t status) {
   static const char *const WORDS[] = {
       [SESSION_OK] = "nothing is wrong",
-      [SESSION_NO_ARM] = "it had no arm to choose: an index was not a number, or the arm "
-                         "was below 0",
+      [SESSION_NO_ARM] = "it had no arm to choose: an index was not a number, or it was below 0",
       [SESSION_NO_SKIP] = "its skip() played no round",
       [SESSION_BOUND] = "a chance is above the bound by which rounds are skipped; this is a bug in dpts",
       [SESSION_NOT_OFFERED] = "it chose an arm that is not on offer",
