@@ -42,6 +42,23 @@ test_that("agent_person() shows what is held, agent_erase() removes it, and rele
                class = "dpts_error_input")
 })
 
+test_that("keys are kept for the retention that was asked for, be it shorter than a day or longer", {
+  for (kept in c(3, 30)) {
+    turn <- test_clock()
+    agent <- dpts_agent(batch_policy(), 2, use = "arrival", retention = hours(kept))
+    ticket <- agent_choose(agent, key = "k")$ticket
+    agent_reward(agent, ticket, 1)
+    for (half in 1:2) {
+      turn((kept - 1) / 2 * 3600)
+      agent_choose(agent) # any call
+    }
+    expect_identical(agent_choose(agent, key = "k")$ticket, ticket)
+    turn(2 * 3600)
+    agent_choose(agent)
+    expect_false(agent_choose(agent, key = "k")$ticket == ticket)
+  }
+})
+
 test_that("keys go a day after the choice once the ticket is resolved, and persons when retention is over", {
   skip_if_not_installed("openssl")
   each_store(function(store) {
