@@ -28,12 +28,15 @@
 #' the model taken as given. A standard error is 0 where all matching rewards are equal.
 #'
 #' Intervals: on each side the wider of estimate -/+ z `se` and of Wilson's interval for the estimate with
-#' the effective sample size (sum w)^2 / sum w^2, cut to \[0, 1\]. Wilson's interval has a width also where
-#' all matching rewards are equal, and where rewards are rare. For rewards between 0 and 1 the effective
+#' the effective sample size (sum w)^2 / sum w^2, cut to \[0, 1\]. For `"dm"` and `"dr"` it is at most that of
+#' the weights that rewards have in the model's estimate: without contexts 1 / sum of t^2 / n over arms, with
+#' the target's mean probability t of the arm and n events that show it. Wilson's interval has a width also
+#' where all matching rewards are equal, and where rewards are rare. For rewards between 0 and 1 the effective
 #' sample size is divided by the variance of rewards over that of rewards of 0 and 1 with the same mean,
 #' plus 3 / effective sample size. In simulations of logs with 10 to 3,000 events and rates from 0.005 to
-#' 0.99, 95% intervals held the value in 92 to 100% of cases. They count neither the bias of clipping nor
-#' that of the model.
+#' 0.99, 95% intervals held the value in 90 to 100% of cases. Where the target has half of its probability
+#' on an arm that ten of 1,000 events show, those of `"ipw"` held in 88% and those of others in 92% or more.
+#' They count neither the bias of clipping nor that of the model.
 #'
 #' **What is checked.** The mean of w without clipping is 1 up to chance if the propensities are those of the
 #' logging policy. It is printed with its standard error. A warning is given where it is more than 4 standard
@@ -107,13 +110,14 @@ dpts_ope <- function(log, target, ..., estimator = c("ipw", "snipw", "dm", "dr")
   rows <- lapply(estimator, function(name) sums[[name]])
   estimate <- vapply(rows, `[[`, 0, 1)
   se <- vapply(rows, `[[`, 0, 2)
+  sizes <- ifelse(estimator %in% c("dm", "dr"), pmin(effective, sums$modelled, na.rm = TRUE), effective)
   shared <- list(target = target$title, log = hash_log(data, target[c("title", "matrix")]), clip = clip,
                  ridge = ridge, level = level, events = data$n, matched = sums$matched,
                  effective = effective, clipped = sums$clipped, logged = sums$logged, weight = sums$weight,
-                 spread = sums$spread)
+                 spread = sums$spread, sizes = stats::setNames(sizes, estimator))
   new_result(
     c(list(estimator = estimator, estimate = estimate, se = se),
-      ope_interval(estimate, se, effective, sums$spread, level)),
+      ope_interval(estimate, se, sizes, sums$spread, level)),
     "dpts_ope", new_label(integer(), estimator, shared = shared)
   )
 }
@@ -276,8 +280,9 @@ ope_sums <- function(data, target, ratio, model, clip) {
     # Centred near both means, so that squares lose no digits
     value <- q$value - model$centre
     dr <- value + w * (r - q$shown)
-    c(out, list(value = value, value2 = value^2, dr = dr, dr2 = dr^2,
-                noise = (model$gain(block) * (r - q$shown))^2))
+    gain <- model$gain(block)
+    c(out, list(value = value, value2 = value^2, dr = dr, dr2 = dr^2, noise = (gain * (r - q$shown))^2,
+                gain = gain, gain2 = gain^2))
   })
   about <- function(name) mean_about(second[[name]], second[[paste0(name, "2")]], n)
   dm <- if (!is.null(model)) about("value")
@@ -291,6 +296,8 @@ ope_sums <- function(data, target, ratio, model, clip) {
     matched = first[["matched"]], clipped = if (clip < Inf) first[["clipped"]] else 0,
     certain = first[["certain"]], logged = logged,
     effective = if (most > 0) second[["w"]]^2 / second[["ww"]] else 0,
+    # Of the weights that the rewards have in the model's estimate
+    modelled = if (!is.null(model)) second[["gain"]]^2 / second[["gain2"]],
     weight = scale * c(weight[1], sqrt(weight[2] / n)),
     spread = if (logged %in% 0:1) 1 else second[["r2"]] / (n * logged * (1 - logged))
   )

@@ -60,7 +60,7 @@ summary.dpts_ope <- function(object, ...) {
 tidied.dpts_ope <- function(x, level) {
   check_result(x, c("estimate", "se"))
   c(list(list(term = as.character(x$estimator)), estimate = x$estimate, se = x$se),
-    ope_interval(x$estimate, x$se, shared(x, "effective"), shared(x, "spread"), level))
+    ope_interval(x$estimate, x$se, shared(x, "sizes")[as.character(x$estimator)], shared(x, "spread"), level))
 }
 
 #' @rdname tidy.dpts_simulation

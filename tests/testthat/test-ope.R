@@ -61,6 +61,30 @@ test_that("intervals are those of the help page, and never of width 0", {
   expect_lt(alike$upper - alike$lower, 4 / 100)
 })
 
+test_that("the model's intervals count what its estimate rests on: an arm that few events show", {
+  # Two of 100 events show arm 1, which is half of the target's choices: 1 / (0.25 / 2 + 0.25 / 98) = 7.84 rewards.
+  arm <- rep(1:2, c(2, 98))
+  log <- data.frame(arm, reward = c(0, 0, rep(0:1, 49)), propensity = c(0.05, 0.95)[arm])
+  ope <- dpts_ope(log, matrix(c(0.5, 0.5), 1), estimator = c("snipw", "dm", "dr"))
+  expect_equal(ope$estimate[2:3], c(0.25, 0.25))
+  n <- 1 / (0.25 / 2 + 0.25 / 98)
+  n <- n / min(1, mean((log$reward - 0.49)^2) / (0.49 * 0.51) + 3 / n)
+  z <- qnorm(0.975)
+  expect_equal(ope$upper[2:3], rep((0.25 + z^2 / (2 * n) + z * sqrt(0.1875 / n + z^2 / (4 * n^2))) / (1 + z^2 / n), 2))
+  expect_equal(as.data.frame(tidy(ope))$conf.high, ope$upper, ignore_attr = TRUE)
+  expect_equal(as.data.frame(tidy(ope[2, ]))$conf.high, ope$upper[2], ignore_attr = TRUE)
+  # With the sample size of the importance weights 87% held.
+  skip_on_cran()
+  set.seed(31)
+  held <- replicate(300, {
+    arm <- 2 - rbinom(100, 1, 0.05)
+    log <- data.frame(arm = factor(arm, 1:2), reward = rbinom(100, 1, 0.5), propensity = c(0.05, 0.95)[arm])
+    ope <- suppressWarnings(dpts_ope(log, matrix(c(0.45, 0.55), 1), estimator = "dm"))
+    ope$lower <= 0.5 & 0.5 <= ope$upper
+  })
+  expect_gt(mean(held), 0.95 - 3 * sqrt(0.95 * 0.05 / 300))
+})
+
 test_that("95% intervals hold the value where rewards are rare, by enumeration", {
   # A uniform log of k arms, the target always one of them: N events match, of which K have a reward.
   covers <- function(n, k, rate, estimator) {
