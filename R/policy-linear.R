@@ -84,21 +84,24 @@
 #' times as many as make up for the noise of one sum, or 12 (1 - 2 f)^2 times. A bit has the weight
 #' (1 - 2 f)^2.
 #'
-#' `margin` is added to A's diagonal on account of the noise. With private contexts its unit is a bound on the
-#' noise's least eigenvalue: with probability 99% it is above -sqrt(v) (sqrt(2 d) + sqrt(2 log(n / 0.01))) in
-#' all n releases (of all models) together, where v is the variance on the diagonal (Davidson and Szarek 2001,
-#' Theorem 2.11, and the concentration of Gaussian measure; for Laplace noise the formula is a rule of thumb).
-#' With public contexts its unit is the standard deviation of the noise in b. Eigenvalues that are below
-#' `ridge` even so are raised to it. All of this is post-processing.
+#' `margin` regularises on account of the noise. With private contexts A is `ridge` I and the released sum,
+#' each eigenvalue a of which becomes sqrt(max(a, 0)^2 + m^2), m the margin. Where a is lost in noise, theta
+#' is shrunk as by a ridge of m. Where a is far above m, theta is hardly shrunk. The unit of `margin` is a
+#' bound on the noise's eigenvalues: with probability 99% the least is above -sqrt(v) (sqrt(2 d) +
+#' sqrt(2 log(n / 0.01))) in all n releases (of all models) together, where v is the variance on the diagonal
+#' (Davidson and Szarek 2001, Theorem 2.11, and the concentration of Gaussian measure; for Laplace noise the
+#' formula is a rule of thumb). With public contexts the margin is added to A's diagonal, and its unit is the
+#' standard deviation of the noise in b. All of this is post-processing.
 #'
 #' **Defaults.** These are tuned on simulated problems with d = 5 to 20 numbers, 2 to 20 arms and 1e4 and 1e5
 #' rounds, and tested on others:
 #'
-#' * `centre` 0.5; `margin` 0.8, 0.65 with `epsilon`, 2 with public contexts; `ridge` 1, or, with bits,
-#'   2 - (1 - 2 f)^2, f the probability that a bit is turned, and the width is then 0.7 of what `alpha` says;
+#' * `centre` 0.5; `margin` 0.5, 0.4 with `epsilon`, 0.8 in [policy_logistic_ucb()], 2 with public contexts;
+#'   `ridge` 1, or, with bits, 2 - (1 - 2 f)^2, f the probability that a bit is turned, and the width is then
+#'   0.7 of what `alpha` says;
 #' * batches with private contexts: the first after 300 / max(1, budget) rounds, then when the rounds have
-#'   grown by a tenth (`mu`) or 0.3 (`epsilon`), and never smaller than the first: with `mu = 1` 46 times in
-#'   1e5 rounds and 311 times in 2^53;
+#'   grown by a tenth (`mu`) or a fifth (`epsilon`), and never smaller than the first: with `mu = 1` 46 times
+#'   in 1e5 rounds and 311 times in 2^53;
 #' * batches with public contexts, in rewards of an arm: of 4 d with `mu`, growing by a tenth; with `epsilon`
 #'   of e rewards after e max(4, 12 (1 - 2 f)^2) bits, growing by 0.6 / sqrt(max(1, `epsilon`)); e = 2 N^2 /
 #'   (`epsilon`^2 x min(1/3, N / d)), x = f (1 - f) / (1 - 2 f)^2.
@@ -195,8 +198,8 @@
 #'   with `epsilon`. A positive number, or `NULL` for what follows from \[0, 1\]^d. Refused where there is no
 #'   use for it.
 #' @param ridge The regularisation: a positive number, or `NULL` for the default above; 1 without privacy.
-#' @param margin What is added to the regularisation on account of the noise, in units of it: a number, at
-#'   least 0, or `NULL` for the default above. Refused where there is no use for it.
+#' @param margin How much to regularise on account of the noise, in units of it (see How much noise): a
+#'   number, at least 0, or `NULL` for the default above. Refused where there is no use for it.
 #' @param centre What rewards are measured from: a number in \[0, 1\], rounded to a multiple of 2^-10, or
 #' `NULL` for 0.5
 #'   with privacy, 0 without and in the published forms. It may not depend on the rewards to be protected.
@@ -277,7 +280,7 @@ new_linear_policy <- function(name, width, epsilon, mu, model, contexts, mechani
                               batch = if (!growing || published) batch),
             list(norm = norm, ridge = ridge, margin = margin, centre = centre),
             if (intercept) list(intercept = TRUE))
-  by_rule <- linear_rule(epsilon, mu, private && !published, contexts)
+  by_rule <- linear_rule(name, epsilon, mu, private && !published, contexts)
   params <- c(width, list(epsilon = epsilon, mu = mu, shared = as.numeric(model == "shared"),
                           public = as.numeric(contexts == "public"), mechanism = mechanism,
                           ridge = ridge %||% by_rule$ridge,
@@ -294,16 +297,16 @@ new_linear_policy <- function(name, width, epsilon, mu, model, contexts, mechani
 
 # The defaults, by the budget: tuned on problems with d = 5 to 20, k = 2 to 20 and horizons of 1e4 and 1e5, by
 # bench/contextual.R shown on others. What depends on d is release_rule() in C.
-linear_rule <- function(epsilon, mu, centred, contexts) {
+linear_rule <- function(name, epsilon, mu, centred, contexts) {
   public <- contexts == "public"
   # Sums of fewer rounds are noise, and the noise grows with their number.
   batch <- if (public) 0 else ceiling(300 / max(1, min(epsilon, mu)))
   if (!centred) return(list(ridge = 1, growth = 1.1, margin = 0, centre = 0, batch = batch))
   # The weight of a bit
   bit <- if (public && epsilon < Inf) (1 - 2 * stats::plogis(-epsilon))^2 else 1
-  growth <- if (mu < Inf) 1.1 else if (public) 1 + 0.6 / sqrt(max(1, epsilon)) else 1.3
-  list(ridge = 2 - bit, growth = growth, batch = batch, centre = 0.5,
-       margin = if (public) 2 else if (mu < Inf) 0.8 else 0.65)
+  growth <- if (mu < Inf) 1.1 else if (public) 1 + 0.6 / sqrt(max(1, epsilon)) else 1.2
+  margin <- if (public) 2 else if (name == "logistic_ucb") 0.8 else if (mu < Inf) 0.5 else 0.4
+  list(ridge = 2 - bit, growth = growth, batch = batch, centre = 0.5, margin = margin)
 }
 
 # Composes and converts as other guarantees do; the neighbours say what is protected

@@ -40,23 +40,22 @@ static void mirror(int d, double *a) {
   }
 }
 
-int linalg_inverse_above(int d, double *a, double least, double *inverse, double *scratch) {
+int linalg_inverse_raised(int d, double *a, double least, double raise, double *inverse, double *scratch) {
   double *values = scratch, *work = scratch + d;
-  int n_work = 7 * d + 8, info = 0, raised = 0;
+  int n_work = 7 * d + 8, info = 0;
   if (d == 0) return 0;
-  if (inverse_by_cholesky(d, a, least, inverse) == 0) {
+  if (raise == 0 && inverse_by_cholesky(d, a, least, inverse) == 0) {
     mirror(d, inverse);
     return 0;
   }
   F77_CALL(dsyev)("V", "L", &d, a, &d, values, work, &n_work, &info FCONE FCONE);
   if (info != 0) return -1;
   for (int j = 0; j < d; j++) {
-    if (values[j] < least) values[j] = least, raised++;
-    const double root = 1 / sqrt(values[j]);
+    const double root = 1 / sqrt(least + hypot(fmax(values[j] - least, 0), raise));
     for (int i = 0; i < d; i++) a[i + j * d] *= root;
   }
   const double one = 1, zero = 0;
   F77_CALL(dsyrk)("L", "N", &d, &d, &one, a, &d, &zero, inverse, &d FCONE FCONE);
   mirror(d, inverse);
-  return raised;
+  return 0;
 }

@@ -6,12 +6,13 @@
 
 #include <stddef.h>
 
-/* The number of doubles of scratch memory that linalg_inverse_above() needs in dimension d. */
+/* The number of doubles of scratch memory that linalg_inverse_raised() needs in dimension d. */
 size_t linalg_scratch(int d);
 
-/* Inverts a symmetric d x d matrix after raising its eigenvalues below `least` > 0 to `least`. Of a only the
-   lower triangle is read. Sets `inverse` (both triangles) and overwrites a with a factor F such that F F' =
-   inverse. Returns how many eigenvalues were raised, or -1 if LAPACK's iteration did not converge. */
-int linalg_inverse_above(int d, double *a, double least, double *inverse, double *scratch);
+/* Inverts a symmetric d x d matrix after raising each eigenvalue v to least + sqrt(max(v - least, 0)^2 +
+   raise^2), for `least` > 0 and `raise` >= 0. Of a only the lower triangle is read. Sets `inverse` (both
+   triangles) and overwrites a with a factor F such that F F' = inverse. Returns -1 if LAPACK's iteration did
+   not converge, else 0. */
+int linalg_inverse_raised(int d, double *a, double least, double raise, double *inverse, double *scratch);
 
 #endif

@@ -191,17 +191,21 @@ static void update_exact(linear_t *linear, double *model, const double *context,
   }
 }
 
-/* A = (ridge + margin) I + sums, symmetric because each pair i <= j is released once; its
-   eigenvalues below the ridge, which only noise can cause, are raised to it. With weights w that are not 1, A
-   and b are divided by sum w^2 / sum w, so that A is of the size of so many equal rounds as tell as much. */
+/* A = ridge I + sums, symmetric because each pair i <= j is released once. Only noise can make an eigenvalue
+   of the sums negative, and a small one is mostly noise. So each eigenvalue a becomes sqrt(max(a, 0)^2 +
+   margin^2): as large as the margin where it is lost in noise, and hardly changed where it is far above, so
+   that theta is not shrunk there. With public contexts the sums are exact, and the margin is added. With
+   weights w that are not 1, A and b are divided by sum w^2 / sum w, so that A is of the size of so many equal
+   rounds as tell as much. */
 static void rebuild(linear_t *linear, double *model, const double *sums, double scale, double *scratch) {
   const int d = linear->dim;
   double *a = scratch, *inverse = scratch + d * d;
-  const double added = linear->ridge + scale * release_margin(linear, model);
+  const double margin = scale * release_margin(linear, model), raise = linear->noisy_a ? margin : 0;
+  const double added = linear->ridge + margin - raise;
   for (int i = 0; i < d; i++) {
     for (int j = 0; j <= i; j++) a[i + j * d] = scale * *sums++ + (i == j ? added : 0);
   }
-  if (linalg_inverse_above(d, a, linear->ridge, inverse, inverse + d * d) < 0) return;
+  if (linalg_inverse_raised(d, a, linear->ridge, raise, inverse, inverse + d * d) < 0) return;
   double *p = model;
   for (int i = 0; i < d; i++) {
     for (int j = 0; j <= i; j++) *p++ = inverse[i + j * d];

@@ -36,7 +36,7 @@ enum {
   LINEAR_GROWTH,   /* and not before the rounds have grown by this factor; 0: then at once */
   LINEAR_MU,       /* Gaussian noise, mu-GDP; Inf: none of it */
   LINEAR_NORM,     /* a bound of the contexts' Euclidean norm; NaN: sqrt(d) */
-  LINEAR_MARGIN,   /* added to A: so many times the bound of its noise's spectral norm */
+  LINEAR_MARGIN,   /* so many times the bound of the spectral norm of A's noise: see rebuild() */
   LINEAR_CENTRE,   /* of rewards */
   LINEAR_INTERCEPT /* a context gets a 1 in front */
 };

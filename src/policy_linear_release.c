@@ -283,7 +283,7 @@ double release_weight(const linear_t *linear, double *model, double n) {
   return t->weight = n / (n + linear->even);
 }
 
-/* What is added to A on account of the noise.
+/* How much A is regularised on account of the noise.
 
    Gaussian noise in A is sqrt(v) times a symmetric matrix with N(0, 1) on the diagonal and N(0, 1/2) off it.
    By comparison with a Gaussian vector (Davidson and Szarek 2001, Theorem 2.11) its largest

@@ -94,7 +94,7 @@ const double *release_item(linear_t *linear, double *model, double *item, double
 double release_context(const linear_t *linear, const double *context, int live, int weigh, double *z);
 /* The weight of a batch of so many observations, from now on that of the model's next item. */
 double release_weight(const linear_t *linear, double *model, double n);
-/* What is added to A on account of the noise. */
+/* How much A is regularised on account of the noise: see rebuild() in policy_linear_model.c. */
 double release_margin(const linear_t *linear, double *model);
 
 #endif

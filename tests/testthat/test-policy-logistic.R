@@ -111,8 +111,8 @@ logistic_gaussian_reference <- function(out, policy, z, rewards, k, horizon, fir
         noisy[pairs] <- sums[seq_len(nrow(pairs))]
         noisy <- noisy + t(noisy) - diag(diag(noisy))
         bound <- sd_now * (sqrt(2 * d) + sqrt(2 * log(models * leaves / 0.01)))
-        e <- eigen(noisy + diag(p$ridge + p$margin * bound, d), symmetric = TRUE)
-        x$inverse <- e$vectors %*% (t(e$vectors) / pmax(e$values, p$ridge))
+        e <- eigen(noisy, symmetric = TRUE)
+        x$inverse <- e$vectors %*% (t(e$vectors) / (p$ridge + sqrt(pmax(e$values, 0)^2 + (p$margin * bound)^2)))
       }
       x$theta <- drop(x$inverse %*% x$b)
     }
