@@ -28,7 +28,8 @@
 #'
 #' @param object An agent, a release table of one experiment ([dpts_releases()], [as_releases()]), or a
 #'   simulation or replay with its history, whose policy randomises people to arms, such as
-#'   [policy_randomised()]; or a named list of these, which are sites of one experiment. Without strata.
+#'   [policy_randomised()]; or a named list of these, which are sites of one experiment. Each stratum has
+#'   futures of its own, with as large a share of the people as so far.
 #' @param people Numbers of people in all, those so far included: whole numbers.
 #' @param ... Not used; later arguments must be named.
 #' @param error,margin As in [verdict()].
@@ -57,16 +58,12 @@ forecast.dpts_releases <- function(object, people, ..., error = 0.05, margin = 0
   seed <- check_seed(seed)
   needed <- list()
   found <- each_record(object, function(record) {
-    if (record$strata > 1) {
-      abort_input("object", "`object` must have no strata: means are drawn for all people together.",
-                  class = "dpts_error_verdict")
-    }
     now <- max(record$releases[, "t"], 0)
     if (min(people) < now) {
       abort_arg("people", sprintf("at least %s, the people so far", number_text(now)), people)
     }
-    law <- future_law(record, max(people))
-    one <- function(i) with_stream(seed, i, 0, 0, draw_verdict(record, law, error, margin))
+    laws <- future_laws(record, max(people))
+    one <- function(i) with_stream(seed, i, 0, 0, draw_verdict(record, laws, error, margin))
     at <- vapply(seq_len(runs), one, 0)
     needed[[length(needed) + 1]] <<- stats::quantile(at, c(0.1, 0.5, 0.9), type = 1, names = FALSE)
     list(people = people, verdict = vapply(people, function(n) mean(at <= n), 0))
@@ -100,9 +97,18 @@ tbl_sum.dpts_forecast <- function(x, ...) {
     NextMethod())
 }
 
-# After how many people a future of a record has a verdict, Inf: not in it
-draw_verdict <- function(record, law, error, margin) {
-  record$releases <- rbind(record$releases, draw_future(law))
+# After how many people a future of a record has a verdict, Inf: not in it. Blocks of a stratum have only its
+# share of the people who come, and numbers that no other stratum has.
+draw_verdict <- function(record, laws, error, margin) {
+  now <- max(record$releases[, "t"])
+  future <- do.call(rbind, lapply(seq_along(laws), function(s) {
+    law <- laws[[s]]
+    rows <- draw_future(law)
+    rows[, "t"] <- pmax(now, round(law$t + (rows[, "t"] - law$t) / law$share))
+    rows[, "block"] <- rows[, "block"] + (s - 1) * 1e9
+    rows
+  }))
+  record$releases <- rbind(record$releases, future[order(future[, "t"]), , drop = FALSE])
   said <- record_verdict(record, error, margin)
   if (is.na(said$arm)) Inf else said$t
 }
@@ -111,13 +117,26 @@ draw_verdict <- function(record, law, error, margin) {
 is_futile <- function(record, people, least, error, runs) {
   rows <- record$releases
   if (!any(tabulate(match(rows[, "block"], unique(rows[, "block"]))) == record$k)) return(FALSE)
-  law <- future_law(record, people)
+  laws <- list(c(future_law(record, people), share = 1))
   hits <- 0
   for (i in seq_len(runs)) {
-    hits <- hits + is.finite(draw_verdict(record, law, error, 0))
+    hits <- hits + is.finite(draw_verdict(record, laws, error, 0))
     if (hits >= least * runs) return(FALSE)
   }
   TRUE
+}
+
+# The laws of the futures of each stratum, with the share of the people who are in it. (A stratum's open block
+# counts as begun at its last release.)
+future_laws <- function(record, people) {
+  rows <- record$releases
+  stratum <- rows[, "stratum"]
+  lapply(seq_len(record$strata), function(s) {
+    record$releases <- rows[stratum == s, , drop = FALSE]
+    t <- max(0, record$releases[, "t"])
+    share <- sum(record$releases[, "size"]) / sum(rows[, "size"])
+    c(future_law(record, t + share * (people - t)), share = share)
+  })
 }
 
 # What futures of a record up to a number of people are drawn from: for each arm the estimate of its mean, the
@@ -129,7 +148,8 @@ future_law <- function(record, people) {
   has_all <- function(block) all(record$arms %in% rows[rows[, "block"] == block, "arm"])
   whole <- Filter(has_all, unique(rows[, "block"]))
   if (!length(whole) || any(!record$arms %in% used[, "arm"])) {
-    abort_input("object", "`object` must hold a release of all arms; nothing can be said before.")
+    abort_input("object", paste("`object` must hold a release of all arms, in each stratum; nothing can be",
+                                "said before."))
   }
   last <- rows[rows[, "block"] == max(whole), , drop = FALSE]
   last <- last[match(record$arms, last[, "arm"]), , drop = FALSE]

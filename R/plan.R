@@ -291,7 +291,7 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, er
   check_by(by, problems[[1]])
   if (strata > 1) {
     if (!is.null(outcomes)) abort_arg("outcomes", "NULL with strata, in which guards are not simulated")
-    if (!is.null(futility)) abort_arg("futility", "NULL with strata, which a forecast does not know")
+    if (!is.null(futility)) abort_arg("futility", "NULL with strata, in which plans draw no forecasts")
   }
   inform_coins(designs, problems)
   runs <- check_runs(runs)

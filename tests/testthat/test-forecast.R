@@ -21,6 +21,30 @@ test_that("of experiments with a forecast as many reach a verdict as it says", {
   expect_gt(mean(said[2, said[1, ] > 0.95]), 0.95)
 })
 
+test_that("of experiments in strata as many reach a verdict as the forecast says, and one stratum is as none", {
+  set.seed(2)
+  world <- function(i) {
+    d <- runif(1, -0.2, 0.2)
+    arms <- arms_strata(low = arms_bernoulli(c(0.2, 0.2 + d / 2)), high = arms_bernoulli(c(0.7, 0.7 + d)), share = c(0.4, 0.6))
+    sim <- dpts_simulate(arms, policy_randomised(mu = 1, block = 60), 1600, runs = run_range(i, i), seed = 8, history = TRUE)
+    table <- dpts_releases(sim)
+    c(forecast(table[table$t <= 500, ], 1600, runs = 40, seed = i)$verdict, !is.na(verdict(sim)$arm))
+  }
+  said <- vapply(1:100, world, c(0, 0))
+  miss <- said[2, ] - said[1, ]
+  expect_lt(abs(mean(miss)), 3 * sd(miss) / 10)
+  expect_gt(mean(said[2, said[1, ] > 0.95]), 0.9)
+  expect_gt(diff(range(said[1, ])), 0.9)
+  # The blocks to come of a stratum of a quarter of the people: as many as its own people fill
+  half <- expand.grid(arm = 1:2, block = 1:4)
+  table <- as_releases(data.frame(t = c(0, 400)[1 + (half$block > 2)] + 200 * (1 + (half$block %% 2 == 0)), block = half$block,
+                                  arm = half$arm, n = c(150, 50)[2 - half$block %% 2], sum = 60, chance = 0.5, floor = 0.5,
+                                  stratum = c("many", "few")[2 - half$block %% 2]), "gaussian", 1)
+  laws <- future_laws(release_records(table)$records[[1]], 2000)
+  expect_equal(vapply(laws, `[[`, 0, "share"), c(0.75, 0.25))
+  expect_equal(lengths(lapply(laws, `[[`, "sizes")), c(floor(0.75 * (2000 - laws[[1]]$t) / 300), floor(0.25 * (2000 - laws[[2]]$t) / 100)))
+})
+
 test_that("a future is drawn from the law of the releases", {
   # Two arms, 400 people each; Laplace noise of scale 4 in each of two sums
   table <- as_releases(data.frame(t = c(400, 400, 800, 800), block = c(1, 1, 2, 2), arm = c(1, 2, 1, 2), n = 200,
