@@ -1,15 +1,20 @@
 # What answers of the service are made of.
 
 # A value that takes long to compute, kept in `owner` (an environment) for 20 times its computing time, or for
-# `most` seconds
+# `most` seconds. `owner$spent`: seconds that parts of it took before
 cached <- function(owner, name, compute, most = Inf) {
+  if (is_cached(owner, name)) return(owner$cache[[name]]$value)
   began <- seconds_now()
-  old <- owner$cache[[name]]
-  if (!is.null(old) && began < old$until) return(old$value)
   value <- compute()
-  took <- seconds_now() - began
-  owner$cache[[name]] <- list(value = value, until = began + took + min(most, 20 * took))
+  took <- seconds_now() - began + (owner$spent %||% 0)
+  owner$spent <- 0
+  owner$cache[[name]] <- list(value = value, until = seconds_now() + min(most, 20 * took))
   value
+}
+
+is_cached <- function(owner, name) {
+  old <- owner$cache[[name]]
+  !is.null(old) && seconds_now() < old$until
 }
 
 package_version_text <- function() as.character(utils::packageVersion("dpts"))

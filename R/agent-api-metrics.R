@@ -63,9 +63,9 @@ metrics_text <- function(service) {
   ), collapse = "\n"), "\n")
 }
 
-# What each agent has done; one that cannot be read now is not up, and counts as an error
-agent_numbers <- function(service) {
-  one <- function(name) tryCatch({
+# What an agent has done; one that cannot be read now is not up, and counts as an error
+experiment_numbers <- function(service, name) {
+  tryCatch({
     agent <- service$agents$find(name)
     pulls <- pulls(agent)
     guards <- if (!is.null(agent$terms$outcomes)) agent_look(agent, function(tx) agent$store$count("guard"))
@@ -77,7 +77,22 @@ agent_numbers <- function(service) {
     service$log(event = "error", error = "store", experiment = name, message = conditionMessage(e))
     data.frame(experiment = name, up = 0, choices = NA, out = NA, releases = NA, guards = NA)
   })
+}
+
+agent_numbers <- function(service) {
   none <- data.frame(experiment = character(), up = numeric(), choices = numeric(), out = numeric(),
                      releases = numeric(), guards = numeric())
-  do.call(rbind, c(list(none), lapply(service$agents$at_hand(), one)))
+  found <- service$numbers
+  service$numbers <- NULL
+  do.call(rbind, c(list(none), lapply(service$agents$at_hand(), function(name) {
+    found[[name]] %||% experiment_numbers(service, name)
+  })))
+}
+
+# Agent by agent: others are answered between them.
+metrics_parts <- function(service) {
+  if (is_cached(service, "numbers")) return(NULL)
+  lapply(service$agents$at_hand(), function(name) function() {
+    service$numbers[[name]] <- service$numbers[[name]] %||% experiment_numbers(service, name)
+  })
 }

@@ -6,9 +6,9 @@
 # `query`, `body`: schemas of what may be sent; `answer`: of what it gives; `errors`: statuses of its own.
 # `like`: the function of R whose value the answer is
 api_route <- function(method, path, role, id, summary, work, ..., like = NULL, agent = TRUE, answer = NULL,
-                      query = NULL, body = NULL, errors = if (agent) "503") {
+                      query = NULL, body = NULL, errors = if (agent) "503", parts = NULL) {
   list(method = method, path = path, role = role, id = id, summary = summary, work = work, like = like,
-       agent = agent, answer = answer, query = query, body = body, errors = errors)
+       agent = agent, answer = answer, query = query, body = body, errors = errors, parts = parts)
 }
 
 api_routes <- function() c(choice_routes(), report_routes(), operator_routes(), service_routes())
@@ -62,7 +62,7 @@ report_routes <- function() list(
   api_route("GET", "/status", "read", "status", "What was chosen: see below", api_get_status,
             answer = status_answer()),
   api_route("GET", "/overview", "read", "overview", "What the page shows", api_get_overview,
-            answer = list(type = "object")),
+            answer = list(type = "object"), parts = overview_parts),
   api_route("GET", "/verdict", "read", "verdict", "The arm declared the best, or what is missing",
             api_verdict, like = "verdict()",
             query = list(error = schema_chance(0.05), margin = schema_chance(0), outcome = SCHEMA_OUTCOME),
@@ -180,7 +180,7 @@ service_routes <- function() list(
             agent = FALSE, answer = schema_rows(experiment = SCHEMA_TEXT, name = or_null(SCHEMA_TEXT))),
   api_route("GET", "/metrics", "watch", "metrics",
             "Requests, times, tickets, releases and errors, as Prometheus reads them", api_metrics,
-            agent = FALSE, answer = "text/plain"),
+            agent = FALSE, answer = "text/plain", parts = metrics_parts),
   api_route("GET", "/health", "", "health", "Is the process there?", api_health, agent = FALSE,
             answer = schema_object(status = SCHEMA_TEXT, version = SCHEMA_TEXT)),
   api_route("GET", "/ready", "", "ready", "Can the database be read? 503 if not", api_ready,

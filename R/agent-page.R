@@ -16,7 +16,8 @@ api_status <- function(agent) {
   # Of what the guess depends on: it may take a second to compute.
   about <- c(standing$restored, nrow(pulls), if (is.null(terms$horizon)) max(1e5, sum(pulls$pulls)))
   if (!identical(agent$guess$about, about)) {
-    agent$guess <- list(about = about, rows = agent_guesses(agent, standing$restored))
+    agent$guess <- list(about = about, rows = agent_guesses(agent, standing$restored),
+                        promise = agent_promise(agent))
   }
   list(
     name = terms$name %||% NA, policy = terms$policy$name, guarantee = standing$guarantee,
@@ -68,8 +69,21 @@ agent_guesses <- function(agent, restored) {
   data.frame(rewards = OFTEN, guess = chance)
 }
 
+# What privacy_statement() says of the risk, NULL if nothing is guaranteed
+agent_promise <- function(agent) {
+  said <- unclass(privacy_statement(agent))
+  said <- unname(said[names(said) %in% c("What is guaranteed", "Who comes often")])
+  if (length(said)) said
+}
+
 # Everything for the page, and at most a twentieth of the time for it
 api_overview <- function(agent) cached(agent, "overview", function() overview(agent))
+
+# The first time, in parts that leave what they found with the agent: others are answered between them.
+overview_parts <- function(agent) {
+  if (is_cached(agent, "overview")) return(NULL)
+  list(function() api_status(agent), function() agent_look(agent, function(tx) update_totals(agent, tx)))
+}
 
 # What was counted of tickets, which do not change: only newer ones are read next time. `sums`: of each arm;
 # `hours`: rounds of each arm in the last 24 hours of the clock, a column for each.
@@ -122,6 +136,7 @@ overview <- function(agent) {
   time <- function(x) if (is.finite(x)) format(.POSIXct(x, "UTC"), "%Y-%m-%dT%H:%M:%SZ") else NA
   c(status[setdiff(names(status), "arms")], list(
     now = time(now), since = time(seen$began),
+    promise = if (is.null(agent$guess$promise)) NA else I(agent$guess$promise),
     leads = leads(estimates), own = identical(agent_guarantee(agent$terms$policy)$neighbours, "joint"),
     verdict = if (!is.null(verdict)) list(arm = as.character(verdict$arm), missing = verdict$missing),
     proof = shown_of(table, proof_in_time),

@@ -31,15 +31,47 @@ agent_serve <- function(agent, port, token, host = "127.0.0.1", ..., rate = Inf,
   invisible(agent)
 }
 
-# Answer the next request, if one comes in so many milliseconds
+# Answer the next request, if one comes in so many milliseconds, and do one part of an answer that takes long
 serve_one <- function(service, server, milliseconds) {
-  got <- .Call(C_serve_next, server, milliseconds)
-  if (is.null(got)) return(invisible())
-  req <- list2env(got, parent = emptyenv())
-  answer <- tryCatch(if (got$whole) answer_request(service, req) else answer_head(service, req),
-                     error = function(e) api_caught(service, req, e))
-  if (is.null(answer)) return(.Call(C_serve_let_in, server, got$id))
+  got <- .Call(C_serve_next, server, if (length(service$waiting)) 0L else milliseconds)
+  if (!is.null(got)) {
+    req <- list2env(got, parent = emptyenv())
+    if (!got$whole) serve_answer(service, server, req, answer_head)
+    else if (!serve_later(service, req)) serve_answer(service, server, req, answer_request)
+  }
+  if (!length(service$waiting)) return(invisible())
+  first <- service$waiting[[1]]
+  if (length(first$parts)) {
+    began <- seconds_now()
+    # What fails here fails when the answer is made, and is told there.
+    suppressWarnings(tryCatch(first$parts[[1]](), error = function(e) NULL))
+    first$owner$spent <- (first$owner$spent %||% 0) + seconds_now() - began
+    service$waiting[[1]]$parts <- first$parts[-1]
+  } else {
+    service$waiting <- service$waiting[-1]
+    serve_answer(service, server, first$req, answer_request)
+  }
+}
+
+# Does the answer to a request wait for its parts? Those of one agent wait for each other.
+serve_later <- function(service, req) {
+  if (!is.null(tryCatch(api_refused(service, req), error = function(e) e))) return(FALSE)
+  route <- req$dpts_route
+  if (is.null(route$parts)) return(FALSE)
+  owner <- service
+  parts <- tryCatch({
+    if (route$agent) owner <- service$agents$find(req$dpts_experiment)
+    route$parts(owner)
+  }, error = function(e) NULL)
+  if (!length(parts)) return(FALSE)
+  service$waiting <- c(service$waiting, list(list(req = req, owner = owner, parts = parts)))
+  TRUE
+}
+
+serve_answer <- function(service, server, req, work) {
+  answer <- tryCatch(work(service, req), error = function(e) api_caught(service, req, e))
+  if (is.null(answer)) return(.Call(C_serve_let_in, server, req$id))
   head <- c(sprintf("HTTP/1.1 %d %s", answer$status, if (answer$status == 200) "OK" else "Error"),
             paste0(names(answer$headers), ": ", answer$headers), "")
-  .Call(C_serve_answer, server, got$id, paste(head, collapse = "\r\n"), answer$body)
+  .Call(C_serve_answer, server, req$id, paste(head, collapse = "\r\n"), answer$body)
 }

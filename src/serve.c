@@ -3,6 +3,7 @@
 #ifndef _WIN32
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -34,6 +35,7 @@ typedef struct {
   size_t size, sent;          /* of `out` */
   size_t head, length;        /* bytes of the head, 0: not all is there; of the body */
   int shown, let_in, goodbye; /* the head was handed over; its body may come; the answer is the last one */
+  int serial;                 /* of the request */
   int sound, chunked, upgrade, expect, bare; /* bare: the answer has no body */
   double claimed;                            /* what Content-Length says */
   size_t method, path, query, authorization; /* where they begin in `in`; 0: nowhere, but for the method */
@@ -41,7 +43,7 @@ typedef struct {
 } client_t;
 
 struct serve {
-  int fd[LISTENING], listening, clients, most, next;
+  int fd[LISTENING], listening, clients, most, next, serial;
   double seconds, bytes; /* see serve.h */
   client_t *client;
   struct pollfd *polled;
@@ -377,7 +379,10 @@ int serve_next(serve_t *serve, int milliseconds, serve_request_t *request) {
     if (!is_ready(client)) continue;
     serve->next = i + 1;
     const char *in = client->in;
-    *request = (serve_request_t){.id = i, .sound = client->sound, .again = client->shown};
+    serve->serial = (serve->serial + 1) % (INT_MAX / SERVE_CONNECTIONS);
+    client->serial = serve->serial;
+    const int id = i + SERVE_CONNECTIONS * client->serial;
+    *request = (serve_request_t){.id = id, .sound = client->sound, .again = client->shown};
     if (client->sound) {
       request->whole = is_whole(client);
       request->chunked = client->chunked;
@@ -396,8 +401,11 @@ int serve_next(serve_t *serve, int milliseconds, serve_request_t *request) {
   return 0;
 }
 
+/* The client may have hung up since, and another one come in its place. */
 static client_t *asked(serve_t *serve, int id) {
-  return id >= 0 && id < serve->clients && serve->client[id].state == ASKED ? serve->client + id : NULL;
+  const int i = id % SERVE_CONNECTIONS, serial = id / SERVE_CONNECTIONS;
+  if (id < 0 || i >= serve->clients || serve->client[i].state != ASKED) return NULL;
+  return serve->client[i].serial == serial ? serve->client + i : NULL;
 }
 
 void serve_let_in(serve_t *serve, int id) {

@@ -1,7 +1,7 @@
 #ifndef DPTS_SERVE_H
 #define DPTS_SERVE_H
-/* HTTP/1.1 for a service that answers one request at a time. Requests of many connections are gathered. Each
-   is handed over when its head has come, and again when its body has, if that was let in.
+/* HTTP/1.1 for a service in one thread. Requests of many connections are gathered. Each is handed over when
+   its head has come, and again when its body has, if that was let in. It may be answered after later ones.
      A connection has one request under way, and what is sent after it waits until it is answered: a request
    of a client that has hung up is not begun. A client that takes longer than `seconds` for a head, a body
    or an answer is hung up on. Where there are too many connections, or requests and answers under way hold
@@ -19,7 +19,7 @@ typedef struct serve serve_t;
 
 /* A request. The pointers hold until it is answered or its body is let in. */
 typedef struct {
-  int id;        /* names the connection */
+  int id;        /* names the request */
   int sound;     /* is the head one of HTTP/1? If not, nothing below is set. */
   int whole;     /* has the body come? */
   int chunked;   /* it has a Transfer-Encoding: its body is not read */

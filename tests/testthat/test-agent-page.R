@@ -236,6 +236,21 @@ test_that("what the page says of arms: the second is the rival, an open block is
   expect_equal(dpts:::sample_ratio(sums(c(1000, 1000, 3), rep(0.5, 3)), c(1000, 1000, 3), c(2000, 2000, 9)), 1)
 })
 
+test_that("the page says of the risk what privacy_statement() says", {
+  said <- function(agent) as.character(dpts:::overview(agent)$promise)
+  for (agent in list(dpts_agent(batch_policy(), 2, use = "arrival"),
+                     dpts_agent(batch_policy(), 2, use = "arrival", max_per_person = 3),
+                     dpts_agent(policy_linucb(mu = 1, norm = 1), 2, use = "arrival", dim = 2))) {
+    statement <- privacy_statement(agent)
+    expect_identical(said(agent)[1], statement[["What is guaranteed"]])
+    often <- "Who comes often"
+    expect_identical(said(agent)[-1], if (often %in% names(statement)) statement[[often]] else character())
+    agent_restored(agent)
+    expect_identical(said(agent)[1], privacy_statement(agent)[["What is guaranteed"]])
+  }
+  expect_identical(said(dpts_agent(policy_klucb(), 2, use = "arrival")), NA_character_)
+})
+
 test_that("the chance of a guess grows with each return to an old copy, in the same process", {
   agent <- dpts_agent(policy_gaussian_imed(mu = 1), 2, use = "arrival", max_per_person = 1)
   guess <- function() dpts:::api_status(agent)$guess

@@ -340,3 +340,61 @@ test_that("SIGTERM: what has come is answered, the stores are closed, and all is
   # A store that was closed has no write-ahead log.
   expect_length(list.files(s$folder, "wal$|shm$"), 0)
 })
+
+test_that("others are answered between the parts of an answer that takes long, which goes to nobody else", {
+  skip_on_os("windows")
+  for (package in c("curl", "jsonlite", "openssl", "RSQLite")) skip_if_not_installed(package)
+  done <- character()
+  local_function("overview_parts", function(parts) function(agent) {
+    c(lapply(1:3, function(i) function() done <<- c(done, paste("part", i))), function() stop("of no account"), parts(agent))
+  })
+  agent <- dpts_agent(batch_policy(), 2, use = "arrival")
+  agent_choose(agent, 30)
+  service <- dpts:::new_service(agent, TOKENS$admin, Inf, NULL)
+  port <- free_port()
+  server <- .Call(dpts:::C_serve_open, "127.0.0.1", port, 20, 1e8)
+  withr::defer(.Call(dpts:::C_serve_close, server))
+  pool <- curl::new_pool()
+  ask <- function(path, name, post = FALSE) {
+    handle <- curl::new_handle(httpheader = paste("Authorization: Bearer", TOKENS$admin), post = post)
+    if (post) curl::handle_setopt(handle, postfields = "")
+    curl::curl_fetch_multi(sprintf("http://127.0.0.1:%d%s", port, path), pool = pool, handle = handle,
+                           done = function(x) done <<- c(done, paste(name, x$status_code, nchar(rawToChar(x$content)) > 500)),
+                           fail = function(message) done <<- c(done, message))
+    handle
+  }
+  until <- function(ready) for (i in 1:2000) {
+    if (ready()) break
+    curl::multi_run(timeout = 0, poll = TRUE, pool = pool)
+    dpts:::serve_one(service, server, 2L)
+  }
+  ask("/overview", "overview")
+  until(function() length(done) > 0)
+  ask("/choose", "choose", post = TRUE)
+  until(function() "overview 200 TRUE" %in% done && "choose 200 FALSE" %in% done)
+  expect_identical(done[1:2], c("part 1", "part 2"))
+  expect_lt(match("choose 200 FALSE", done), match("overview 200 TRUE", done))
+  expect_equal(sum(pulls(agent)$pulls), 31)
+  # Who hangs up meanwhile leaves the place to others, who get their own answers.
+  agent$cache <- NULL
+  done <- character()
+  gone <- ask("/overview", "overview")
+  until(function() length(done) > 0)
+  curl::multi_cancel(gone)
+  rm(gone)
+  gc()
+  ask("/health", "health")
+  until(function() "health 200 FALSE" %in% done && !length(service$waiting))
+  expect_identical(grep("200", done, value = TRUE), "health 200 FALSE")
+  # Numbers of many agents are read one by one, and once in 20 times what that took.
+  agents <- lapply(1:3, function(i) dpts_agent(batch_policy(), 2, use = "arrival"))
+  names(agents) <- c("a", "b", "c")
+  service <- dpts:::new_service(agents, TOKENS$admin, Inf, NULL)
+  parts <- dpts:::metrics_parts(service)
+  expect_length(parts, 3)
+  for (part in parts) part()
+  service$spent <- 60
+  local_function("experiment_numbers", function(f) function(...) stop("not again"))
+  expect_identical(dpts:::agent_numbers(service)$experiment, c("a", "b", "c"))
+  for (part in dpts:::metrics_parts(service)) expect_error(part(), "not again")
+})
