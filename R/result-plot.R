@@ -77,8 +77,8 @@ wrap_label <- function(x, width = 26) {
   }, "", USE.NAMES = FALSE)
 }
 
-# Words below a plot, on lines that fit
-wrap_caption <- function(..., width = 48) {
+# Words below a plot, on lines that fit, in the size of plot_words(), into 5 cm
+wrap_caption <- function(..., width = 34) {
   text <- paste(c(...), collapse = " ")
   if (nzchar(text)) paste(strwrap(text, width), collapse = "\n")
 }
@@ -225,7 +225,8 @@ words_mean <- function(runs, level, mark = "band") {
 # Words around a plot. A caption has the width of the whole picture.
 plot_words <- function(..., caption = NULL) {
   list(ggplot2::labs(..., caption = if (!is.null(caption)) wrap_caption(gsub("\n", " ", caption))),
-       ggplot2::theme(plot.caption.position = "plot", plot.title.position = "plot"))
+       ggplot2::theme(plot.caption.position = "plot", plot.title.position = "plot",
+                      plot.caption = ggplot2::element_text(size = ggplot2::rel(0.75))))
 }
 
 # A plot that says why it is empty

@@ -413,6 +413,7 @@ autoplot.dpts_recommendation <- function(object, ..., log = "x") {
     scales[c("colour", "shape")] +
     ggplot2::scale_y_discrete(labels = wrap_label) +
     axes(log)[[1]] +
+    legend_below() +
     plot_words(
       x = if (by == "regret") paste("Mean", REGRET) else "People", y = NULL, colour = NULL, shape = NULL,
       caption = wrap_caption(words_mean(runs, level, "line"),

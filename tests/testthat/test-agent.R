@@ -867,7 +867,7 @@ test_that("prints, summaries and plots", {
   expect_equal(shares$share[shares$t == 100], s$share)
   plot <- autoplot(agent, what = "estimates")
   expect_equal(as.character(plot$data$arm), c("a", "b"))
-  expect_match(plot$labels$caption, "holds at all times")
+  expect_match(gsub("\n", " ", plot$labels$caption), "holds at all times")
   agent_close(agent)
   expect_output(print(agent), "closed")
 })

@@ -80,13 +80,15 @@ test_that("lines that coincide are seen as such", {
   expect_false("solid" %in% lines$linetype[lines$group == 2]) # on top, and with gaps
 })
 
+one_line <- function(text) gsub("\n", " ", text)
+
 test_that("captions are true at the edges of their cases", {
   expect_identical(words_mean(c(1, 5), 0.95), "Mean of 1 to 5 runs; band: 95% confidence interval.")
   expect_identical(words_mean(c(1, 1), 0.95), "One run, which has no confidence interval.")
   expect_identical(words_mean(5, 0.9, "line"), "Mean of 5 runs; line: 90% confidence interval.")
   expect_identical(words_level(c(0.95, 0.999, 0.9995, 0.5)), c("95%", "99.9%", "99.95%", "50%"))
   many <- dpts_simulate(two_arms(), policy_dp_klucb(1), 50, runs = 21, seed = 1, record = I(50))
-  caption <- function(runs) autoplot(estimates(many[many$run <= runs, ]))$labels$caption
+  caption <- function(runs) one_line(autoplot(estimates(many[many$run <= runs, ]))$labels$caption)
   expect_match(caption(21), "Drawn are 20 of 21 runs", fixed = TRUE)
   expect_match(caption(20), "Each line is one run", fixed = TRUE)
   expect_no_match(caption(1), "Each line|Drawn are")
@@ -117,10 +119,10 @@ test_that("means, runs, level and bands are named", {
   sim <- results()$simulation
   plot <- autoplot(sim, level = 0.9)
   expect_match(plot$labels$y, "^Mean regret\\s.expected reward lost")
-  expect_equal(plot$labels$caption, "Mean of 6 runs; band: 90% confidence interval.")
+  expect_equal(one_line(plot$labels$caption), "Mean of 6 runs; band: 90% confidence interval.")
   uneven <- rbind(sim, dpts_simulate(two_arms(), list(c = policy_uniform()), 300, runs = 2, seed = 1, record = 10))
-  expect_match(autoplot(uneven)$labels$caption, "Mean of 2 to 6 runs")
-  expect_match(autoplot(sim[sim$run == 1, ])$labels$caption, "no confidence interval")
+  expect_match(one_line(autoplot(uneven)$labels$caption), "Mean of 2 to 6 runs")
+  expect_match(one_line(autoplot(sim[sim$run == 1, ])$labels$caption), "no confidence interval")
   # intervals are of one kind, at 95%
   band <- pages()$simulation$layers[[1]]
   expect_equal(sort(band$ymax), sort(summary(sim)$upper))
@@ -144,8 +146,15 @@ test_that("every plot has alternative text with its numbers", {
 
 test_that("captions fit below a narrow plot", {
   for (name in names(results())) {
-    caption <- plots()[[name]]$labels$caption
-    if (!is.null(caption)) expect_lte(max(nchar(strsplit(caption, "\n")[[1]])), 48)
+    plot <- plots()[[name]]
+    if (is.null(plot$labels$caption)) next
+    # Of 5 cm, in the plot's own type
+    below <- ggplot2::calc_element("plot.caption", ggplot2::theme_grey() + plot$theme)
+    withr::with_pdf(NULL, {
+      graphics::plot.new()
+      wide <- graphics::strwidth(plot$labels$caption, "inches", cex = below$size / graphics::par("ps"))
+    })
+    expect_lt(2.54 * wide, 5)
   }
   expect_match(words_replay(1, 0.95), "^Mean of 1 run;")
   expect_match(words_replay(c(2, 5), 0.95), "^Mean of 2 to 5 runs;")

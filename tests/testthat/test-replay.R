@@ -569,7 +569,7 @@ test_that("the plot shows each policy's relative reward at each delay", {
   expect_equal(drawn$ymax - drawn$y, qnorm(0.975) * s$relative_se)
   wide <- autoplot(replay, level = 0.99)
   expect_equal(ggplot2::layer_data(wide, 2)$ymax - drawn$y, qnorm(0.995) * summary(replay, level = 0.99)$relative_se)
-  expect_match(wide$labels$caption, "Mean of 2 runs; bar: 99% confidence interval")
+  expect_match(gsub("\n", " ", wide$labels$caption), "Mean of 2 runs; bar: 99% confidence interval")
   # A rate of 1 is the most there can be.
   good <- data.frame(arm = rep(1:2, 10), reward = rep(c(1, 0), 10))
   best <- dpts_replay(good, policy_fixed(1), runs = 1, seed = 1)

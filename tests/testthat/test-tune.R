@@ -67,7 +67,7 @@ test_that("the plot shows regret against pre-pulls by accountant", {
   limits <- vapply(split(runs$regret, paste(runs$accountant, runs$prepulls)), interval_by_help, c(0, 0), high = 60)
   expect_equal(sort(band$ymin), sort(unname(limits[1, ])))
   expect_equal(sort(band$ymax), sort(unname(limits[2, ])))
-  expect_match(plot$labels$caption, "Mean of 3 runs; bar: 95% confidence interval.", fixed = TRUE)
+  expect_match(gsub("\n", " ", plot$labels$caption), "Mean of 3 runs; bar: 95% confidence interval.", fixed = TRUE)
   expect_identical(length(unique(line$colour)), 2L)
   expect_equal(ggplot2::layer_data(plot, 4)$y, tuning$regret[tuning$best])
 })
