@@ -304,7 +304,7 @@ test_that("what is not on the list of what is published is not shown by any verb
                 "upper"),
     shares = c("t", "arm", "share"),
     status = c("name", "policy", "guarantee", "restored", "learning", "use", "clipped", "rounds", "horizon", "outstanding",
-               "arms", "then", "winner", "deadline", "range", "sums", "spends", "guess", "often", "shares", "outcomes"),
+               "arms", "then", "winner", "deadline", "window", "range", "sums", "spends", "guess", "often", "shares", "outcomes"),
     estimates = c("x", "y"),
     journal = c("seq", "part", "time", "kind", "ticket", "t", "arm", "who", "note", "digest")
   )
