@@ -163,7 +163,9 @@ agent_table <- function(agent, outcome = 0L) {
   law <- list(correlation = design$correlation, floor = if (design$tosses) design$floor else NA,
               low = range[1], high = range[2], flip = flip_of(policy), permuted = design$permuted,
               predicted_low = design$predicted_low, predicted_high = design$predicted_high,
-              per_person = agent$terms$max_per_person %||% 1, planned = life$planned,
+              per_person = agent$terms$max_per_person %||% 1,
+              missing = if (is.null(own) && !is.null(agent$terms$outcomes)) agent$terms$missing else NA_real_,
+              planned = life$planned,
               looks = if (nzchar(life$looks)) life$looks else NA_character_)
   noise <- live_noise(if (is.null(own)) seen$report else outcome_noise(own))
   release_table(list(), function(run, arm) arm_factor(agent, arm), list(rows), born, c(noise, law), more,

@@ -202,8 +202,8 @@ rate_inside <- function(record, rate) {
 #'   there is a plan. See Looks of a board.
 #' @param answered With `at = "end"`, the name of an outcome that counts answers ([agent_outcome()]), for a
 #'   sensitivity analysis; see Missing answers.
-#' @param missing The reward that a missing answer counted as, for `answered`. `NULL`: that of the agent; of
-#'   a release table the lowest.
+#' @param missing The reward that a missing answer counted as, for `answered`. `NULL`: what the releases say;
+#'   those of an agent with other outcomes do.
 #' @param by `"stratum"`, or `"site"`: the effects of each stratum or site by itself, in a first column of
 #'   this name. The error probability 1 - `level` is shared equally among them, those without a release
 #'   included, so that all intervals hold together.
@@ -488,8 +488,11 @@ effects_missing <- function(object, control, level, margin, looks, people, answe
     abort_input("answered", "`answered` must be NULL with predictions: sums are then of residuals.")
   }
   range <- c(reward$low[1], reward$high[1])
-  counted <- if (is.null(missing) && inherits(object, "dpts_agent")) object$terms$missing else
-    in_units(check_number(missing %||% range[1], range[1], range[2], arg = "missing"), range)
+  counted <- if (!is.null(missing)) in_units(check_number(missing, range[1], range[2]), range) else
+    reward[["missing"]][1] %||% NA
+  if (is.na(counted)) {
+    abort_arg("missing", "given, as the releases do not say it: which reward did no answer count as?")
+  }
   arms <- levels(reward$arm) %||% sort(unique(reward$arm))
   k <- length(arms)
   rivals <- if (is.null(control)) seq_len(k - 1) else control_arm(control, as.character(arms))

@@ -188,7 +188,7 @@ noise_variance_of <- function(mu, epsilon) {
 
 # Returns list(growth, size): `growth` is NULL where sizes are given one by one; else they are the first and,
 #   for each arm, the largest
-check_blocks <- function(block, noise) {
+check_blocks <- function(block, noise = 0) {
   if (is.null(block)) return(list(growth = 1.3, size = c(200, 200 * noise)))
   block <- check_numbers(block, 1, 2^53, open = c(TRUE, FALSE))
   if (length(block) == 1 && block <= 4) return(list(growth = block, size = 200))
@@ -197,6 +197,12 @@ check_blocks <- function(block, noise) {
               block[block < 5 | block != trunc(block)][1])
   }
   list(growth = NULL, size = block)
+}
+
+# The same of a policy
+block_rule <- function(policy) {
+  size <- unlist(policy$params[paste0("size_", 1:6)])
+  list(growth = policy$params$growth, size = unname(size[!is.na(size)]))
 }
 
 # The parameters in each of several strata. Blocks that nobody asked for begin with fewer people: so many that

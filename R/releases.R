@@ -18,7 +18,7 @@ PLACES <- c("site", "stratum")
 TABLE <- c("t", "block", "arm", "n", "sum", "squares", "noise", "scale", "terms", "correlation", "chance",
            "floor", "whole", "low", "high")
 OPTIONAL <- c(weight = NA, flip = 0, permuted = FALSE, grid = 0, per_person = 1, event = NA,
-              predicted_low = NA, predicted_high = NA, planned = NA, looks = NA)
+              predicted_low = NA, predicted_high = NA, missing = NA, planned = NA, looks = NA)
 
 # The scale of the noise in `sum` over that of the noise in `squares`, where there is no column `weight`: what
 # costs no privacy (src/noise.h)
@@ -26,7 +26,7 @@ usual_weight <- function(noise) ifelse(noise == "gaussian", 2, 1)
 
 # Columns that hold one value in all rows of a run
 OF_A_RUN <- c("correlation", "floor", "low", "high", "flip", "permuted", "per_person", "predicted_low",
-              "predicted_high", "planned", "looks")
+              "predicted_high", "missing", "planned", "looks")
 
 # The law of a row's noise, in the order of src/noise_law.h
 LAW <- c("noise", "scale", "grid", "correlation")
@@ -98,6 +98,7 @@ EVENTS <- c("begin", "added", "retired", "end")
 #'   each reward x was released less a prediction m (`predicted` of [policy_randomised()]). `sum` is then of
 #'   the residuals (x - m + high) / (1 + high - low). They tell the differences between arms, by
 #'   randomisation, and not the arms' means: there are no [estimates()] and no evidence by means.
+#' * `missing`: as which reward no answer counted, as a part of the range, of agents with other outcomes.
 #' * `planned`: the number of people at which the one analysis at the end was planned, of agents with a plan
 #'   ([agent_plan()]). Of sites it is the sum.
 #' * `looks`: the planned looks of a board before the end, in a text such as `"0.5 0.75 pocock"`: shares of
@@ -230,6 +231,7 @@ as_releases <- function(data, noise, scale, range = c(0, 1), ...) {
     width <- x$high - x$low
     x$sum <- (x$sum - x$n * x$low) / width
     x$squares <- x$squares / width^2
+    if (!is.null(x$missing)) x$missing <- (x$missing - x$low) / width
     for (name in intersect(c("scale", "grid"), names(x))) x[[name]] <- x[[name]] / width
   }
   check_releases(new_releases(x, attr(data, "guarantees")), "data")
@@ -314,7 +316,7 @@ as_written <- function(x) {
 }
 
 AS_WRITTEN <- c("sum", "squares", "scale", "terms", "correlation", "chance", "floor", "low", "high", "weight",
-                "flip", "grid", "predicted_low", "predicted_high")
+                "flip", "grid", "predicted_low", "predicted_high", "missing")
 
 # Which run each row belongs to, from 1 in the order in which they come
 record_id <- function(x) {
@@ -513,6 +515,9 @@ check_releases <- function(x, arg) {
          is.na(high) | !is.na(v$floor) & !(v$permuted %||% FALSE))
   }
   need("floor", "be in (0, 1]", is.na(v$floor) | v$floor > 0 & v$floor <= 1)
+  if (!is.null(v$missing)) {
+    need("missing", "be from `low` to `high`", is.na(v$missing) | v$missing >= 0 & v$missing <= 1)
+  }
   if (!is.null(v$planned)) {
     need("planned", "be a whole number of at least 1",
          is.na(v$planned) | v$planned >= 1 & v$planned %% 1 == 0)

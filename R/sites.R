@@ -116,8 +116,10 @@ join_sites <- function(tables, ended) {
   v$whole[idle] <- TRUE
   planned <- vapply(tables, function(table) as.double(table[["planned"]][1] %||% NA), 0)
   v$planned <- rep(sum(planned), nrow(rows))
-  looks <- unique(unlist(lapply(tables, function(table) as.character(table[["looks"]][1] %||% NA))))
-  v$looks <- rep(if (length(looks) == 1) looks else NA_character_, nrow(rows))
+  for (name in c("looks", "missing")) { # not known where sites differ
+    own <- unique(vctrs::vec_c(!!!lapply(tables, function(table) as.vector(table[[name]][1]) %||% NA)))
+    v[[name]] <- rep(if (length(own) == 1) own else NA, nrow(rows))
+  }
   block <- vctrs::vec_group_id(vctrs::new_data_frame(as.list(rows[!idle, c("site", "round", "t")])))
   number <- replace(rep(NA_real_, nrow(rows)), !idle, as.double(block))
   strata <- unique(unlist(lapply(tables, strata_of)))

@@ -26,6 +26,7 @@
 #include "math_util.h"
 #include "noise_exact_release.h"
 #include "policy.h"
+#include "policy_block_size.h"
 #include "policy_released.h"
 
 enum {
@@ -150,13 +151,11 @@ static double noise_of(const arm_t *arm) {
   return noise_variance((enum noise_kind)arm->report.kind, arm->report.scale);
 }
 
-/* Of continuous outcomes: a proof that would take n people without noise takes about n (1 + k noise / (v b))
-   + b / 2 with blocks of b people, which is least for this b. n is taken to be 250 for each arm, and v, the
-   variance of a reward, what is seen of it but not less than its noise. Every block costs the same capital,
-   however small it is, so the first is not small, either. But its centre is 1/2 wherever the means are, so
-   that v is taken to be 0.04; and 0.005 of residuals, of which predictions tell the centre. */
+/* The variance of a reward is what is seen of it, but not less than its noise. Before a release the centre of
+   the bets is 1/2 wherever the means are, so that it is taken to be 0.04; and 0.005 of residuals, of which
+   predictions tell the centre. */
 static double best_size(const state_t *s) {
-  const double k = (double)s->k, noise = noise_of(s->arms);
+  const double noise = noise_of(s->arms);
   double n = 0, terms = 0, seen = 0;
   for (int64_t i = 0; i < s->k; i++) {
     const report_t *r = &s->arms[i].report;
@@ -164,22 +163,15 @@ static double best_size(const state_t *s) {
     n += r->rewards, terms += r->terms, seen += r->squares - r->rewards * x * x;
   }
   const double v = n > 0 ? fmax(seen, sqrt(terms * noise)) / n : predicts(s) ? 0.005 : 0.04;
-  return noise > 0 ? fmin(k * sqrt(500 * noise / v), 2 * fmax((double)s->people, 500 * k)) : 0;
+  return block_for_spread((double)s->k, noise, v, (double)s->people);
 }
 
 /* How many people the next block is for */
 static int64_t next_size(const state_t *s) {
-  const double *sizes = s->par + SIZE;
-  int last = 0;
-  while (last + 1 < SIZES && sizes[last + 1] >= 1) last++;
-  if (!isnan(s->par[GROWTH])) {
-    const int own = sizes[1] >= 0; /* no growth is asked for */
-    double n = (s->par[GROWTH] - 1) * (double)s->people;
-    if (own) n = fmin(n, sizes[1] * (double)s->k); /* for each arm at most */
-    if (own && s->par[OUTCOME] == CONTINUOUS) n = fmax(n, best_size(s));
-    return (int64_t)fmin(fmax(sizes[0], ceil(n)), 0x1p53);
-  }
-  return (int64_t)sizes[s->made < last ? s->made : last];
+  block_rule_t rule = {.growth = s->par[GROWTH], .size = s->par + SIZE, .named = 1, .most = s->par[SIZE + 1]};
+  while (rule.named < SIZES && rule.size[rule.named] >= 1) rule.named++;
+  return block_size(&rule, s->made, (double)s->people, (double)s->k,
+                    s->par[OUTCOME] == CONTINUOUS ? best_size(s) : 0);
 }
 
 /* ---- the chances of the next block ------------------------------------------------- */

@@ -17,6 +17,8 @@ CALL(world_means, 4, SEXP world, SEXP n, SEXP seed, SEXP run)
 CALL(trace, 2, SEXP policy, SEXP script)
 /* r_policy.c */
 CALL(policy_properties, 0, void)
+CALL(block_sizes, 8, SEXP growth, SEXP size, SEXP made, SEXP people, SEXP until, SEXP k, SEXP noise,
+     SEXP spread)
 CALL(compiled_register, 2, SEXP library, SEXP entry)
 CALL(compiled_names, 2, SEXP library, SEXP adversaries)
 CALL(compiled_properties, 3, SEXP library, SEXP name, SEXP adversary)

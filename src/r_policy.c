@@ -1,5 +1,6 @@
 /* What policies are, for R. */
 
+#include "policy_block_size.h"
 #include "r_compiled.h"
 #include "r_custom.h"
 
@@ -61,5 +62,35 @@ SEXP ffi_policy_properties(void) {
   }
   Rf_setAttrib(out, R_NamesSymbol, names);
   UNPROTECT(2);
+  return out;
+}
+
+/* The sizes of a randomised experiment's next blocks, those that are whole when `until` people are in.
+   `made`: blocks so far; noise: the variance of a sum's; spread: of a reward, NA: it is not released */
+SEXP ffi_block_sizes(SEXP growth, SEXP size, SEXP made, SEXP people, SEXP until, SEXP k, SEXP noise,
+                     SEXP spread) {
+  const double arms = Rf_asReal(k), v = Rf_asReal(spread), s2 = Rf_asReal(noise), end = Rf_asReal(until);
+  const int grows = Rf_length(growth) > 0, has_most = grows && Rf_length(size) > 1;
+  const block_rule_t rule = {.growth = grows ? Rf_asReal(growth) : NA_REAL,
+                             .size = REAL(size),
+                             .named = grows ? 1 : Rf_length(size),
+                             .most = has_most ? REAL(size)[1] : NA_REAL};
+  SEXP out = R_NilValue;
+  double *to = NULL;
+  for (;;) { /* how many there are, then which */
+    double n = Rf_asReal(people);
+    R_xlen_t blocks = 0;
+    for (;; blocks++) {
+      const double next = (double)block_size(&rule, (int64_t)Rf_asReal(made) + blocks, n, arms,
+                                             isnan(v) ? 0 : block_for_spread(arms, s2, v, n));
+      if (n + next > end) break;
+      if (to) to[blocks] = next;
+      n += next;
+    }
+    if (to) break;
+    out = PROTECT(Rf_allocVector(REALSXP, blocks));
+    to = REAL(out);
+  }
+  UNPROTECT(1);
   return out;
 }

@@ -66,11 +66,44 @@ test_that("a future is drawn from the law of the releases", {
   expect_lt(abs(var(sums[2, ]) / (400 / 4) - 1), 4 * sqrt(2 / 4000))
 })
 
-test_that("blocks grow as they have grown", {
+test_that("the blocks to come are those of the policy, and without its rule as they came", {
+  sizes_of <- function(table) as.vector(tapply(table$n, table$block, sum))
+  for (block in list(NULL, 1.5, c(100, 300), 250)) for (mu in c(0.3, 2)) for (k in c(2, 5)) {
+    sim <- dpts_simulate(arms_bernoulli(seq(0.3, 0.6, length.out = k)), policy_randomised(mu = mu, block = block), 9000, runs = 1,
+                         seed = 1, history = TRUE)
+    table <- dpts_releases(sim)
+    all <- sizes_of(table)
+    for (seen in c(1, 4, 8)) {
+      now <- table[table$block <= seen, ]
+      law <- future_law(release_records(now)$records[[1]], 9000, if (!is.null(block)) check_blocks(block))
+      expect_identical(law$sizes, all[-seq_len(seen)])
+    }
+  }
   rows <- function(...) cbind(size = c(...) / 2, block = seq_along(c(...)), t = cumsum(c(...)))[rep(seq_along(c(...)), 2), ]
-  expect_equal(future_sizes(rows(200, 200), 1000), c(200, 200, 200))
-  expect_equal(future_sizes(rows(200, 100, 300), 2500), c(600, 1200))
-  expect_equal(future_sizes(rows(200, 100, 300), 2300), 600) # the next would not be whole
+  sizes <- function(rows, people) future_sizes(rows, people, NULL, 1, NA)
+  expect_equal(sizes(rows(100, 100), 1000), rep(100, 8))
+  expect_equal(sizes(rows(200, 100, 300), 2500), c(600, 1200))
+  expect_equal(sizes(rows(200, 100, 300), 2300), 600) # the next would not be whole
+  # As far as is seen these are the default blocks; who has others says so.
+  expect_equal(sizes(rows(200, 200, 200), 1500), c(200, 241, 313)) # (1.3 - 1) 800 is above 240 in binary
+  expect_equal(future_sizes(rows(200, 200, 200), 1500, check_blocks(200), 1, NA), rep(200, 4))
+})
+
+test_that("an agent, its table and its table through a file have the same forecast, and plans use the policy's blocks", {
+  agent <- dpts_agent(policy_randomised(mu = 1), c("a", "b"), use = "arrival")
+  withr::local_seed(3)
+  for (i in 1:9) agent_reward(agent, agent_choose(agent, 100)$ticket, stats::rbinom(100, 1, 0.5))
+  said <- function(x, ...) forecast(x, c(1500, 3000), runs = 50, seed = 1, ...)$verdict
+  table <- dpts_releases(agent)
+  file <- withr::local_tempfile(fileext = ".csv")
+  utils::write.csv(table, file, row.names = FALSE)
+  expect_identical(said(table), said(agent))
+  expect_identical(said(as_releases(utils::read.csv(file))), said(agent))
+  expect_identical(said(table, block = 1.3), said(agent, block = 1.3))
+  for (policy in list(policy_randomised(mu = 1), policy_randomised(epsilon = 1, block = 1.5),
+                      policy_randomised(block = c(30, 60)), policy_randomised(mu = 2, block = 50))) {
+    expect_identical(block_rule(policy), check_blocks(policy$args$block, noise_variance_of(policy$params$mu, policy$params$epsilon)))
+  }
 })
 
 test_that("a verdict stays, and bad input is refused", {
@@ -86,6 +119,7 @@ test_that("a verdict stays, and bad input is refused", {
   bad(forecast(agent, 100), "`people` must be at least 400")
   bad(forecast(agent), "`people`")
   bad(forecast(agent, 1000, 5), "without a name")
+  bad(forecast(agent, 1000, block = 4.5), "`block`")
   top <- dpts_simulate(arms_bernoulli(c(0.2, 0.8)), policy_top_two(mu = 1), 600, runs = 1, seed = 1, history = TRUE)
   bad(forecast(top, 1000), "does not randomise")
 })

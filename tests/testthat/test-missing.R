@@ -54,7 +54,7 @@ test_that("with noise the intervals hold the difference that all answers would h
     arm <- factor(sample(c("a", "b"), n, TRUE))
     reward <- ifelse(runif(n) < c(a = 0.05, b = 0.2)[arm], NA, rbinom(n, 1, 0.4))
     table <- blocks_of(arm, reward, rep(1:2, each = 400), sd = c(reward = 4, answered = 3))
-    found <- quiet(effects(table, "a", at = "end", answered = "answered"))
+    found <- quiet(effects(table, "a", at = "end", answered = "answered", missing = 0))
     truth <- c(0.8 - 0.95, 0.8 - 0.95, 0.8 - 0.95) * 0.4 + c(0, -0.05, 0.2)
     found$lower <= truth & truth <= found$upper
   })
@@ -91,8 +91,26 @@ test_that("an agent knows what a missing answer counted as, and errors say how t
   laplace <- table
   laplace$noise[] <- "laplace"
   laplace$scale[] <- 1
-  bad("Gaussian noise", answered = "answered", x = laplace)
-  bad("same blocks", answered = "answered", x = table[-nrow(table), ])
+  bad("Gaussian noise", answered = "answered", missing = 0, x = laplace)
+  bad("same blocks", answered = "answered", missing = 0, x = table[-nrow(table), ])
+  bad("`missing` must be given", answered = "answered", x = table)
+  # The table says it, too, in memory and in a file.
+  releases <- dpts_releases(agent)
+  expect_identical(unique(releases$missing), c(1, NA))
+  expect_identical(quiet(effects(releases, "a", at = "end", answered = "answered")), found)
+  file <- withr::local_tempfile(fileext = ".csv")
+  utils::write.csv(releases, file, row.names = FALSE)
+  read <- as_releases(utils::read.csv(file))
+  expect_identical(as.data.frame(quiet(effects(read, "a", at = "end", answered = "answered")))[-(2:3)], as.data.frame(found)[-(2:3)])
+  shifted <- as_releases(data.frame(arm = c("a", "b"), n = 10, sum = 20, outcome = "reward", missing = 3), "none", range = c(1, 5))
+  expect_identical(unique(shifted$missing), 0.5)
+  expect_error(as_releases(data.frame(arm = "a", n = 10, sum = 2, missing = 3), "none"), "missing", class = "dpts_error_input")
+  # Of sites it is what all of them say.
+  other <- releases
+  other$missing[] <- 0
+  both <- dpts_releases(list(one = releases, two = releases))
+  expect_identical(unique(both$missing), 1)
+  expect_null(dpts_releases(list(one = releases, two = other))[["missing"]])
 })
 
 test_that("a missing answer that is to count by a half more has a half of the noise of the number of answers", {
