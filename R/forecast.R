@@ -133,7 +133,7 @@ is_futile <- function(record, people, least, error, block, runs) {
 
 # The laws of the futures of each stratum, with the share of the people who are in it. (A stratum's open block
 # counts as begun at its last release.)
-future_laws <- function(record, people, block) {
+future_laws <- function(record, people, block = NULL) {
   rows <- record$releases
   stratum <- rows[, "stratum"]
   lapply(seq_len(record$strata), function(s) {
