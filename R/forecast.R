@@ -119,7 +119,7 @@ draw_verdict <- function(record, laws, error, margin) {
 
 # Is the forecast of a verdict by so many people below `least`? Nothing is said before all arms had a release.
 # `block`: as check_blocks() returns it
-is_futile <- function(record, people, least, error, block, runs) {
+is_futile <- function(record, people, least, error, runs, block = NULL) {
   rows <- record$releases
   if (!any(tabulate(match(rows[, "block"], unique(rows[, "block"]))) == record$k)) return(FALSE)
   laws <- list(c(future_law(record, people, block), share = 1))

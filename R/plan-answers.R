@@ -108,7 +108,7 @@ looks_of <- function(job, policy) {
     }
     if (!is.null(job$futility) && is.nan(now$stopped)) {
       futile <- with_stream(job$seed, run, 1, now$looks, {
-        is_futile(now$records[[1]], job$horizon, job$futility, job$ask$error, block_rule(policy), FUTURES)
+        is_futile(now$records[[1]], job$horizon, job$futility, job$ask$error, FUTURES, block_rule(policy))
       })
       if (futile) now$stopped <- t
     }
