@@ -84,14 +84,12 @@ test_that("agents are sites, and say when they have ended", {
   expect_s3_class(verdict(sites), "dpts_verdict")
 })
 
-test_that("a forecast is of all sites, and refuses strata", {
+test_that("a forecast is of all sites", {
   two <- arms_bernoulli(c(0.5, 0.53))
   sites <- lapply(c(a = 1, b = 2), function(seed) {
     dpts_simulate(two, policy_randomised(mu = 0.5), 1500, runs = 1, seed = seed, history = TRUE)
   })
   expect_identical(forecast(sites, 6000, runs = 20, seed = 1), forecast(dpts_releases(sites), 6000, runs = 20, seed = 1))
-  strata <- dpts_simulate(arms_strata(x = two, y = two), policy_randomised(mu = 1), 1500, runs = 1, seed = 1, history = TRUE)
-  expect_error(forecast(strata, 6000, runs = 20), "no strata", class = "dpts_error_input")
 })
 
 test_that("what does not fit together is refused by name", {

@@ -151,7 +151,7 @@ test_that("bad strata are refused by name, and many small ones are warned of", {
   expect_equal(unlist(by[2, c("lower", "upper", "p")]), c(-1, 1, 1), ignore_attr = TRUE)
   alone <- dpts_releases(agent)
   expect_equal(by$lower[1], effects(alone[names(alone) != "stratum"], level = 0.95)$lower)
-  expect_error(forecast(agent, 1000), "no strata", class = "dpts_error_input")
+  expect_error(forecast(agent, 1000), "in each stratum", class = "dpts_error_input")
   # as at a site, which has the same strata all the same
   other <- new_strata()
   visit(other, rep(c("north", "south"), c(15, 85)))
