@@ -126,9 +126,11 @@ store_postgres <- function(con, own = FALSE) {
   # own. A commit is on disk before anybody sees what it wrote.
   change_sql <- sprintf(
     "INSERT INTO %sdpts_change SELECT * FROM json_populate_record(NULL::%1$sdpts_change, $1)", sql$at)
-  # ('now' is read when the statement is prepared: in a transaction of the user it is the same moment.)
+  # ('now' is read when the statement is prepared: in a transaction of the user it is the same moment. It is
+  # read anew when PostgreSQL has to prepare it once more, as after a CREATE SCHEMA of anybody: then a change
+  # is not made and is tried again, but the question whether a change is there must have its answer.)
   alone_sql <- sprintf(
-    "%s WHERE timestamptz 'now' <> transaction_timestamp()
+    "%s WHERE turn = 'there' OR timestamptz 'now' <> transaction_timestamp()
          AND current_setting('transaction_isolation') = 'read committed'
          AND set_config('synchronous_commit', 'on', true) IS NOT NULL
          AND set_config('lock_timeout', '10000', true) IS NOT NULL

@@ -317,6 +317,32 @@ test_that("a change on PostgreSQL is a transaction of its own, whatever the conn
   expect_error(agent_open(function() 1), "makes a connection of RPostgres", class = "dpts_error_input")
 })
 
+test_that("a statement that PostgreSQL prepares anew in the middle of a change loses none, and says nothing false", {
+  skip_if_not(postgres_available(), "no PostgreSQL")
+  con <- postgres_connection()
+  schema <- attr(con, "schema")
+  for (store in list(con, function() {
+    own <- postgres_connect(postgres_cluster())
+    DBI::dbExecute(own, paste("SET search_path =", schema))
+    own
+  })) {
+    agent <- if (identical(store, con)) dpts_agent(policy_ucb1(), 2, con, use = "arrival") else {
+      agent_close(agent)
+      agent_open(store)
+    }
+    # Each change makes a schema, after which all prepared statements are prepared anew: before the question whether it is there.
+    DBI::dbExecute(con, "DROP TRIGGER IF EXISTS anew ON dpts_agent", immediate = TRUE)
+    DBI::dbExecute(con, sprintf(
+      "CREATE OR REPLACE FUNCTION %1$s.anew() RETURNS trigger LANGUAGE plpgsql AS
+       $$BEGIN EXECUTE 'CREATE SCHEMA %1$s_' || NEW.seq; EXECUTE 'DROP SCHEMA %1$s_' || NEW.seq; RETURN NEW; END$$;
+       CREATE TRIGGER anew AFTER UPDATE ON %1$s.dpts_agent FOR EACH ROW EXECUTE FUNCTION %1$s.anew()", schema), immediate = TRUE)
+    before <- sum(pulls(agent)$pulls)
+    for (i in 1:8) agent_choose(agent)
+    expect_identical(sum(pulls(agent)$pulls) - before, 8)
+  }
+  agent_close(agent)
+})
+
 test_that("on PostgreSQL nobody sees a release before it is durable", {
   skip_if_not(postgres_available(), "no PostgreSQL")
   skip_on_os("windows")
