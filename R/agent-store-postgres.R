@@ -61,6 +61,9 @@ sql_postgres <- function(schema) {
   )
 }
 
+# How often what holds the lock tries again, if its statement is prepared anew each time
+TRIES <- 5
+
 # own: was the connection made for this store alone? Then its statement stays compiled, which saves a quarter
 # of the time of a change, and close() closes it. (RPostgres has one result per connection, and a user's own
 # queries would be told that one was open.)
@@ -127,8 +130,8 @@ store_postgres <- function(con, own = FALSE) {
   change_sql <- sprintf(
     "INSERT INTO %sdpts_change SELECT * FROM json_populate_record(NULL::%1$sdpts_change, $1)", sql$at)
   # ('now' is read when the statement is prepared: in a transaction of the user it is the same moment. It is
-  # read anew when PostgreSQL has to prepare it once more, as after a CREATE SCHEMA of anybody: then a change
-  # is not made and is tried again, but the question whether a change is there must have its answer.)
+  # read anew when PostgreSQL has to prepare it once more, as after a CREATE SCHEMA of anybody: then nothing
+  # is done, and is tried again; but the question whether a change is there must have its answer.)
   alone_sql <- sprintf(
     "%s WHERE turn = 'there' OR timestamptz 'now' <> transaction_timestamp()
          AND current_setting('transaction_isolation') = 'read committed'
@@ -143,11 +146,11 @@ store_postgres <- function(con, own = FALSE) {
     DBI::dbFetch(compiled)$head
   }
   take <- function(seq) {
-    taken <- exchange(list(seq = seq, turn = "take"))
-    if (length(taken)) return(read_head(taken))
-    send("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED")
-    taken <- exchange(list(seq = seq, turn = "take"))
-    if (length(taken)) return(read_head(taken))
+    for (i in 1:TRIES) {
+      taken <- exchange(list(seq = seq, turn = "take"))
+      if (length(taken)) return(read_head(taken))
+      send("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED")
+    }
     look(seq) # if its row is there
     abort_store("the connection is within a transaction")
   }
@@ -204,8 +207,12 @@ store_postgres <- function(con, own = FALSE) {
         on.exit(rollback())
         turn <- if (locked) "held" else "free"
         # A commit that was cancelled looks like one that was done: so is the change there?
-        done <- exchange(c(change_row(changes), turn = turn),
-                         c(changes$agent[c("seq", "journal")], turn = "there"))
+        for (i in 1:TRIES) {
+          done <- exchange(c(change_row(changes), turn = turn),
+                           c(changes$agent[c("seq", "journal")], turn = "there"))
+          if (!locked || turn %in% done) break
+          drop()
+        }
         if (!turn %in% done) {
           alone <<- FALSE
           return(FALSE)

@@ -470,6 +470,7 @@ agent_transact <- function(agent, body, look = FALSE, ...) {
     }
   )
   if (is.null(done)) done <- try_change(agent, body, "lock", ...)
+  if (is.null(done)) abort_store("others write all the time")
   if (!is.null(done$alarm)) rlang::warn(done$alarm, class = "dpts_warning_guard")
   done[[1]]
 }
