@@ -206,8 +206,9 @@ storm <- function(life) {
         call(function(agent) agent_arms(agent, resume = paused))
         paused <- integer()
       } else if (k > 2 && chance(0.5)) {
-        paused <- sample(k, 1)
-        call(function(agent) agent_arms(agent, pause = paused))
+        arm <- sample(k, 1)
+        call(function(agent) agent_arms(agent, pause = arm))
+        paused <- arm # until then the other process may choose it
       } else {
         name <- paste0("new", k)
         call(function(agent) if (!name %in% levels(agent_arms(agent)$arm)) agent_arms(agent, add = name))
