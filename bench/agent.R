@@ -91,6 +91,30 @@ if (nzchar(where)) {
        sprintf("%.2f ms each", sum(done[2, ]) / sum(done[1, ]) * 1e3), "400 a second")
 }
 
+# Shards: an agent each for so many processes on one PostgreSQL
+if (nzchar(where)) for (k in c(1, 2, 10)) {
+  jobs <- lapply(seq_len(k), function(i) callr::r_bg(function(where, schema, connect, start) {
+    agent <- dpts::dpts_agent(dpts::policy_randomised(mu = 1, block = 50), 2, function() {
+      con <- connect(where)
+      DBI::dbExecute(con, sprintf("CREATE SCHEMA %s; SET search_path = %1$s", schema), immediate = TRUE)
+      con
+    }, use = "arrival")
+    for (i in 1:50) dpts::agent_choose(agent) # R compiles
+    Sys.sleep(max(0, start - as.numeric(Sys.time())))
+    begin <- proc.time()
+    n <- 0
+    while ((proc.time() - begin)[[3]] < 10) {
+      dpts::agent_choose(agent)
+      n <- n + 1
+    }
+    c(n, sum((proc.time() - begin)[1:2]))
+  }, list(where, basename(tempfile("shard")), connect, as.numeric(Sys.time()) + 3 + 2 * k)))
+  for (job in jobs) job$wait()
+  done <- vapply(jobs, function(job) job$get_result(), numeric(2))
+  line(sprintf("choices, PostgreSQL, shards in %d processes", k), sprintf("%.0f a second", sum(done[1, ]) / 10),
+       sprintf("%.2f ms each", sum(done[2, ]) / sum(done[1, ]) * 1e3), "")
+}
+
 # Eight clients of the service
 store <- file.path(folder, "http.sqlite")
 agent_close(dpts_agent(policy_gaussian_imed(1), 5, store, use = "arrival"))
