@@ -1,5 +1,5 @@
 # Of forecasts near 50% how many come true? Two arms, mu = 1, the default blocks: forecasts at 600 people of a
-# verdict by 2,000. `Rscript bench/forecast.R > bench/forecast.md`; experiments and seed as its arguments.
+# verdict by 2,000. `Rscript bench/forecast.R 2700 8 >> bench/forecast.md`: experiments and seed.
 
 library(dpts)
 given <- as.numeric(commandArgs(TRUE))
