@@ -170,8 +170,8 @@ static double best_size(const state_t *s) {
 static int64_t next_size(const state_t *s) {
   block_rule_t rule = {.growth = s->par[GROWTH], .size = s->par + SIZE, .named = 1, .most = s->par[SIZE + 1]};
   while (rule.named < SIZES && rule.size[rule.named] >= 1) rule.named++;
-  return block_size(&rule, s->made, (double)s->people, (double)s->k,
-                    s->par[OUTCOME] == CONTINUOUS ? best_size(s) : 0);
+  const int by_spread = s->par[OUTCOME] == CONTINUOUS && !isnan(rule.growth) && rule.most >= 0;
+  return block_size(&rule, s->made, (double)s->people, (double)s->k, by_spread ? best_size(s) : 0);
 }
 
 /* ---- the chances of the next block ------------------------------------------------- */
