@@ -55,6 +55,19 @@ report("one durable reward, forgotten at once", timed(500, function(i) agent_rew
        "ms", "3 ms")
 agent_close(agent)
 
+# Choices in so many seconds from `start` on, and the processor time of them, in a process of its own
+count_choices <- function(agent, seconds, start = 0) {
+  for (i in 1:50) dpts::agent_choose(agent) # R compiles
+  Sys.sleep(max(0, start - as.numeric(Sys.time())))
+  begin <- proc.time()
+  n <- 0
+  while ((proc.time() - begin)[[3]] < seconds) {
+    dpts::agent_choose(agent)
+    n <- n + 1
+  }
+  c(n, sum((proc.time() - begin)[1:2]))
+}
+
 # Four processes on one agent: DPTS_BENCH_POSTGRES="host=... user=... dbname=..."
 where <- Sys.getenv("DPTS_BENCH_POSTGRES")
 connect <- function(where) {
@@ -68,21 +81,14 @@ if (nzchar(where)) {
   DBI::dbExecute(con, paste("CREATE SCHEMA", schema))
   DBI::dbExecute(con, paste("SET search_path =", schema))
   agent <- dpts_agent(policy_gaussian_imed(1), 5, con, use = "arrival")
-  jobs <- lapply(1:4, function(i) callr::r_bg(function(where, schema, connect) {
+  jobs <- lapply(1:4, function(i) callr::r_bg(function(where, schema, connect, count) {
     agent <- dpts::agent_open(function() {
       con <- connect(where)
       DBI::dbExecute(con, paste("SET search_path =", schema))
       con
     })
-    for (i in 1:50) dpts::agent_choose(agent) # R compiles
-    start <- proc.time()
-    n <- 0
-    while ((proc.time() - start)[[3]] < 20) {
-      dpts::agent_choose(agent)
-      n <- n + 1
-    }
-    c(n, sum((proc.time() - start)[1:2]))
-  }, list(where, schema, connect)))
+    count(agent, 20)
+  }, list(where, schema, connect, count_choices)))
   for (job in jobs) job$wait()
   done <- vapply(jobs, function(job) job$get_result(), numeric(2))
   DBI::dbExecute(con, paste("SET client_min_messages = warning; DROP SCHEMA", schema, "CASCADE"),
@@ -93,22 +99,14 @@ if (nzchar(where)) {
 
 # Shards: an agent each for so many processes on one PostgreSQL
 if (nzchar(where)) for (k in c(1, 2, 10)) {
-  jobs <- lapply(seq_len(k), function(i) callr::r_bg(function(where, schema, connect, start) {
+  jobs <- lapply(seq_len(k), function(i) callr::r_bg(function(where, schema, connect, count, start) {
     agent <- dpts::dpts_agent(dpts::policy_randomised(mu = 1, block = 50), 2, function() {
       con <- connect(where)
       DBI::dbExecute(con, sprintf("CREATE SCHEMA %s; SET search_path = %1$s", schema), immediate = TRUE)
       con
     }, use = "arrival")
-    for (i in 1:50) dpts::agent_choose(agent) # R compiles
-    Sys.sleep(max(0, start - as.numeric(Sys.time())))
-    begin <- proc.time()
-    n <- 0
-    while ((proc.time() - begin)[[3]] < 10) {
-      dpts::agent_choose(agent)
-      n <- n + 1
-    }
-    c(n, sum((proc.time() - begin)[1:2]))
-  }, list(where, basename(tempfile("shard")), connect, as.numeric(Sys.time()) + 3 + 2 * k)))
+    count(agent, 10, start)
+  }, list(where, basename(tempfile("shard")), connect, count_choices, as.numeric(Sys.time()) + 3 + 2 * k)))
   for (job in jobs) job$wait()
   done <- vapply(jobs, function(job) job$get_result(), numeric(2))
   line(sprintf("choices, PostgreSQL, shards in %d processes", k), sprintf("%.0f a second", sum(done[1, ]) / 10),
