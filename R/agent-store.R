@@ -36,7 +36,7 @@
 # life, a term of the definition. Do not raise it for a new term whose absence (NULL) means what was so
 # before, nor for the layout of a session or of a policy's state: these have versions of their own
 # (play_session_save.c).
-STORE_VERSION <- 11
+STORE_VERSION <- 12
 
 # A checksum of bytes, as text
 checksum <- function(bytes) .Call(C_checksum, bytes)

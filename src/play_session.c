@@ -6,8 +6,8 @@
 /* ---- one round ---------------------------------------------------------------------- */
 
 size_t session_counts_size(const spec_t *spec) {
-  return (sizeof(int64_t) * (spec_is_viewed(spec) ? 2 : 1) + (spec->flip > 0 ? sizeof(tally_t) : 0)) *
-         (size_t)spec->k;
+  const size_t counts = 1 + (size_t)spec_leaves_out(spec) + (size_t)spec_is_viewed(spec);
+  return (sizeof(int64_t) * counts + (spec->flip > 0 ? sizeof(tally_t) : 0)) * (size_t)spec->k;
 }
 
 static size_t whole_words(size_t bytes) { return (bytes + 7) / 8 * 8; }
@@ -37,6 +37,7 @@ session_t session_on(void *block, const spec_t *spec) {
                      .state = block,
                      .guard = (uint64_t *)guard,
                      .pulls = (int64_t *)counts,
+                     .apart = spec_leaves_out(spec) ? (int64_t *)counts + spec->k : NULL,
                      .chances = chances_size(spec) ? (double *)chances : NULL,
                      .arms = arms};
 }
@@ -52,8 +53,10 @@ void session_begin(session_t *session) {
   const size_t k = (size_t)spec->k;
   session->t = session->finished = 0;
   session->charged = 0;
+  int64_t *last = session->apart ? session->apart : session->pulls;
   memset(session->pulls, 0, sizeof(int64_t) * k);
-  session->own = session->pulls + (spec_is_viewed(spec) ? k : 0);
+  if (session->apart) memset(session->apart, 0, sizeof(int64_t) * k);
+  session->own = spec_is_viewed(spec) ? last + k : session->pulls;
   session->shown = spec->flip > 0 ? (tally_t *)(session->own + k) : NULL;
   session_restart(session);
 }
@@ -91,6 +94,7 @@ static ALWAYS_INLINE int64_t commit(session_t *session, const policy_t *policy, 
   }
   session->t++;
   session->pulls[arm]++;
+  if (session->apart) session->apart[arm] += batch == 0;
   if (viewed) session->own[arm]++;
   return batch;
 }
@@ -158,6 +162,12 @@ int session_release_next(session_t *session) {
   return !session->finished && policy->release_next && policy->release_next(session->state, &session->draws);
 }
 
+int session_unpull(session_t *session, int arm, int64_t batch) {
+  const int there = session->spec->policy->unpull(session->state, arm, batch);
+  session->apart[arm] += there > 0;
+  return there;
+}
+
 session_status_t session_finish(session_t *session) {
   if (session->finished) return SESSION_FINISHED;
   session->finished = 1;
@@ -178,6 +188,7 @@ int session_grow(session_t *session, const session_t *old) {
   session->finished = old->finished;
   session->charged = old->charged;
   memcpy(session->pulls, old->pulls, sizeof(int64_t) * k);
+  if (session->apart) memcpy(session->apart, old->apart, sizeof(int64_t) * k);
   memcpy(session->own, old->own, sizeof(int64_t) * k);
   if (session->shown) memcpy(session->shown, old->shown, sizeof(tally_t) * k);
   return 1;
@@ -209,9 +220,9 @@ static report_t report_of(const void *session, int arm) { return session_report(
 
 reports_t session_reports(const session_t *session) { return (reports_t){report_of, session}; }
 
-/* After the end, a release is whole if no pull of its arm has an outstanding reward (rewards in skipped
-   rounds, which are not counted here, are never outstanding). Several blocks of people in one release,
-   or several sums with correlated noise, look the same. If the policy does not batch the random bits
+/* After the end, a release is whole if no pull in a batch of its arm has an outstanding reward. (Rewards in
+   skipped rounds, which are not counted here, are never outstanding.) Several blocks of people in one
+   release, or several sums with correlated noise, look the same. If the policy does not batch the random bits
    that it sees, they count as released whenever there are a tenth more of them. */
 int session_new_release(const session_t *session, int arm, release_mark_t *known, release_row_t *row) {
   const policy_t *policy = session->spec->policy;
@@ -223,7 +234,8 @@ int session_new_release(const session_t *session, int arm, release_mark_t *known
   if (!gathers && !session->finished && now.rewards < 1.1 * was.rewards + 10) return 0;
   *known = now;
   const double terms = report.looks > 0 ? now.looks - was.looks : now.terms - was.terms;
-  const int all = !session->finished || now.rewards >= (double)session->pulls[arm];
+  const int64_t held = session->pulls[arm] - (session->apart ? session->apart[arm] : 0);
+  const int all = !session->finished || now.rewards >= (double)held;
   *row = (release_row_t){now.rewards - was.rewards,
                          now.sum - was.sum,
                          report.chance,

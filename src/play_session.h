@@ -34,6 +34,7 @@ struct session_t {
   int64_t finished; /* were open batches released at the end? */
   uint64_t *guard;  /* a word behind the state, to notice what writes past its end */
   int64_t *pulls;   /* of each arm, in a block of session_counts_size() */
+  int64_t *apart;   /* those of them that are in no batch; NULL: the policy leaves none out */
   double *chances;  /* of the arms in a round, of a policy from outside that tosses; or NULL */
   const int *arms;  /* 0 .. k - 1 */
   int scans;        /* must the policy look at every arm? The reference for policy_tournament.h */
@@ -91,6 +92,9 @@ session_status_t session_probability(const session_t *session, const round_t *ro
 /* Before session_finish(): releases the next sum that is complete and waits for its turn; returns
    whether there was one. */
 int session_release_next(session_t *session);
+
+/* As unpull() of a policy, which has one */
+int session_unpull(session_t *session, int arm, int64_t batch);
 
 /* The end: releases open batches, once. The session may still choose. */
 session_status_t session_finish(session_t *session);

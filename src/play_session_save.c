@@ -6,7 +6,7 @@
 #include "play_session_view.h"
 #include "math_util.h"
 
-#define SAVE_FORMAT     4
+#define SAVE_FORMAT     5
 #define BYTE_ORDER_MARK 0x0102030405060708u
 
 typedef struct {
@@ -145,14 +145,15 @@ size_t session_room(const session_t *session) {
 }
 
 /* May clock, counts and state be used? They may be nonsense under a right checksum. The counts begin with the
-   pulls of all arms. */
+   pulls of all arms and, of a policy that leaves some out, how many these are. */
 static int is_sound(const spec_t *spec, const saved_clock_t *clock, const char *counts, const void *state,
                     void *fresh) {
   int sound = clock->start >= 0 && clock->t >= clock->start;
   for (int i = 0; i < spec->k; i++) {
-    int64_t pulls;
+    int64_t pulls, apart = 0;
     get(&pulls, counts + sizeof pulls * (size_t)i, sizeof pulls);
-    sound &= pulls >= 0;
+    if (spec_leaves_out(spec)) get(&apart, counts + sizeof apart * (size_t)(spec->k + i), sizeof apart);
+    sound &= pulls >= apart && apart >= 0;
   }
   if (!sound || !spec->policy->sound) return sound;
   memset(fresh, 0, spec->policy->size(spec));

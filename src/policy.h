@@ -151,10 +151,15 @@ static inline int spec_concludes(const spec_t *spec) {
   return spec->every == 0 && (spec->flip > 0 || releases_batches(spec->policy));
 }
 
-/* Can it say with which chance an arm is chosen? */
-static inline int spec_says_chances(const spec_t *spec) {
-  const spec_t *own = spec->policy == &policy_strata ? spec->inner : spec;
-  return own->policy->probability != NULL;
+/* The policy of one stratum */
+static inline const policy_t *spec_in_stratum(const spec_t *spec) {
+  return spec->policy == &policy_strata ? spec->inner->policy : spec->policy;
 }
+
+/* Can it say with which chance an arm is chosen? */
+static inline int spec_says_chances(const spec_t *spec) { return spec_in_stratum(spec)->probability != NULL; }
+
+/* Can there be pulls whose rewards are in no batch, which then have the number 0? */
+static inline int spec_leaves_out(const spec_t *spec) { return spec_in_stratum(spec)->unpull != NULL; }
 
 #endif

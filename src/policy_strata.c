@@ -103,8 +103,8 @@ static int64_t close(void *state, int arm, draws_t *draws) {
 static int unpull(void *state, int arm, int64_t batch) {
   const state_t *s = state;
   const policy_t *policy = s->inner->policy;
-  return policy->unpull &&
-         policy->unpull(inner(s, arm / s->k).state, arm % (int)s->k, (batch - 1) / s->strata + 1);
+  if (!policy->unpull) return 0;
+  return policy->unpull(inner(s, arm / s->k).state, arm % (int)s->k, (batch - 1) / s->strata + 1);
 }
 
 static void update(void *state, const feedback_t *feedback, draws_t *draws) {

@@ -201,11 +201,10 @@ SEXP ffi_session_close(SEXP handle, SEXP arm, SEXP forced) {
 /* A pull whose reward never comes is taken out of its batch -> was it there? 2: and the batch is gone */
 SEXP ffi_session_unpull(SEXP handle, SEXP arm, SEXP batch) {
   live_t *live = handle_of(handle);
-  const policy_t *policy = live->spec.policy;
   live->touched.n = -1;
+  if (!spec_leaves_out(&live->spec)) return Rf_ScalarInteger(0);
   return Rf_ScalarInteger(
-      policy->unpull ? policy->unpull(live->session.state, Rf_asInteger(arm) - 1, (int64_t)Rf_asReal(batch))
-                     : 0);
+      session_unpull(&live->session, Rf_asInteger(arm) - 1, (int64_t)Rf_asReal(batch)));
 }
 
 /* Before the end -> was there a sum that waited for its turn, and is released now? */

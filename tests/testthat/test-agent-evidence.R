@@ -205,3 +205,67 @@ test_that("who wins is the arm of the verdict, though one that was there in a be
   agent_arms(agent, retire = "c")
   expect_identical(as.character(agent_choose(agent)$arm), "a")
 })
+
+test_that("people who are in no block do not make the last block look cut, and a reward that is out does", {
+  skip_if_not_installed("RSQLite")
+  play <- function(leave_out = function(agent, ask) NULL, out = 0, ...) {
+    file <- withr::local_tempfile(fileext = ".sqlite")
+    agent <- dpts_agent(policy_randomised(mu = 1, block = 20), c("a", "b", "c"), file, use = "arrival", ...)
+    ask <- function(n, ...) {
+      stratum <- if (!is.null(agent$terms$strata)) rep_len(agent$terms$strata, n)
+      agent_reward(agent, agent_choose(agent, n, ..., stratum = stratum)$ticket, 0.5)
+    }
+    leave_out(agent, ask)
+    if (is.null(agent$terms$max_per_person)) ask(13) else ask(13, person = paste(101:113))
+    if (out > 0) agent_choose(agent, out)
+    agent_close(agent)
+    agent <- agent_open(file)
+    agent_finish(agent)
+    found <- dpts_releases(agent)
+    agent_close(agent)
+    agent <- agent_open(file)
+    expect_identical(dpts_releases(agent), found)
+    agent_close(agent)
+    found[is.na(found$event), ]
+  }
+  others <- function(agent, ask) {
+    ask(25)
+    ask(4, offer = c("a", "b"))
+  }
+  # 25 fill the first block, and its last five are in the second, with the 13 who come at the end.
+  x <- play(others)
+  expect_identical(x$whole, rep(TRUE, 6))
+  expect_equal(sum(x$n), 38)
+  expect_identical(play(others, out = 1)$whole, rep(c(TRUE, FALSE), each = 3))
+  x <- play(others, strata = c("x", "y"))
+  expect_identical(x$whole, rep(TRUE, 6)) # 13 and 12, 7 and 6: of x 20, which are full, and of y 18
+  expect_equal(sum(x$n), 38)
+  # Nobody is in a block twice.
+  x <- play(function(agent, ask) for (i in 1:2) ask(15, person = paste(1:15)), max_per_person = 2)
+  expect_true(all(x$whole))
+  # Returned tickets: all of a block, and the first of the next
+  x <- play(function(agent, ask) agent_return(agent, agent_choose(agent, 23, key = "k")$ticket))
+  expect_identical(x$whole, rep(TRUE, 3))
+  expect_equal(sum(x$n), 13)
+  # More than 16 blocks wait: who comes then is in none.
+  x <- play(function(agent, ask) {
+    first <- agent_choose(agent, 16 * 20)
+    ask(5)
+    agent_reward(agent, first$ticket, 0.5)
+  })
+  expect_identical(x$whole, rep(TRUE, 17 * 3))
+  expect_equal(sum(x$n), 16 * 20 + 13)
+})
+
+test_that("with strata, too, a block of which all tickets were returned is gone, also for other outcomes", {
+  turn <- test_clock()
+  agent <- dpts_agent(policy_randomised(block = 5), c("a", "b"), use = "arrival", strata = c("x", "y"),
+                      outcomes = list(harm = agent_outcome(missing = 0, deadline = hours(1))))
+  agent_return(agent, agent_choose(agent, 5, stratum = rep("y", 5), key = "k")$ticket)
+  x <- agent_choose(agent, 5, stratum = rep("y", 5))
+  agent_reward(agent, x$ticket, 1, outcome = "harm")
+  agent_reward(agent, x$ticket, 0)
+  turn(3601)
+  harm <- dpts_releases(agent)
+  expect_equal(sum(harm$sum[harm$outcome %in% "harm"]), 5)
+})
