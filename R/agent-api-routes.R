@@ -2,11 +2,12 @@
 # api_routes().
 
 # One route. `role`: which token it asks for, "" for none; `agent`: is it about one agent?
-# `work`: what it does, a function of the agent (or the service) and of a list of what was sent.
-# `query`, `body`: schemas of what may be sent; `answer`: of what it gives; `errors`: statuses of its own.
-# `like`: the function of R whose value the answer is
-api_route <- function(method, path, role, id, summary, work, ..., like = NULL, agent = TRUE, answer = NULL,
-                      query = NULL, body = NULL, errors = if (agent) "503", parts = NULL) {
+# `like`: the function of R whose value the answer is; what is sent has the names of its arguments.
+# `work`: what it does, if that is not all: a function of the agent (or the service) and of a list of what
+# was sent. `query`, `body`: schemas of what may be sent; `answer`: of what it gives; `errors`: its statuses.
+api_route <- function(method, path, role, id, summary, work = call_like, ..., like = NULL, agent = TRUE,
+                      answer = NULL, query = NULL, body = NULL, errors = if (agent) "503", parts = NULL) {
+  call_like <- function(agent, given) do.call(like, c(list(agent), given))
   list(method = method, path = path, role = role, id = id, summary = summary, work = work, like = like,
        agent = agent, answer = answer, query = query, body = body, errors = errors, parts = parts)
 }
@@ -16,11 +17,11 @@ api_routes <- function() c(choice_routes(), report_routes(), operator_routes(), 
 # Choices and rewards ----
 
 choice_routes <- function() list(
-  api_route("POST", "/choose", "choose", "choose", "Choose arms", api_choose, like = "agent_choose()",
+  api_route("POST", "/choose", "choose", "choose", "Choose arms", like = "agent_choose",
             body = choose_body(), errors = c("409", "410", "503"), answer = schema_rows(
               ticket = SCHEMA_TEXT, t = or_null(SCHEMA_NUMBER), arm = SCHEMA_TEXT,
               probability = or_null(SCHEMA_NUMBER))),
-  api_route("POST", "/reward", "report", "reward", "Report rewards", api_reward, like = "agent_reward()",
+  api_route("POST", "/reward", "report", "reward", "Report rewards", like = "agent_reward",
             body = schema_body(ticket = schema_several(SCHEMA_TEXT, 1000),
                                reward = schema_several(list(oneOf = list(SCHEMA_NUMBER, SCHEMA_FLAG)), 1000),
                                outcome = SCHEMA_OUTCOME, key = SCHEMA_KEY,
@@ -28,7 +29,7 @@ choice_routes <- function() list(
             answer = schema_rows(ticket = SCHEMA_TEXT, status = schema_enum(
               c("used", "waiting", "known", "late", "refused", "unknown")))),
   api_route("POST", "/return", "report", "return", "Give back tickets that nobody used", api_return,
-            like = "agent_return()", errors = c("410", "503"),
+            like = "agent_return", errors = c("410", "503"),
             body = schema_body(ticket = schema_several(SCHEMA_TEXT, 1000), required = "ticket"),
             answer = schema_rows(ticket = SCHEMA_TEXT, status = schema_enum("returned")))
 )
@@ -47,10 +48,6 @@ choose_body <- function() schema_body(
   stratum = c(schema_several(SCHEMA_TEXT), description = "Of an agent with strata: to which a person belongs")
 )
 
-api_choose <- function(agent, given) do.call(agent_choose, c(list(agent), given))
-
-api_reward <- function(agent, given) do.call(agent_reward, c(list(agent), given))
-
 api_return <- function(agent, given) {
   agent_return(agent, given$ticket)
   data.frame(ticket = given$ticket, status = "returned")
@@ -59,39 +56,39 @@ api_return <- function(agent, given) {
 # What was published ----
 
 report_routes <- function() list(
-  api_route("GET", "/status", "read", "status", "What was chosen: see below", api_get_status,
-            answer = status_answer()),
-  api_route("GET", "/overview", "read", "overview", "What the page shows", api_get_overview,
-            answer = list(type = "object"), parts = overview_parts),
+  api_route("GET", "/status", "read", "status", "What was chosen: see below",
+            function(agent, given) api_status(agent), answer = status_answer()),
+  api_route("GET", "/overview", "read", "overview", "What the page shows",
+            function(agent, given) api_overview(agent), answer = list(type = "object"),
+            parts = overview_parts),
   api_route("GET", "/verdict", "read", "verdict", "The arm declared the best, or what is missing",
-            api_verdict, like = "verdict()",
+            like = "verdict",
             query = list(error = schema_chance(0.05), margin = schema_chance(0), outcome = SCHEMA_OUTCOME),
             answer = schema_rows(arm = or_null(SCHEMA_TEXT), t = or_null(SCHEMA_NUMBER),
                                  wrong = SCHEMA_NUMBER, missing = SCHEMA_TEXT)),
-  api_route("GET", "/effects", "read", "effects", "Differences of arms, with intervals", api_effects,
-            like = "effects()",
+  api_route("GET", "/effects", "read", "effects", "Differences of arms, with intervals", like = "effects",
             query = list(control = SCHEMA_TEXT, level = schema_chance(0.95), by = schema_enum("stratum"),
                          outcome = SCHEMA_OUTCOME),
             answer = schema_rows(arm = SCHEMA_TEXT, control = SCHEMA_TEXT,
                                  difference = or_null(SCHEMA_NUMBER), lower = or_null(SCHEMA_NUMBER),
                                  upper = or_null(SCHEMA_NUMBER), p = or_null(SCHEMA_NUMBER))),
-  api_route("GET", "/evidence", "read", "evidence", "What the released sums prove, in time", api_evidence,
-            like = "evidence()", answer = evidence_answer(),
+  api_route("GET", "/evidence", "read", "evidence", "What the released sums prove, in time",
+            like = "evidence", answer = evidence_answer(),
             query = list(kind = schema_enum(names(EVIDENCE)), against = SCHEMA_NUMBER,
                          error = schema_chance(0.05), outcome = SCHEMA_OUTCOME)),
-  api_route("GET", "/releases", "read", "releases", "The noisy sums that were released", api_releases,
-            like = "dpts_releases()", answer = releases_answer()),
-  api_route("GET", "/estimates", "read", "estimates", "What the released sums say", api_estimates,
-            like = "estimates()", query = list(level = schema_chance(0.95), outcome = SCHEMA_OUTCOME),
+  api_route("GET", "/releases", "read", "releases", "The noisy sums that were released",
+            like = "dpts_releases", answer = releases_answer()),
+  api_route("GET", "/estimates", "read", "estimates", "What the released sums say",
+            like = "estimates", query = list(level = schema_chance(0.95), outcome = SCHEMA_OUTCOME),
             answer = schema_rows(arm = SCHEMA_TEXT, rewards = or_null(SCHEMA_NUMBER),
                                  releases = or_null(SCHEMA_NUMBER), mean = or_null(SCHEMA_NUMBER),
                                  lower = or_null(SCHEMA_NUMBER), upper = or_null(SCHEMA_NUMBER))),
-  api_route("GET", "/privacy", "read", "privacy", "What was spent", api_privacy, like = "dpts_privacy()",
+  api_route("GET", "/privacy", "read", "privacy", "What was spent", like = "dpts_privacy",
             query = list(delta = schema_chance()),
             answer = schema_rows(unit = SCHEMA_TEXT, accountant = SCHEMA_TEXT, delta = SCHEMA_NUMBER,
                                  epsilon = or_null(SCHEMA_NUMBER), spent = or_null(SCHEMA_NUMBER))),
   api_route("GET", "/statement", "read", "statement", "The guarantee to people, in words", api_statement,
-            like = "privacy_statement()", query = list(delta = schema_chance(1e-6)),
+            like = "privacy_statement", query = list(delta = schema_chance(1e-6)),
             answer = list(type = "object", additionalProperties = SCHEMA_TEXT))
 )
 
@@ -133,23 +130,6 @@ status_answer <- function() schema_object(
                          worse = list(type = "array", items = SCHEMA_TEXT))
 )
 
-api_get_status <- function(agent, given) api_status(agent)
-
-api_get_overview <- function(agent, given) api_overview(agent)
-
-# What is sent has the names of the function's arguments.
-api_verdict <- function(agent, given) do.call(verdict, c(list(agent), given))
-
-api_effects <- function(agent, given) do.call(effects, c(list(agent), given))
-
-api_evidence <- function(agent, given) do.call(evidence, c(list(agent), given))
-
-api_releases <- function(agent, given) dpts_releases(agent)
-
-api_estimates <- function(agent, given) do.call(estimates, c(list(agent), given))
-
-api_privacy <- function(agent, given) do.call(dpts_privacy, c(list(agent), given))
-
 api_statement <- function(agent, given) {
   as.list(unclass(do.call(privacy_statement, c(list(agent), given))))
 }
@@ -158,20 +138,17 @@ api_statement <- function(agent, given) {
 
 operator_routes <- function() list(
   api_route("POST", "/finish", "admin", "finish", "End an experiment; answers as `/status`",
-            api_finish, answer = status_answer(),
+            function(agent, given) api_status(do.call(agent_finish, c(list(agent), given))),
+            answer = status_answer(),
             body = schema_body(then = schema_enum(c("end", "verdict"), default = "end"),
                                reason = SCHEMA_TEXT)),
-  api_route("POST", "/arms", "admin", "arms", "Add, pause, resume or retire arms", api_arms,
-            like = "agent_arms()",
+  api_route("POST", "/arms", "admin", "arms", "Add, pause, resume or retire arms",
+            like = "agent_arms",
             body = schema_body(add = schema_several(SCHEMA_TEXT), retire = schema_several(SCHEMA_TEXT),
                                pause = schema_several(SCHEMA_TEXT), resume = schema_several(SCHEMA_TEXT),
                                reason = SCHEMA_TEXT),
             answer = schema_rows(arm = SCHEMA_TEXT, status = schema_enum(names(ARM))))
 )
-
-api_finish <- function(agent, given) api_status(do.call(agent_finish, c(list(agent), given)))
-
-api_arms <- function(agent, given) do.call(agent_arms, c(list(agent), given))
 
 # Of the service ----
 
@@ -181,16 +158,17 @@ service_routes <- function() list(
   api_route("GET", "/metrics", "watch", "metrics",
             "Requests, times, tickets, releases and errors, as Prometheus reads them", api_metrics,
             agent = FALSE, answer = "text/plain", parts = metrics_parts),
-  api_route("GET", "/health", "", "health", "Is the process there?", api_health, agent = FALSE,
+  api_route("GET", "/health", "", "health", "Is the process there?",
+            function(service, given) list(status = "ok", version = package_version_text()), agent = FALSE,
             answer = schema_object(status = SCHEMA_TEXT, version = SCHEMA_TEXT)),
   api_route("GET", "/ready", "", "ready", "Can the database be read? 503 if not", api_ready,
             agent = FALSE, errors = "503",
             answer = schema_object(status = SCHEMA_TEXT, experiments = SCHEMA_NUMBER)),
-  api_route("GET", "/openapi.json", "", "describe", "The description of all this", api_describe,
-            agent = FALSE, answer = list(type = "object")),
+  api_route("GET", "/openapi.json", "", "describe", "The description of all this",
+            function(service, given) api_description(service), agent = FALSE, answer = list(type = "object")),
   api_route("GET", "/", "", "page",
-            "A page for people; it asks for a token, or takes it from its address: `/#TOKEN`", api_get_page,
-            agent = FALSE, answer = "text/html")
+            "A page for people; it asks for a token, or takes it from its address: `/#TOKEN`",
+            function(service, given) api_page(), agent = FALSE, answer = "text/html")
 )
 
 api_experiments <- function(service, given) {
@@ -202,8 +180,6 @@ api_metrics <- function(service, given) {
   api_answer(200L, metrics_text(service), "Content-Type" = "text/plain; version=0.0.4; charset=utf-8")
 }
 
-api_health <- function(service, given) list(status = "ok", version = package_version_text())
-
 # The process and its database: one experiment that is damaged stops no other.
 api_ready <- function(service, given) {
   cached(service, "ready", function() {
@@ -212,17 +188,13 @@ api_ready <- function(service, given) {
   }, most = 2)
 }
 
-api_describe <- function(service, given) api_description(service)
-
-api_get_page <- function(service, given) api_page()
-
 # The rows of the table in ?agent_api
 api_table <- function() {
   row <- function(route) {
     sent <- if (length(route$query)) query_words(route$query) else
       paste0("`", names(route$body$properties), "`", collapse = ", ", recycle0 = TRUE)
     sprintf("| `%s %s` | %s | %s | %s%s |", route$method, route$path, route$role, sent, route$summary,
-            if (length(route$like)) sprintf(", as [%s]", route$like) else "")
+            if (length(route$like)) sprintf(", as [%s()]", route$like) else "")
   }
   paste(c("| request | role | body or query | answer |", "| --- | --- | --- | --- |",
           vapply(api_routes(), row, "")), collapse = "\n")
