@@ -1,17 +1,26 @@
-/* Values of R as JSON. A vector of one element is that element, but for one of class AsIs. Names make an
-   object of a list. A data frame is an array of its rows. What is no number is null. */
+/* Values of R as JSON: for those who ask a service, and rows of tables for stores. What is no number is
+   null. */
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "r_api.h"
+#include "r_list.h"
 
 typedef struct {
   char *text;
   size_t used, capacity;
+  int digits; /* of numbers: 15 where these read back as the same number, or always 17 */
 } json_t;
 
-static char *room_for(json_t *json, size_t more) {
+static json_t json_begin(int digits) { return (json_t){R_alloc(1024, 1), 0, 1024, digits}; }
+
+static SEXP json_end(const json_t *json) {
+  SEXP text = PROTECT(Rf_mkCharLenCE(json->text, (int)json->used, CE_UTF8)), out = Rf_ScalarString(text);
+  UNPROTECT(1);
+  return out;
+}
+
+static char *space_for(json_t *json, size_t more) {
   if (json->capacity - json->used <= more) {
     const size_t capacity = 2 * json->capacity + more + 1;
     char *text = R_alloc(capacity, 1);
@@ -24,13 +33,13 @@ static char *room_for(json_t *json, size_t more) {
 
 static void put(json_t *json, const char *text) {
   const size_t n = strlen(text);
-  memcpy(room_for(json, n), text, n);
+  memcpy(space_for(json, n), text, n);
   json->used += n;
 }
 
 static void put_string(json_t *json, SEXP string) {
   const char *x = Rf_translateCharUTF8(string);
-  char *const start = room_for(json, 6 * strlen(x) + 2), *at = start;
+  char *const start = space_for(json, 6 * strlen(x) + 2), *at = start;
   *at++ = '"';
   for (; *x; x++) {
     const unsigned char c = (unsigned char)*x;
@@ -44,15 +53,15 @@ static void put_string(json_t *json, SEXP string) {
   json->used += (size_t)(at - start);
 }
 
-/* The fewest digits that read back as the same number. Some locales write a comma in it. */
+/* Some locales write a comma in a number. */
 static void put_number(json_t *json, double x) {
   char text[32];
   if (!R_FINITE(x)) {
     put(json, "null");
     return;
   }
-  snprintf(text, sizeof text, "%.15g", x);
-  if (strtod(text, NULL) != x) snprintf(text, sizeof text, "%.17g", x);
+  snprintf(text, sizeof text, "%.*g", json->digits, x);
+  if (json->digits < 17 && strtod(text, NULL) != x) snprintf(text, sizeof text, "%.17g", x);
   char *comma = strchr(text, ',');
   if (comma) *comma = '.';
   put(json, text);
@@ -75,6 +84,9 @@ static void put_element(json_t *json, SEXP x, SEXP levels, R_xlen_t i) {
     else if (levels != R_NilValue) put_string(json, STRING_ELT(levels, INTEGER(x)[i] - 1));
     else put_number(json, INTEGER(x)[i]);
     return;
+  case NILSXP:
+    put(json, "null");
+    return;
   default:
     Rf_error("no JSON for a value of type %s", Rf_type2char(TYPEOF(x)));
   }
@@ -84,6 +96,8 @@ static SEXP levels_of(SEXP x) {
   return Rf_inherits(x, "factor") ? Rf_getAttrib(x, R_LevelsSymbol) : R_NilValue;
 }
 
+/* A vector of one element is that element, but for one of class AsIs. Names make an object of a list. A data
+   frame is an array of its rows. */
 static void put_value(json_t *json, SEXP x) {
   if (x == R_NilValue) {
     put(json, "null");
@@ -127,9 +141,52 @@ static void put_value(json_t *json, SEXP x) {
 }
 
 SEXP ffi_json(SEXP value) {
-  json_t json = {R_alloc(1024, 1), 0, 1024};
+  json_t json = json_begin(15);
   put_value(&json, value);
-  SEXP text = PROTECT(Rf_mkCharLenCE(json.text, (int)json.used, CE_UTF8)), out = Rf_ScalarString(text);
-  UNPROTECT(1);
-  return out;
+  return json_end(&json);
+}
+
+/* ---- rows for stores ------------------------------------------------------------------------------- */
+
+/* Columns as an array of rows, each an array. The first one is not NULL unless there are no rows. */
+static void put_rows(json_t *json, SEXP columns) {
+  const R_xlen_t n = Rf_length(columns) ? Rf_xlength(VECTOR_ELT(columns, 0)) : 0;
+  put(json, "[");
+  for (R_xlen_t i = 0; i < n; i++) {
+    for (int j = 0; j < Rf_length(columns); j++) {
+      put(json, j ? "," : i ? ",[" : "[");
+      put_element(json, VECTOR_ELT(columns, j), R_NilValue, i);
+    }
+    put(json, "]");
+  }
+  put(json, "]");
+}
+
+SEXP ffi_json_rows(SEXP columns) {
+  json_t json = json_begin(17);
+  put_rows(&json, columns);
+  return json_end(&json);
+}
+
+/* A named list as an object: of numbers and strings, bytes as PostgreSQL reads them, and columns as arrays of
+   rows. What is NULL is left out. */
+SEXP ffi_json_record(SEXP list) {
+  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
+  json_t json = json_begin(17);
+  for (int j = 0; j < Rf_length(list); j++) {
+    SEXP x = VECTOR_ELT(list, j);
+    if (x == R_NilValue) continue;
+    put(&json, json.used ? "," : "{");
+    put_string(&json, STRING_ELT(names, j));
+    put(&json, ":");
+    if (TYPEOF(x) == VECSXP) put_rows(&json, x);
+    else if (TYPEOF(x) == RAWSXP) {
+      put(&json, "\"\\\\x");
+      char *at = space_for(&json, 2 * (size_t)Rf_xlength(x) + 1);
+      json.used += (size_t)(write_hex(at, x) - at);
+      put(&json, "\"");
+    } else put_element(&json, x, R_NilValue, 0);
+  }
+  put(&json, "}");
+  return json_end(&json);
 }

@@ -34,6 +34,17 @@ SEXP hexadecimal(uint64_t word) {
   return Rf_mkString(text);
 }
 
+char *write_hex(char *at, SEXP bytes) {
+  const char digits[] = "0123456789abcdef";
+  const Rbyte *x = RAW(bytes);
+  for (R_xlen_t i = 0; i < Rf_xlength(bytes); i++) {
+    *at++ = digits[x[i] >> 4];
+    *at++ = digits[x[i] & 15];
+  }
+  *at = 0;
+  return at;
+}
+
 double *keep_numbers(SEXP list, int at, R_xlen_t n) {
   return REAL(SET_VECTOR_ELT(list, at, Rf_allocVector(REALSXP, n)));
 }

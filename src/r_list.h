@@ -25,8 +25,9 @@ static inline void look_for_interrupt(R_xlen_t i) {
   if (i % (1 << 16) == 0) R_CheckUserInterrupt();
 }
 
-/* 64 bits as text of 16 digits */
+/* 64 bits as text of 16 digits; and bytes, two digits each and a 0, at a place for them -> their end */
 SEXP hexadecimal(uint64_t word);
+char *write_hex(char *at, SEXP bytes);
 
 /* A vector of n numbers, kept as an element of a protected list. */
 double *keep_numbers(SEXP list, int at, R_xlen_t n);
