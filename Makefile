@@ -24,6 +24,9 @@ demo: quick ## Play the five-arm problem: demo/regret.png, demo/regret.csv
 
 # Byte code takes longer to make, on one core, than the tests gain by it; and that dpts loads is their first line.
 test: export R_ENABLE_JIT = 0
+# Most of what is in memory are packages, which each full collection reads again: room enough that few are made.
+test: export R_NSIZE = 6M
+test: export R_VSIZE = 256M
 
 test: $(if $(FILE),,format-check setup-tests) ## Run the tests; FILE=simulate runs one file, on what is installed
 	@$(if $(FILE),,Rscript tools/install.R --no-byte-compile --no-test-load &&) FILE="$(FILE)" Rscript tools/test.R

@@ -106,7 +106,7 @@ test_that("one person's context and reward move the released integers by no more
   withr::local_seed(4)
   d <- 2; mu <- 1e12; norm <- 0.7
   # Contexts that rounding and cutting could lengthen, and corners
-  rounds <- rbind(as.matrix(expand.grid(0:1, 0:1, 0:1)), matrix(runif(3 * 16), 16))
+  rounds <- rbind(as.matrix(expand.grid(0:1, 0:1, 0:1)), matrix(runif(3 * 8), 8))
   for (policy in list(policy_linucb(mu = mu, batch = 1, norm = norm), policy_linucb(mu = mu, batch = 1),
                       policy_logistic_ucb(mu = mu, batch = 1, norm = norm),
                       policy_linucb(mu = mu, batch = 1, norm = norm, contexts = "public"))) {

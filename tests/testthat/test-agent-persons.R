@@ -322,9 +322,8 @@ test_that("all choices of a person in a window are one visit, whose reward is th
     expect_match(privacy_statement(agent)[["What is assumed"]], "One outcome is all that a person says within 1 day, as its mean")
     agent_close(agent)
   }
-  for (use in c("deadline", "arrival")) {
-    each_store(function(store) play(if (is.character(store)) paste0(store, use) else store, use, 5))
-  }
+  each_store(function(store) play(store, "deadline", 5))
+  play(NULL, "arrival", 5)
 })
 
 test_that("all that a person says in a window moves one released sum by at most one", {

@@ -65,7 +65,7 @@ test_that("the life of an agent is read as it was written, and nonsense in it is
   expect_identical(read_life(write_life(life)), life)
   withr::local_seed(1)
   bytes <- write_life(life)
-  for (i in 1:300) { # unserialize() of such bytes ended R
+  for (i in 1:150) { # unserialize() of such bytes ended R
     wrong <- bytes
     wrong[sample.int(length(wrong), 3)] <- as.raw(sample(0:255, 3))
     if (i %% 5 == 0) wrong <- utils::head(wrong, sample.int(length(wrong), 1))

@@ -169,7 +169,7 @@ test_that("a plan in strata says what the analysis at its end says, run by run",
                   laplace = policy_randomised(epsilon = 0.3, block = 60),
                   adaptive = policy_randomised(mu = 1, rule = "thompson", block = 50, burn_in = 2))
   people <- 700
-  runs <- 40
+  runs <- 24
   means <- matrix(arms$mean, 3)
   for (by in list(NULL, "stratum")) for (control in list(NULL, 1)) {
     plan <- dpts_plan(designs, arms, people, control = control, runs = runs, seed = 5, by = by)

@@ -61,7 +61,7 @@ test_that("what more privacy costs is shown the right way round: noise, errors, 
     shiny::testServer(explore_server, {
       session$setInputs(guarantee = log10(guarantee))
       set.seed(1)
-      out <<- stats::sd(vapply(1:60, function(i) {
+      out <<- stats::sd(vapply(1:40, function(i) {
         session$setInputs(yes = i)
         riddle <- output$riddle
         as.numeric(sub(".*noisy sum of all: (-?[0-9.]+)\\. .*", "\\1", riddle)) -
