@@ -15,7 +15,9 @@
 #'
 #' The forecast is right on average if the means do not change from now on, and if before the experiment all
 #' means were about equally plausible. Where most ideas fail it is too hopeful while few people are in. It is
-#' also too hopeful where the blocks to come are larger than it takes them to be: a verdict comes later then.
+#' also too hopeful where the blocks to come are larger than it takes them to be, since a verdict comes later
+#' then, and too low where they are smaller. An agent that ends its blocks by the clock (`block_time`) has
+#' smaller ones than its policy says when few people come.
 #' At 600 of 2,000 people, 50% of 455 forecasts from 40% to 60% came true (two arms, mu = 1, default blocks).
 #'
 #' @section Futility:
@@ -32,9 +34,11 @@
 #' @param people Numbers of people in all, those so far included: whole numbers.
 #' @param ... Not used; later arguments must be named.
 #' @param error,margin As in [verdict()].
-#' @param block The numbers of people in the blocks, as in [policy_randomised()]. A table of releases does not
-#'   have them. `NULL` continues the default blocks if those so far are of that kind; else the next blocks are
-#'   like the last one, or grow as they have grown.
+#' @param block The numbers of people in the blocks to come, as in [policy_randomised()]. `NULL`: those of the
+#'   policy of an agent, a simulation or a replay. A release table, or a list of sites, does not have the
+#'   policy. `NULL` then continues the default blocks if those so far are of that kind; else the next blocks
+#'   are like the last one, or grow as they have grown. A message says that default blocks are assumed where
+#'   those so far are equal and the next ones would be larger.
 #' @param runs How many futures are drawn: a whole number.
 #' @param seed A whole number, for the same futures again, or `NULL`.
 #' @returns A tibble, one row for each run of the experiment and number of people: `people`, and `verdict`,
@@ -57,6 +61,7 @@ forecast.dpts_releases <- function(object, people, ..., error = 0.05, margin = 0
   people <- check_counts(people)
   error <- check_number(error, 0, 1, open = TRUE)
   margin <- check_number(margin, 0, 1, open = c(FALSE, TRUE))
+  known <- if (is.null(block)) known_blocks(object)
   if (!is.null(block)) block <- check_blocks(block)
   runs <- check_count(runs, 2, 1e6)
   seed <- check_seed(seed)
@@ -66,7 +71,7 @@ forecast.dpts_releases <- function(object, people, ..., error = 0.05, margin = 0
     if (min(people) < now) {
       abort_arg("people", sprintf("at least %s, the people so far", number_text(now)), people)
     }
-    laws <- future_laws(record, max(people), block)
+    laws <- future_laws(record, max(people), block %||% known(record))
     one <- function(i) with_stream(seed, i, 0, 0, draw_verdict(record, laws, error, margin))
     at <- vapply(seq_len(runs), one, 0)
     needed[[length(needed) + 1]] <<- stats::quantile(at, c(0.1, 0.5, 0.9), type = 1, names = FALSE)
@@ -99,6 +104,16 @@ tbl_sum.dpts_forecast <- function(x, ...) {
   c("Needed" = sprintf("%s people in half of the futures, %s to %s in eight of ten", said[2], said[1],
                        said[3]),
     NextMethod())
+}
+
+# The sizes of blocks of a record's policy: a function, which gives NULL where they are not known
+known_blocks <- function(x) {
+  policies <- if (inherits(x, "dpts_agent")) stats::setNames(list(x$terms$policy), x$terms$policy$name) else
+    if (inherits(x, c("dpts_simulation", "dpts_replay"))) things_of(x$policy)
+  function(record) {
+    policy <- if (!is.na(record$name)) policies[[record$name]]
+    if (inherits(core(policy), "dpts_policy_randomised")) block_rule(core(policy), record$strata)
+  }
 }
 
 # After how many people a future of a record has a verdict, Inf: not in it. Blocks of a stratum have only its
@@ -167,14 +182,14 @@ future_law <- function(record, people, block = NULL) {
   reward <- pmin(pmax(about_half - (mean - 0.5)^2, 0.001), mean * (1 - mean) + 1 / n)
   noise <- of(used[, "terms"] * noise_variance(used))
   spread <- if (squared[1]) max(sum(n * reward), sqrt(sum(noise))) / sum(n) else NA_real_
-  list(mean = mean, of_mean = reward / n + noise / n^2, reward = reward, coin = !squared[1],
-       sizes = future_sizes(rows, people, block, noise_variance(last)[1], spread), t = max(rows[, "t"]),
-       last = last, permuted = record$permuted)
+  sizes <- future_sizes(rows, people, block, noise_variance(last)[1], spread, record$strata)
+  list(mean = mean, of_mean = reward / n + noise / n^2, reward = reward, coin = !squared[1], sizes = sizes,
+       t = max(rows[, "t"]), last = last, permuted = record$permuted)
 }
 
 # The sizes of the next blocks that are whole by then. `block`: as check_blocks() returns it, or NULL;
 # `noise`: the variance of a sum's noise; `spread`: of a reward, NA: not released
-future_sizes <- function(rows, people, block, noise, spread) {
+future_sizes <- function(rows, people, block, noise, spread, strata = 1) {
   size <- as.vector(rowsum(rows[, "size"], rows[, "block"]))
   m <- length(size)
   k <- max(tabulate(match(rows[, "block"], unique(rows[, "block"]))))
@@ -182,15 +197,29 @@ future_sizes <- function(rows, people, block, noise, spread) {
     .Call(C_block_sizes, block$growth, as.double(block$size), made, now, until, k, noise, spread)
   }
   if (is.null(block)) {
-    default <- check_blocks(NULL, noise)
     # The noise of a live sum is on a grid, and so a bit larger than what the policy was given.
+    default <- check_blocks(NULL, noise, strata)
+    default$size <- floor(default$size)
     like <- next_sizes(default, 0, 0, 1.02 * sum(size))
     last <- size[m]
     block <- if (is.na(spread) && length(like) == m && all(abs(size - like) <= 1 + 0.01 * like)) default else
       if (m > 1 && last > 1.1 * size[m - 1]) list(growth = 1 + last / sum(size[-m]), size = 1) else
       list(size = last)
+    now <- max(rows[, "t"])
+    if (identical(block, default) && all(size == last) && people >= now + last &&
+        !all(next_sizes(default, m, now, people) == last)) {
+      inform_blocks(last)
+    }
   }
   next_sizes(block, m, max(rows[, "t"]), people)
+}
+
+inform_blocks <- function(size) {
+  inform_once("blocks", class = "dpts_message_blocks", message = c(
+    sprintf("The blocks so far, of %s people, may be the default ones, which grow: that is assumed.",
+            number_text(size)),
+    i = sprintf("For an experiment whose blocks stay so, `block = %s`.", number_text(size))
+  ))
 }
 
 draw_future <- function(law) {

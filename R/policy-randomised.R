@@ -188,8 +188,9 @@ noise_variance_of <- function(mu, epsilon) {
 
 # Returns list(growth, size): `growth` is NULL where sizes are given one by one; else they are the first and,
 #   for each arm, the largest
-check_blocks <- function(block, noise = 0) {
-  if (is.null(block)) return(list(growth = 1.3, size = c(200, 200 * noise)))
+# `noise`: the variance of a sum's noise
+check_blocks <- function(block, noise = 0, strata = 1) {
+  if (is.null(block)) return(list(growth = 1.3, size = c(first_block(noise, strata), 200 * noise)))
   block <- check_numbers(block, 1, 2^53, open = c(TRUE, FALSE))
   if (length(block) == 1 && block <= 4) return(list(growth = block, size = 200))
   if (any(block < 5 | block != trunc(block)) || length(block) > 6) {
@@ -199,23 +200,28 @@ check_blocks <- function(block, noise = 0) {
   list(growth = NULL, size = block)
 }
 
-# The same of a policy
-block_rule <- function(policy) {
-  size <- unlist(policy$params[paste0("size_", 1:6)])
-  list(growth = policy$params$growth, size = unname(size[!is.na(size)]))
+# The same of a policy, in each of several strata
+block_rule <- function(policy, strata = 1) {
+  params <- if (strata == 1) policy$params else params_in_strata(policy$params, strata)
+  size <- unlist(params[paste0("size_", 1:6)])
+  list(growth = params$growth, size = unname(size[!is.na(size)]))
 }
 
-# The parameters in each of several strata. Blocks that nobody asked for begin with fewer people: so many that
-# all strata together have 200 (with smaller ones, late rewards would soon fill all blocks that may wait), but
-# not so few that their noise costs more than waiting does. A verdict that takes n people without noise takes
-# about n (1 + 8 s^2 / (b v)) + strata b / 2 with noise of sd s in blocks of b people, and v the variance of a
-# person's score. That is least for a b that grows as s / sqrt(strata). Of the factors 70, 100 and 140, 100
-# was best or as good for 2, 5 and 20 strata and mu = 1, 0.5 and 0.2, in the problem of bench/strata.R.
+# The parameters in each of several strata. Blocks that nobody asked for begin with fewer people.
 params_in_strata <- function(params, strata) {
   if (is.null(params$growth) || is.null(params$size_2)) return(params)
-  noise <- params$size_2 / 200
-  params$size_1 <- ceiling(min(200, max(20, 200 / strata, 100 * sqrt(noise / strata))))
+  params$size_1 <- first_block(params$size_2 / 200, strata)
   params
+}
+
+# So many people that all strata together have 200 (with smaller blocks, late rewards would soon fill all that
+# may wait), but not so few that their noise costs more than waiting does. A verdict that takes n people
+# without noise takes about n (1 + 8 s^2 / (b v)) + strata b / 2 with noise of sd s in blocks of b people, and
+# v the variance of a person's score. That is least for a b that grows as s / sqrt(strata). Of the factors 70,
+# 100 and 140, 100 was best or as good for 2, 5 and 20 strata and mu = 1, 0.5 and 0.2, in the problem of
+# bench/strata.R.
+first_block <- function(noise, strata) {
+  ceiling(min(200, max(20, 200 / strata, 100 * sqrt(noise / strata))))
 }
 
 # Returns The floor, and the control's (NA: at least 1 / k)

@@ -38,11 +38,11 @@ test_that("of experiments in strata as many reach a verdict as the forecast says
   # The blocks to come of a stratum of a quarter of the people: as many as its own people fill
   half <- expand.grid(arm = 1:2, block = 1:4)
   table <- as_releases(data.frame(t = c(0, 400)[1 + (half$block > 2)] + 200 * (1 + (half$block %% 2 == 0)), block = half$block,
-                                  arm = half$arm, n = c(150, 50)[2 - half$block %% 2], sum = 60, chance = 0.5, floor = 0.5,
+                                  arm = half$arm, n = c(180, 60)[2 - half$block %% 2], sum = 60, chance = 0.5, floor = 0.5,
                                   stratum = c("many", "few")[2 - half$block %% 2]), "gaussian", 1)
   laws <- future_laws(release_records(table)$records[[1]], 2000)
   expect_equal(vapply(laws, `[[`, 0, "share"), c(0.75, 0.25))
-  expect_equal(lengths(lapply(laws, `[[`, "sizes")), c(floor(0.75 * (2000 - laws[[1]]$t) / 300), floor(0.25 * (2000 - laws[[2]]$t) / 100)))
+  expect_equal(lengths(lapply(laws, `[[`, "sizes")), c(floor(0.75 * (2000 - laws[[1]]$t) / 360), floor(0.25 * (2000 - laws[[2]]$t) / 120)))
 })
 
 test_that("a future is drawn from the law of the releases", {
@@ -84,7 +84,12 @@ test_that("the blocks to come are those of the policy, and without its rule as t
   expect_equal(sizes(rows(100, 100), 1000), rep(100, 8))
   expect_equal(sizes(rows(200, 100, 300), 2500), c(600, 1200))
   expect_equal(sizes(rows(200, 100, 300), 2300), 600) # the next would not be whole
-  # As far as is seen these are the default blocks; who has others says so.
+  # As far as is seen these are the default blocks, and it is said that this is assumed.
+  withr::local_options(rlib_message_verbosity = "verbose")
+  expect_message(sizes(rows(200, 200, 200), 1500), "`block = 200`", class = "dpts_message_blocks")
+  expect_no_message(sizes(rows(200, 200, 200), 800)) # the next one is the same
+  expect_no_message(sizes(rows(300, 300, 300), 1500))
+  withr::local_options(rlib_message_verbosity = "quiet")
   expect_equal(sizes(rows(200, 200, 200), 1500), c(200, 241, 313)) # (1.3 - 1) 800 is above 240 in binary
   expect_equal(future_sizes(rows(200, 200, 200), 1500, check_blocks(200), 1, NA), rep(200, 4))
 })
@@ -104,6 +109,34 @@ test_that("an agent, its table and its table through a file have the same foreca
                       policy_randomised(block = c(30, 60)), policy_randomised(mu = 2, block = 50))) {
     expect_identical(block_rule(policy), check_blocks(policy$args$block, noise_variance_of(policy$params$mu, policy$params$epsilon)))
   }
+})
+
+test_that("a forecast knows the blocks of an agent, a simulation and a replay, and of a table what is seen", {
+  withr::local_options(rlib_message_verbosity = "quiet")
+  withr::local_seed(1)
+  for (strata in list(NULL, c("x", "y"))) for (block in list(NULL, 200)) {
+    agent <- dpts_agent(policy_randomised(mu = 0.5, block = block), c("a", "b"), use = "arrival", strata = strata)
+    for (i in 1:8) {
+      stratum <- if (!is.null(strata)) rep_len(strata, 100)
+      agent_reward(agent, agent_choose(agent, 100, stratum = stratum)$ticket, stats::rbinom(100, 1, 0.5))
+    }
+    said <- function(x, ...) forecast(x, c(2000, 6000), runs = 60, seed = 1, ...)$verdict
+    expect_identical(said(agent), said(dpts_releases(agent), block = block))
+    # Default blocks go on as the policy says, but equal ones of 200 look like these.
+    record <- release_records(dpts_releases(agent))$records[[1]]
+    own <- known_blocks(agent)(record)
+    expect_identical(own$growth, if (is.null(block)) 1.3)
+    sizes <- function(block) lapply(future_laws(record, 6000, block), `[[`, "sizes")
+    expect_identical(identical(sizes(own), sizes(NULL)), is.null(block) || !is.null(strata))
+    expect_identical(sizes(own), sizes(if (!is.null(block)) check_blocks(block)))
+  }
+  sim <- dpts_simulate(arms_bernoulli(c(0.5, 0.6)), list(same = policy_randomised(mu = 0.5, block = 200), grows = policy_randomised(mu = 0.5)),
+                       600, runs = 1, seed = 1, history = TRUE)
+  said <- forecast(sim, c(2000, 6000), runs = 60, seed = 1)
+  expect_equal(said$verdict[1:2], forecast(sim, c(2000, 6000), block = 200, runs = 60, seed = 1)$verdict[1:2])
+  expect_equal(said$verdict[3:4], forecast(dpts_releases(sim), c(2000, 6000), runs = 60, seed = 1)$verdict[3:4])
+  expect_identical(lapply(release_records(sim)$records, known_blocks(sim)),
+                   list(list(growth = NULL, size = 200), list(growth = 1.3, size = c(200, 800))))
 })
 
 test_that("a verdict stays, and bad input is refused", {
