@@ -197,10 +197,13 @@ lower_bound_of <- function(x, row) {
 #' @export
 tidied.dpts_identification <- function(x, level) {
   rows <- summary(x)
-  half <- stats::qt((1 + level) / 2, pmax(rows$runs - 1, 1)) * rows$se
+  limit <- shared(x, "limit")
+  key <- c(if (has_problems(x)) "problem", "policy")
+  group <- vctrs::vec_match(keys_of(x, key), keys_of(rows, key))
+  interval <- mean_interval(group_stats(ifelse(is.na(x$people), limit, x$people), group), level, 0, limit)
   list(c(list(term = as.character(rows$policy)),
          if (has_problems(x)) list(problem = as.character(rows$problem))),
-       estimate = rows$mean, se = rows$se, lower = rows$mean - half, upper = rows$mean + half)
+       estimate = rows$mean, se = rows$se, lower = interval$lower, upper = interval$upper)
 }
 
 #' @rdname tidy.dpts_simulation

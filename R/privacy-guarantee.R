@@ -135,35 +135,49 @@ print.dpts_guarantee <- function(x, digits = 5, ...) {
   invisible(x)
 }
 
-# Which inputs are neighbours: what follows epsilon in short, and in a sentence
+# Which inputs are neighbours: what follows epsilon in short, and in a sentence; `several`: of a person with
+# up to %s rewards
 neighbour_words <- list(
   reward = list(suffix = "-DP",
-                sentence = "streams that differ in one reward, replaced by any value of [0, 1]"),
+                sentence = "streams that differ in one reward, replaced by any value of [0, 1]",
+                several = paste("streams that differ in up to %s rewards of one person, each replaced by any",
+                                "value of [0, 1]")),
   public_context = list(
     suffix = "-DP for rewards (contexts public)",
     sentence = paste("streams that differ in one reward, replaced by any value of [0, 1],",
-                     "with public contexts")
+                     "with public contexts"),
+    several = paste("streams that differ in up to %s rewards of one person, each replaced by any value of",
+                    "[0, 1], with public contexts")
   ),
   public_prediction = list(
     suffix = "-DP for rewards (predictions public)",
     sentence = paste("streams that differ in one reward, replaced by any value of [0, 1],",
-                     "with public predictions")
+                     "with public predictions"),
+    several = paste("streams that differ in up to %s rewards of one person, each replaced by any value of",
+                    "[0, 1], with public predictions")
   ),
   predicted = list(
     suffix = "-DP for rewards and predictions",
-    sentence = "streams that differ in the reward and the prediction of one person, replaced by any values"
+    sentence = "streams that differ in the reward and the prediction of one person, replaced by any values",
+    several = paste("streams that differ in up to %s rewards and predictions of one person, replaced by any",
+                    "values")
   ),
   joint = list(
     suffix = "-joint-DP for rewards and contexts",
     sentence = paste("streams that differ in the context and reward of one round, both in [0, 1],",
-                     "as seen by all other rounds")
+                     "as seen by all other rounds"),
+    several = paste("streams that differ in the contexts and rewards of up to %s rounds of one person, all",
+                    "in [0, 1], as seen by all other rounds")
   ),
   own_arm = list(
     suffix = "-DP for rewards, and for contexts given the round's own arm",
     sentence = paste("streams that differ in one reward, or in one context if that round's own",
-                     "arm is the same, all in [0, 1]")
+                     "arm is the same, all in [0, 1]"),
+    several = paste("streams that differ in up to %s rewards of one person, or in the contexts of as many",
+                    "rounds whose own arms are the same, all in [0, 1]")
   ),
-  input = list(suffix = "-DP", sentence = "inputs that differ by at most the sensitivity stated")
+  input = list(suffix = "-DP", sentence = "inputs that differ by at most the sensitivity stated",
+               several = "inputs that differ up to %s times by at most the sensitivity stated")
 )
 
 published_words <- c(arms = "The sequence of arms", release = "What is released",

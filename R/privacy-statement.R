@@ -190,11 +190,21 @@ statement_facts <- function(what, guarantee, policy, curve, delta, at, terms) {
        trust_model = if (guarantee$published == "bits") "local" else "central",
        unit = if (isTRUE(most > 1)) "person" else "reward", rewards_per_person = most,
        outcomes = if (!is.null(terms$outcomes)) I(c("reward", names(terms$outcomes))),
-       neighbours = neighbour_words[[guarantee$neighbours]]$sentence,
+       neighbours = words_neighbours(guarantee, most, names(terms$outcomes)),
        guarantee = list(text = format(guarantee), mu = finite(form(guarantee, "mu", at)),
                         epsilon = finite(curve(delta)), delta = delta, pure_epsilon = finite(curve(0)),
                         guess = finite(guess_chance(curve))),
        accountant = if (!promises_nothing(guarantee)) attr(curve, "best")(delta))
+}
+
+# `most`: rewards of a person, NULL or 1: of one reward; `others`: other outcomes
+words_neighbours <- function(guarantee, most, others) {
+  words <- neighbour_words[[guarantee$neighbours]]
+  paste0(if (isTRUE(most > 1)) sprintf(words$several, label_count(most)) else words$sentence,
+         if (length(others)) {
+           sprintf(", and in the other outcomes of the same %s (%s), replaced by any values",
+                   if (isTRUE(most > 1)) "visits" else "visit", words_list(others))
+         })
 }
 
 # How often a person may come where nothing limits it

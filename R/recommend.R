@@ -114,11 +114,13 @@
 #'     - `"best"`: the smallest mean of the candidates that completed all runs;
 #'     - `"worse"`: significantly more regret than the best, or stopped by the race. Differences are taken
 #'       run by run. One of two tests must reject, their interval (as in [dpts_compare()]) or Wilcoxon's
-#'       signed ranks, each at a level of (1 - `level`) / 2, divided by the number of other candidates. So
-#'       the probability that the truly best candidate is called worse is about 1 - `level` at most;
+#'       signed ranks (not used where half of the differences are one number), each at a level of
+#'       (1 - `level`) / 2, divided by the number of other candidates. So the probability that the truly best
+#'       candidate is called worse is about 1 - `level` at most;
 #'     - `"tied"`: not significantly more;
 #'     - `"unsure"`: not significantly more, but the mean may be far off. There is only one run, or more than
-#'       1% of the runs fail (`failures`), or its mean or that of the best has no interval;
+#'       1% of the runs fail (`failures`), or its mean or that of the best has no interval, or more than half
+#'       of the differences from the best, and all but at most two, are one number;
 #'   * `q95`, `worst`: 95% quantile and maximum of the regret of a run; in a panel, of its mean over the
 #'     problems;
 #'   * `failures`: share of runs, on any one problem, whose regret is more than 5 times the policy's median;

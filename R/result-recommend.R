@@ -21,7 +21,8 @@ new_recommendation <- function(regret, policies, level, setup, dropped = charact
   gap <- by_run - by_run[, first]
   # Failures of the best that are not seen may add so much that nothing is known to be worse.
   fall <- unseen_failures(stats, level, high, rarely)[first]
-  separate <- mean_interval(stats_by_column(gap), 1 - 2 * alpha, -high, high, fall = fall)$lower > 0
+  differ <- stats_by_column(gap)
+  separate <- mean_interval(differ, 1 - 2 * alpha, -high, high, fall = fall)$lower > 0
   # A few bad runs can hide a difference from the mean that every other run shows. Where half of the
   # differences are one number, ranks say nothing about the other half.
   by_sign <- apply(gap, 2, function(d) {
@@ -35,7 +36,9 @@ new_recommendation <- function(regret, policies, level, setup, dropped = charact
   over_runs <- function(x, what, ...) unname(apply(x, 2, what, ..., na.rm = TRUE))
   medians <- apply(regret, c(2, 3), stats::median, na.rm = TRUE)
   failed <- over_runs(regret > FAILED * rep(medians, each = dim(regret)[1]) & regret > 0, base::mean)
-  unsure <- n == 1 | failed > FAILS_BADLY | is.na(interval$lower) | is.na(interval$lower[first])
+  # Differences that are all but one number do not show how far the mean may be off.
+  unsure <- n == 1 | failed > FAILS_BADLY | is.na(interval$lower) | is.na(interval$lower[first]) |
+    differ$alike & differ$mean != 0
   standing <- ifelse(worse, "worse", ifelse(unsure, "unsure", "tied"))
   standing[first] <- "best"
   ranked(policies, first, level, setup, dropped, gap_errors(by_run, first), list(
@@ -81,27 +84,34 @@ recommend_effect <- function(plan, policies, level, setup, dropped) {
   error <- people * sqrt(power * (1 - power) / setup$runs) / slope
   mean <- rowMeans(people)
   se <- sqrt(rowSums(error^2)) / ncol(people)
+  if (setup$runs < 2) se[] <- NA # one run shows no power
   first <- which.min(mean)
-  z <- stats::qnorm((1 + level) / 2)
   gap_se <- sqrt(se^2 + se[first]^2)
   far <- stats::qnorm(worse_level(level, length(policies)), lower.tail = FALSE)
   standing <- ifelse(mean - mean[first] > far * gap_se, "worse", "tied")
   known <- rowSums(beyond) == 0
-  standing[!known & !known[first]] <- "unsure"
+  standing[!known & !known[first] | is.na(se)] <- "unsure"
   standing[first] <- "best"
   gap_se[!known] <- NA
   se[!known] <- NA
   none <- rep(NA_real_, length(mean))
+  interval <- people_interval(mean, se, level)
   ranked(policies, first, level, setup, dropped, gap_se, list(
-    regret = mean, se = se, lower = mean - z * se, upper = mean + z * se, standing = standing, q95 = none,
+    regret = mean, se = se, lower = interval$lower, upper = interval$upper, standing = standing, q95 = none,
     worst = none, failures = 0 * mean, runs = rep(setup$runs, length(mean)),
     rounds = rep(setup$horizon, length(mean))
   ))
 }
 
+# The interval of a number of people that follows from a power: normal on its logarithm, so above 0
+people_interval <- function(people, se, level) {
+  factor <- exp(stats::qnorm((1 + level) / 2) * se / people)
+  list(lower = people / factor, upper = people * factor)
+}
+
 # The recommendation, best first
 # `stats`: group_stats() of the runs, from which tidy() makes intervals of other levels; NULL: they are
-# normal ones.
+# those of people_interval().
 # `early`: Which candidates left the race in its first rounds. Their regret is a lower bound, and of a mean
 # that is not known there is no interval.
 ranked <- function(policies, first, level, setup, dropped, gap_se, columns, stats = NULL, early = FALSE) {
@@ -363,8 +373,7 @@ tidied.dpts_recommendation <- function(x, level) {
   runs <- runs_in(x)
   runs <- runs[match(as.character(x$policy), as.character(runs$policy)), ]
   setup <- lapply(stats::setNames(nm = c("goal", "horizon", "arms")), function(name) shared(x, name))
-  half <- stats::qnorm((1 + level) / 2) * x$se
-  interval <- if (is.null(runs$mean)) list(lower = score - half, upper = score + half) else
+  interval <- if (is.null(runs$mean)) people_interval(score, x$se, level) else
     mean_interval(runs, level, 0, most_to_lose(setup), rise = small_failures(
       runs, level, most_to_lose(setup), that_fail(things_of(x$policy)[as.character(x$policy)], setup)))
   interval <- lapply(interval, replace, left_early(x), NA)
@@ -377,11 +386,12 @@ glance.dpts_recommendation <- function(x, ...) {
   check_dots_empty(...)
   check_result(x, c(ranked_by(x), "standing"))
   best <- one_best(x$standing == "best")
+  score <- x[[ranked_by(x)]][best]
   out <- tibble::tibble(
     budget = format(shared(x, "budget")), arms = n_arms(shared(x, "arms")[[1]]),
     horizon = shared(x, "horizon"), problems = length(shared(x, "arms")), candidates = nrow(x),
     dropped = length(shared(x, "dropped")), nobs = shared(x, "runs"), seed = one_seed(x),
-    best = as.character(x$policy[best]), score = x[[ranked_by(x)]][best],
+    best = as.character(x$policy[best]), score = score,
     tied = sum(x$standing %in% c("best", "tied"))
   )
   names(out)[names(out) == "score"] <- ranked_by(x)

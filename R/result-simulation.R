@@ -394,16 +394,18 @@ words_idle_policies <- function(x, problems) {
 #' `tidy()` gives one row for each estimate of a result, `glance()` the result in one row, and
 #' `augment()` the rows of a simulation with the mean over runs added to each.
 #'
-#' @param x A result of [dpts_simulate()], [dpts_recommend()], [dpts_tune()], [dpts_replay()],
-#'   [dpts_ope()], [dpts_privacy()], [dpts_audit()] or [dpts_reproduce()].
+#' @param x A result of [dpts_simulate()], [dpts_recommend()], [dpts_tune()], [dpts_identify()],
+#'   [dpts_plan()], [dpts_replay()], [dpts_ope()], [dpts_privacy()], [dpts_audit()] or [dpts_reproduce()].
 #' @param conf.int Give an interval for each estimate?
 #' @param conf.level Confidence level of the interval.
 #' @param ... Must be empty.
 #' @returns `tidy()`: a tibble with columns `term` (the policy, or the estimator), what else identifies the
 #'   estimate (`problem`, `delay`, `accountant`, ...), `estimate`, `std.error`, and `conf.low`, `conf.high`
 #'   unless `conf.int = FALSE`. The estimate is the mean cumulative regret at the last round `t` that is
-#'   recorded for the policy (simulations); the mean regret at the horizon (recommendations and tunings); the
-#'   mean reward of a kept event (replays); the target's mean reward (off-policy estimates); or epsilon,
+#'   recorded for the policy (simulations); the mean regret at the horizon, or the people for another goal
+#'   (recommendations and tunings); the mean number of people to a verdict, where runs without one count with
+#'   the limit (identifications); the power (plans); the mean reward of a kept event (replays); the target's
+#'   mean reward (off-policy estimates); or epsilon,
 #'   without an error or an interval (privacy, and audits: there the `term` is the adversary and the estimate
 #'   its lower bound).
 #'

@@ -134,12 +134,12 @@ tidied.dpts_tuning <- function(x, level) {
 glance.dpts_tuning <- function(x, ...) {
   check_dots_empty(...)
   terms <- tidy(x, conf.int = FALSE)
-  best <- which.min(terms$estimate)
+  least <- which.min(terms$estimate)
   tibble::tibble(
     budget = format(shared(x, "budget")), arms = n_arms(shared(x, "arms")),
     horizon = shared(x, "horizon"), candidates = nrow(x),
-    nobs = length(unique(runs_in(x)$run)), seed = one_seed(x), best = terms$term[best],
-    regret = terms$estimate[best]
+    nobs = length(unique(runs_in(x)$run)), seed = one_seed(x), best = terms$term[least],
+    regret = terms$estimate[least]
   )
 }
 

@@ -19,6 +19,21 @@ test_that("dpts_identify() finds the best arm, and its summary counts", {
   expect_true(is.na(short$median))
 })
 
+test_that("tidy() gives the mean number of people an interval that is possible", {
+  policies <- list(a = policy_top_two(), b = policy_randomised(mu = 1))
+  found <- dpts_identify(list(x = arms_bernoulli(c(0.7, 0.5)), y = arms_bernoulli(c(0.5, 0.8))), policies, limit = 700,
+                         runs = 2, seed = 1)
+  terms <- tidy(found, conf.level = 0.9)
+  for (i in seq_len(nrow(terms))) {
+    people <- found$people[found$problem == terms$problem[i] & found$policy == terms$term[i]]
+    people[is.na(people)] <- 700
+    expect_equal(unlist(terms[i, c("conf.low", "conf.high")], use.names = FALSE), interval_by_help(people, 0.9, 0, 700))
+  }
+  expect_true(all(terms$conf.low > 0 & terms$conf.high <= 700))
+  one <- tidy(dpts_identify(arms_bernoulli(c(0.7, 0.5)), policies, limit = 700, runs = I(1), seed = 1))
+  expect_true(all(is.na(unlist(one[c("std.error", "conf.low", "conf.high")]))))
+})
+
 test_that("runs depend on their key alone", {
   arms <- arms_bernoulli(c(0.7, 0.5))
   all <- dpts_identify(arms, policy_randomised(mu = 1), runs = 6, seed = 1, limit = 1e4)

@@ -93,6 +93,17 @@ test_that("a register gets the fields of a statement as values", {
   agent <- dpts_agent(policy_randomised(mu = 0.5), 2, use = "arrival", max_per_person = 4)
   person <- read(agent)[[1]]
   expect_identical(person[c("unit", "rewards_per_person")], list(unit = "person", rewards_per_person = 4L))
+  # The neighbours are those of the unit: all that a person gave, other outcomes too
+  expect_match(one$neighbours, "streams that differ in one reward, replaced", fixed = TRUE)
+  expect_match(person$neighbours, "up to 4 rewards of one person", fixed = TRUE)
+  for (policy in list(policy_linucb(mu = 0.5), policy_linucb(0.5, contexts = "public"), policy_linucb(0.5, mechanism = "tree"),
+                      policy_randomised(mu = 0.5, outcome = "continuous", predicted = c(0.3, 0.7)),
+                      policy_randomised(mu = 0.5, outcome = "continuous", predicted = c(0.3, 0.7), protect = "reward"))) {
+    expect_match(read(privacy_group(policy, 3), horizon = 100)[[1]]$neighbours, "up to 3 (rewards|rounds).* of one person")
+  }
+  agent <- dpts_agent(policy_randomised(mu = 0.5), 2, use = "arrival",
+                      outcomes = list(harm = agent_outcome(mu = 0.2, deadline = as.difftime(1, units = "days"))))
+  expect_match(read(agent)[[1]]$neighbours, "one reward, .*, and in the other outcomes of the same visit \\(harm\\)")
   expect_error(privacy_statement(privacy_gdp(1), format = "xml"), "`format`", class = "dpts_error_input")
 })
 

@@ -220,8 +220,10 @@ test_that("who left the race is neither best nor tied, and who fails now and the
   expect_identical(x$standing, c("best", "unsure"))
   expect_identical(made(a = a[1], b = a[2])$standing, c("best", "unsure"))
   # Differences that are nearly all one number say little about the others: not by their deviation, nor by ranks.
-  expect_identical(made(a = rep(48, 12), b = rep(50, 12))$standing, c("best", "tied"))
-  expect_identical(made(a = c(rep(19.54, 48), 20.46, 20.46), b = rep(19.6, 50))$standing, c("best", "tied"))
+  # So they do not show that two are tied either: one that lost 988 was, with one that lost 33.
+  expect_identical(made(a = rep(48, 12), b = rep(50, 12))$standing, c("best", "unsure"))
+  expect_identical(made(a = c(rep(19.54, 48), 20.46, 20.46), b = rep(19.6, 50))$standing, c("best", "unsure"))
+  expect_identical(made(a = rep(48, 12), b = rep(48, 12))$standing, c("best", "tied"))
   expect_true(all(made(a = rep(48, 12), b = rep(50, 12))$upper > 50))
   # Of ten that are equal each is the best in truth, and one of them came out best by chance.
   named <- function(m) `colnames<-`(m, letters[seq_len(ncol(m))])
@@ -666,12 +668,20 @@ test_that("those who conclude are advised in people", {
   found <- dpts_identify(arms, recommended_policy(verdict), limit = 5000, runs = 20, seed = 1)
   expect_equal(verdict$people[1], mean(found$people))
   expect_equal(summary(verdict)$people[1], verdict$people[1])
-  expect_true("people" %in% names(glance(verdict)))
+  expect_identical(glance(verdict)$people, verdict$people[1])
   effect <- dpts_recommend(privacy_gdp(0.5), arms, 5000, goal = "effect", candidates = c("final", "blocks"), runs = 300,
                            seed = 1)
   plan <- dpts_plan(recommended_policy(effect, "final"), arms, runs = 300, seed = 1, limit = 5000)
   expect_equal(effect$people[effect$policy == "final"], plan$people)
   expect_lt(abs(log(plan$people / (2 * stats::power.prop.test(p1 = 0.7, p2 = 0.5, power = 0.9)$n))), 0.2)
+  # A number of people is above 0, however few runs there are, and one run shows no power.
+  two <- dpts_recommend(privacy_gdp(0.5), arms, 5000, goal = "effect", candidates = c("final", "blocks"), runs = 2, seed = 1)
+  expect_true(all(two$lower > 0 & two$lower < two$people & two$people < two$upper))
+  expect_equal(log(two$upper / two$people), qnorm(0.975) * two$se / two$people)
+  expect_equal(tidy(two)[c("conf.low", "conf.high")], two[c("lower", "upper")], ignore_attr = TRUE)
+  one <- dpts_recommend(privacy_gdp(0.5), arms, 5000, goal = "effect", candidates = c("final", "blocks"), runs = I(1), seed = 1)
+  expect_identical(one$standing, c("best", "unsure"))
+  expect_true(all(is.na(unlist(one[c("se", "lower", "upper")]))))
   # Where the horizon is not enough it is not known how many people are: an interval of [300, 300] said that it is
   few <- dpts_recommend(privacy_pure(0.02), arms_bernoulli(c(0.5, 0.52)), 300, goal = "effect", runs = 20, seed = 1,
                         candidates = c("final_pure", "blocks_pure"))
