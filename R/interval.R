@@ -99,6 +99,15 @@ wilson <- function(p, n, level) {
   list(lower = pmax(0, centre - half), upper = pmin(1, centre + half))
 }
 
+# The interval of an estimated mean `p` in [0, 1] of about `n` numbers, with the standard error `se`: on each
+# side the wider of the normal interval and Wilson's. Wilson's alone lies above the mean too often where a
+# few rewards of 1 come by chance: 95% intervals held 84% of means with 0.17 expected.
+wider_interval <- function(p, se, n, level) {
+  half <- stats::qnorm((1 + level) / 2) * se
+  share <- wilson(pmin(pmax(p, 0), 1), n, level)
+  list(lower = pmax(0, pmin(p - half, share$lower)), upper = pmin(1, pmax(p + half, share$upper)))
+}
+
 # The tail above x > 0 of a sum of mean 0 and variance 1: a normal part, and noise with Laplace tails, which
 # has the share `share` of the variance and the excess kurtosis 3 / `terms`: so many equal variables, if
 # they are equal. The sum is normal given a variance of 1 - share + share G / terms, G of a gamma

@@ -1,15 +1,10 @@
 # Methods for the result of dpts_ope().
 
-# The interval of an estimate of a mean reward in [0, 1]
-#
-# It is the union of the normal interval and of Wilson's for `effective` rewards. Wilson's assumes rewards
-# of 0 and 1. The variance of the log's rewards is `spread` times as large; 3 / n is added to that for
-# values that no event has shown.
+# The interval of an estimate of a mean reward in [0, 1], with Wilson's for `effective` rewards. Wilson's
+# assumes rewards of 0 and 1. The variance of the log's rewards is `spread` times as large; 3 / n is added to
+# that for values that no event has shown.
 ope_interval <- function(estimate, se, effective, spread, level) {
-  half <- stats::qnorm((1 + level) / 2) * se
-  share <- wilson(pmin(pmax(estimate, 0), 1), effective / min(1, spread + 3 / effective), level)
-  list(lower = pmax(0, pmin(estimate - half, share$lower)),
-       upper = pmin(1, pmax(estimate + half, share$upper)))
+  wider_interval(estimate, se, effective / min(1, spread + 3 / effective), level)
 }
 
 #' @export

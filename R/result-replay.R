@@ -105,8 +105,10 @@ words_statements <- function(x) {
 #' rates vary more than `se` says: for [policy_imed()] at 0.6 against 0.5 (1,500 events, 300 logs) 1.2 times
 #' as much, and `relative` 1.3 times as much as `relative_se`; 91% of intervals of level 0.95 held the mean.
 #'
-#' The interval is Wilson's, with the number of events that corresponds to `se`. It has a width also where
-#' no kept event had a reward and the standard error is 0.
+#' The interval is on each side the wider of `rate` -/+ z `se` and of Wilson's with the number of events that
+#' corresponds to `se`. Wilson's has a width also where no kept event had a reward and the standard error is
+#' 0. For a policy that does not learn and independent rewards of 0 and 1, intervals of level 0.95 from 10 to
+#' 1,000 events hold the mean with a probability of 0.92 or more, however rare rewards are.
 #'
 #' @param object A result of [dpts_replay()].
 #' @param ... Must be empty.
@@ -174,9 +176,10 @@ average_replay <- function(rate, events, run, log, level) {
   }
   effective <- mean(run$effective[seen])
   if (runs && variance > 0) effective <- min(effective, mean * (1 - mean) / variance)
-  interval <- wilson(mean, effective, level)
+  interval <- wider_interval(mean, sqrt(variance), effective, level)
   events <- mean(events)
-  half <- (interval$upper - interval$lower) / (2 * stats::qnorm((1 + level) / 2))
+  share <- wilson(mean, effective, level)
+  half <- (share$upper - share$lower) / (2 * stats::qnorm((1 + level) / 2))
   relative <- mean / log$base
   # Kept events are part of the log that the base rests on.
   squares <- max(half^2, variance) + relative^2 * log$base_se^2 - 2 * relative * mean(run$common[seen])

@@ -250,11 +250,25 @@ test_that("arms may be numbers, strings or a factor; pools follow", {
   expect_equal(replays[[1]], replays[[3]])
 })
 
-test_that("summary gives Wilson's interval for one run, and counts both errors for several", {
+test_that("intervals hold rare rates: on each side the wider of the normal one and of Wilson's", {
+  n <- 20
+  limits <- vapply(0:n, function(x) {
+    log <- data.frame(arm = rep(1:2, each = n), reward = c(rep(1:0, c(x, n - x)), rep(1:0, n / 2)))
+    one <- summary(dpts_replay(log, policy_fixed(1), runs = I(1), seed = 1))
+    c(one$lower, one$upper)
+  }, c(0, 0))
+  # The probability that the interval holds the rate, of each number of rewards. Wilson's has 0.84 at 0.17 / n.
+  held <- vapply(exp(seq(log(0.02 / n), log(0.5), length.out = 500)), function(rate) {
+    sum(dbinom(0:n, n, rate)[limits[1, ] <= rate & rate <= limits[2, ]])
+  }, 0)
+  expect_gt(min(held), 0.92)
+})
+
+test_that("summary counts both errors of several runs", {
   one <- summary(dpts_replay(random, policy_fixed(1), runs = 1, seed = 1))
   wilson <- prop.test(4, 272, correct = FALSE)$conf.int
-  expect_equal(c(one$lower, one$upper), c(wilson), tolerance = 1e-6, ignore_attr = TRUE)
   expect_equal(one$se, sqrt(4 / 272 * (1 - 4 / 272) / 272))
+  expect_equal(c(one$lower, one$upper), c(max(0, 4 / 272 - qnorm(0.975) * one$se), wilson[2]), tolerance = 1e-6)
   many <- dpts_replay(random, policy_uniform(), runs = 6, seed = 1)
   s <- summary(many)
   p <- many$rate
