@@ -41,7 +41,7 @@ release_design <- function(policy, k, strata = 1) {
        predicted_low = predicted[1] %||% NA, predicted_high = predicted[2] %||% NA)
 }
 
-# Evidence of one run by a rule, from columns of the release table
+# Evidence of one run by a rule, from releases with the columns of WEIGHED (R/releases.R)
 # `threshold`: of a verdict, Inf: there is to be none; `interval`: of the lower bounds; `risk`: error
 #   probability that is given to correlated noise; `rate`: that each arm is compared with, NA: with each other
 # Returns list(pair, lower, estimate): see src/r_evidence.c

@@ -340,7 +340,7 @@ final_effects <- function(record, pairs, level, margin, looks, people) {
   input <- released_whole(record, by_block = TRUE)
   half_error <- (1 - level) / (2 * length(pairs$arm))
   found <- if (is.null(looks)) {
-    inform_end(record, record$seen, sum(input$size))
+    inform_end(record, record$seen, sum(input[, "size"]))
     last <- final_test(record, input, pairs, margin)
     c(last, list(half = noisy_quantile(1 - half_error, last$share, last$terms)))
   } else effects_at_looks(record, input, pairs, margin, looks, half_error)
@@ -376,14 +376,16 @@ effects_at_looks <- function(record, input, pairs, margin, looks, half_error) {
   if (is.na(planned)) {
     abort_arg("people", "the planned number of people, where there are `looks` and no `agent_plan()` has it")
   }
-  moved <- tapply(input$chance, input$arm, function(p) diff(range(p)) > 1e-9 * max(p))
-  if (any(moved, input$chance == 0)) {
+  chance <- input[, "chance"]
+  moved <- tapply(chance, input[, "arm"], function(p) diff(range(p)) > 1e-9 * max(p))
+  if (any(moved, chance == 0)) {
     abort_input("looks", paste("`looks` must be NULL for %s: its probabilities changed, and the z-test at",
                                "several looks needs such that never do."), words_source(record),
                 class = "dpts_error_verdict", hint = "`at = \"any\"` holds at any number of looks.")
   }
   targets <- looks_people(looks, planned)
-  so_far <- cumsum(as.vector(tapply(input$size, input$look, sum)))
+  sum_so_far <- function(x) cumsum(as.vector(tapply(x, input[, "look"], sum)))
+  so_far <- sum_so_far(input[, "size"])
   at <- vapply(targets, function(n) which(so_far >= n)[1], 0L)
   reached <- sum(!is.na(at))
   inform_once("looks", class = "dpts_message_end", message = c(
@@ -402,10 +404,9 @@ effects_at_looks <- function(record, input, pairs, margin, looks, half_error) {
   if (ends) share[length(share)] <- 1
   at <- at[!duplicated(share, fromLast = TRUE)]
   share <- unique(share)
-  noise <- noise_variance(matrix(input$noise, ncol = length(LAW), byrow = TRUE, dimnames = list(NULL, LAW)))
-  clock <- look_clock(share, cumsum(as.vector(tapply(input$terms * noise, input$look, sum)))[at])
+  clock <- look_clock(share, sum_so_far(input[, "terms"] * noise_variance(input))[at])
   tests <- lapply(at, function(look) {
-    final_test(record, lapply(input, some_looks, input$look, look), pairs, margin)
+    final_test(record, input[input[, "look"] <= look, , drop = FALSE], pairs, margin)
   })
   errors <- function(side) {
     tails <- vapply(tests, `[[`, nothing, side)
@@ -416,11 +417,6 @@ effects_at_looks <- function(record, input, pairs, margin, looks, half_error) {
   critical <- look_boundary(share, half_error, looks$spending, clock)[length(share)]
   c(last[c("difference", "se")], list(half = look_quantile(critical, last$share, last$terms),
                                       above = errors("above"), below = errors("below")))
-}
-
-# A column of releases up to a look; `noise` has several numbers for each row
-some_looks <- function(column, look, last) {
-  matrix(column, ncol = length(look))[, look <= last]
 }
 
 # Differences in units of reward, none larger than the range
@@ -742,12 +738,12 @@ record_evidence <- function(record, kind, margin = 0, threshold = Inf, interval 
   if (!rule$drifts) inform_means(record)
   input <- released_whole(record, rule$by_block, looks)
   out <- weigh_releases(k, input, kind, record, margin, threshold, interval, risk, rate)
-  list(t = input$t[!duplicated(input$look)], pair = out$pair[, columns, drop = FALSE],
+  list(t = unname(input[!duplicated(input[, "look"]), "t"]), pair = out$pair[, columns, drop = FALSE],
        difference = out$lower[own, own, drop = FALSE],
        estimate = function(a, b) out$estimate[cbind(own[a], own[b])])
 }
 
-# The releases of a record that prove something, as r_evidence.c reads them, up to a look. `by_block`: is a
+# The releases of a record that prove something, up to a look, with the columns of WEIGHED. `by_block`: is a
 # block that is cut in one arm left out in all?
 released_whole <- function(record, by_block, looks = Inf) {
   table <- record$releases
@@ -757,10 +753,7 @@ released_whole <- function(record, by_block, looks = Inf) {
   n <- nrow(table)
   moved <- function(x) x[-1] != x[-n]
   look <- cumsum(c(TRUE, moved(table[, "t"]) | moved(table[, "block"]))[seq_len(n)])
-  if (looks < Inf) table <- table[look <= looks, , drop = FALSE]
-  of <- function(name) unname(table[, name])
-  c(lapply(stats::setNames(nm = c(RELEASE, "block", "stratum", "weight")), of),
-    list(look = as.numeric(look[look <= looks]), noise = as.vector(t(table[, LAW]))))
+  cbind(table, look = look)[look <= looks, WEIGHED, drop = FALSE]
 }
 
 inform_means <- function(record) {

@@ -31,6 +31,9 @@ OF_A_RUN <- c("correlation", "floor", "low", "high", "flip", "permuted", "per_pe
 # The law of a row's noise, in the order of src/noise_law.h
 LAW <- c("noise", "scale", "grid", "correlation")
 
+# What evidence reads of a release, in the order of src/r_evidence.c, and of which look and round it is
+WEIGHED <- c("arm", "block", "stratum", "size", "sum", "terms", "chance", LAW, "squares", "weight", "look", "t")
+
 # Laws of noise, with their numbers in enum noise_kind of src/noise.h
 LAWS <- c(none = 0, laplace = 1, gaussian = 2, geometric = 5)
 

@@ -68,5 +68,5 @@ double judge_estimate(const judge_t *judge, const survey_t *survey, int a, int b
 }
 
 double judge_lower(const judge_t *judge, const survey_t *survey, int part, int a, int b) {
-  return survey->rule->lower(state_of(judge, survey, part), a, b, survey->interval);
+  return survey->rule->lower(state_of(judge, survey, part), a, b, survey->interval, -1);
 }

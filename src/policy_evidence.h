@@ -62,8 +62,9 @@ typedef struct {
      margin above 1, and -Inf where it is surely below `enough` and the work can be saved */
   double (*pair)(const void *state, int a, int b, double margin, double enough);
   /* A lower bound of the difference, a less b, at all looks at once: the d at which the evidence against "at
-     most d" is at the threshold. -1: nothing is known; NAN: the rule has none */
-  double (*lower)(const void *state, int a, int b, double threshold);
+     most d" is at the threshold. `known`: that of an earlier look, where it still holds, or -1: nothing is
+     known. NAN: the rule has none */
+  double (*lower)(const void *state, int a, int b, double threshold, double known);
   /* ln E, against "a's mean is at most the design's rate" (sign 1) or "at least" (-1). NULL: the rule has no
      such evidence. */
   double (*against)(const void *state, int a, int sign);

@@ -555,13 +555,26 @@ void evidence_interval(const evidence_t *e, double alpha, double *lower, double 
   }
 }
 
-double evidence_lower(const evidence_t *a, const evidence_t *b, double threshold) {
-  double low = -1, high = 1; /* W falls in the difference */
-  if (!(pair_of(a, b, -low, 0, threshold) >= threshold)) return -1;
-  for (int i = 0; i < 40; i++) {
-    const double d = 0.5 * (low + high);
-    if (pair_of(a, b, -d, 0, threshold) >= threshold) low = d;
-    else high = d;
+/* By false position. At the estimate the evidence is below the threshold. */
+double evidence_lower(const evidence_t *a, const evidence_t *b, double threshold, double known) {
+  double low = known, high = a->n > 0 && b->n > 0 ? a->mean - b->mean : 1;
+  double above = evidence_pair(a, b, -low) - threshold;
+  if (!(above >= 0 && high > low)) return known;
+  double below = evidence_pair(a, b, -high) - threshold;
+  if (!(below < 0)) return high;
+  for (int i = 0, side = 0; i < 60 && high - low > 1e-9; i++) {
+    const double share = above / (above - below);
+    const double d = low + fmin(fmax(share, 0.01), 0.99) * (high - low);
+    const double value = evidence_pair(a, b, -d) - threshold;
+    if (value >= 0) {
+      low = d, above = value;
+      if (side > 0) below /= 2;
+      side = 1;
+    } else {
+      high = d, below = value;
+      if (side < 0) above /= 2;
+      side = -1;
+    }
   }
   return low;
 }
@@ -632,9 +645,9 @@ static double pair(const void *state, int a, int b, double margin, double enough
   return pair_of(x, y, margin, 0, enough);
 }
 
-static double lower(const void *state, int a, int b, double threshold) {
+static double lower(const void *state, int a, int b, double threshold, double known) {
   const means_t *s = state;
-  return evidence_lower(&s->arm[a], &s->arm[b], threshold);
+  return evidence_lower(&s->arm[a], &s->arm[b], threshold, known);
 }
 
 static double against(const void *state, int a, int sign) {

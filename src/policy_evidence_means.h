@@ -113,9 +113,10 @@ double evidence_at(const evidence_t *e, int sign, double theta);
 /* W_ab, or a number below it by less than 1e-6: from tangents, so never above it. */
 double evidence_pair(const evidence_t *a, const evidence_t *b, double margin);
 
-/* The largest d for which the evidence against "a's mean is at most d above b's" reaches the threshold; -1:
-   none. With ln(2 / alpha) from both sides an interval of the difference at every look at once. */
-double evidence_lower(const evidence_t *a, const evidence_t *b, double threshold);
+/* The largest d for which the evidence against "a's mean is at most d above b's" reaches the threshold, to
+   1e-9, if it is above `known`; else that. With ln(2 / alpha) from both sides an interval of the difference at
+   every look at once. */
+double evidence_lower(const evidence_t *a, const evidence_t *b, double threshold, double known);
 
 /* The theta with E^+ < 2 / alpha and E^- < 2 / alpha: an interval of means at every look at once.
    lower > upper: empty, and then the mean has changed. */

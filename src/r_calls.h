@@ -68,14 +68,14 @@ CALL(hex, 1, SEXP bytes)
 CALL(unhex, 1, SEXP text)
 CALL(ticks, 0, void)
 CALL(file_identity, 1, SEXP path)
-CALL(json_rows, 1, SEXP columns)
-CALL(json_record, 1, SEXP list)
 /* r_signal.c */
 CALL(watch_end, 1, SEXP on)
 CALL(end_asked, 0, void)
 CALL(stderr_ready, 0, void)
 /* r_json.c */
 CALL(json, 1, SEXP value)
+CALL(json_rows, 1, SEXP columns)
+CALL(json_record, 1, SEXP list)
 /* r_serve.c */
 CALL(serve_open, 4, SEXP host, SEXP port, SEXP seconds, SEXP bytes)
 CALL(serve_close, 1, SEXP pointer)

@@ -33,62 +33,33 @@ static double *keep_matrix(SEXP list, int at, int rows, int columns) {
   return REAL(matrix);
 }
 
-/* A lower bound of a difference that does not change is the best one of all looks: `known`, of those before,
-   or the d at which the evidence against "at most d" falls to the threshold now, by false position. At the
-   estimate it is below the threshold. */
-static double best_bound(const martingale_t *rule, const void *state, int a, int b, double threshold,
-                         double known) {
-  const double estimate = rule->estimate(state, a, b);
-  double low = known, high = isnan(estimate) ? 1 : estimate;
-  double above = rule->pair(state, a, b, -low, -INFINITY) - threshold;
-  if (!(above >= 0 && high > low)) return known;
-  double below = rule->pair(state, a, b, -high, -INFINITY) - threshold;
-  if (!(below < 0)) return high;
-  for (int i = 0, side = 0; i < 60 && high - low > 1e-9; i++) {
-    const double share = above / (above - below);
-    const double d = low + fmin(fmax(share, 0.01), 0.99) * (high - low);
-    const double value = rule->pair(state, a, b, -d, -INFINITY) - threshold;
-    if (value >= 0) {
-      low = d, above = value;
-      if (side > 0) below /= 2;
-      side = 1;
-    } else {
-      high = d, below = value;
-      if (side < 0) above /= 2;
-      side = -1;
-    }
-  }
-  return low;
-}
+/* The columns of a matrix of releases, in the order of WEIGHED in R/releases.R */
+enum { ARM, BLOCK, STRATUM, SIZE, SUM, TERMS, CHANCE, KIND, SCALE, STEP, CORRELATION, SQUARES, WEIGHT, LOOK };
 
-/* `table`: columns arm (from 1), t, block, stratum (from 1), size, sum, terms, chance, squares and weight
-   (0: no squares) of the release table, in order, and noise, c(kind, scale, step, correlation) of each row
-   in turn */
-static const release_t *read_releases(SEXP table, int n) {
-  const double *arm = REAL(list_get(table, "arm")), *block = REAL(list_get(table, "block")),
-               *size = REAL(list_get(table, "size")), *sum = REAL(list_get(table, "sum")),
-               *terms = REAL(list_get(table, "terms")), *chance = REAL(list_get(table, "chance")),
-               *noise = REAL(list_get(table, "noise")), *stratum = REAL(list_get(table, "stratum")),
-               *squares = REAL(list_get(table, "squares")), *weight = REAL(list_get(table, "weight"));
+static const double *column(SEXP table, int at) { return REAL(table) + (size_t)at * (size_t)Rf_nrows(table); }
+
+/* Arms, strata and looks are counted from 1 in R. */
+static const release_t *read_releases(SEXP table) {
+  const int n = Rf_nrows(table);
   release_t *rows = (release_t *)R_alloc((size_t)n, sizeof *rows);
   for (int i = 0; i < n; i++) {
-    const double *law = noise + 4 * (size_t)i;
-    rows[i] = (release_t){(int)arm[i] - 1,
-                          (int)block[i],
-                          (int)stratum[i] - 1,
-                          size[i],
-                          sum[i],
-                          terms[i],
-                          chance[i],
-                          {(enum noise_kind)law[0], law[1], law[2], law[3]},
-                          squares[i],
-                          weight[i]};
+    double x[LOOK];
+    for (int j = 0; j < LOOK; j++) x[j] = column(table, j)[i];
+    rows[i] = (release_t){.arm = (int)x[ARM] - 1,
+                          .block = (int)x[BLOCK],
+                          .stratum = (int)x[STRATUM] - 1,
+                          .size = x[SIZE],
+                          .sum = x[SUM],
+                          .terms = x[TERMS],
+                          .chance = x[CHANCE],
+                          .noise = {(enum noise_kind)x[KIND], x[SCALE], x[STEP], x[CORRELATION]},
+                          .squares = x[SQUARES],
+                          .weight = x[WEIGHT]};
   }
   return rows;
 }
 
-/* `table`: as read_releases() takes it, and look, the number of each row's look (from 1): the rows of one
-   look are of one block. `ask`: the kind of evidence and its design; interval, the threshold of the lower
+/* `table`: releases in order; the rows of one look are of one block. `ask`: the kind of evidence and its design; interval, the threshold of the lower
    bounds, and running, do bounds of earlier looks still hold? -> list(pair, lower, estimate): ln W at each
    look, in rows, arm a against b in column a + k b (from 0); at the end bounds and estimates of the
    differences, a in rows and b in columns. With a rate: of pair ln E that the mean is above it in column a,
@@ -97,9 +68,9 @@ SEXP ffi_evidence(SEXP arms, SEXP table, SEXP ask) {
   const int k = Rf_asInteger(arms);
   const martingale_t *rule = read_rule(ask);
   const design_t design = read_design(ask, k);
-  const double *of_look = REAL(list_get(table, "look"));
-  const int n = Rf_length(list_get(table, "arm"));
-  const release_t *rows = read_releases(table, n);
+  const double *of_look = column(table, LOOK);
+  const int n = Rf_nrows(table);
+  const release_t *rows = read_releases(table);
   double *scale = (double *)R_alloc((size_t)k, sizeof *scale); /* of each arm's last noise */
   for (int a = 0; a < k; a++) scale[a] = -1;
   const int looks = n > 0 ? (int)of_look[n - 1] : 0;
@@ -116,8 +87,8 @@ SEXP ffi_evidence(SEXP arms, SEXP table, SEXP ask) {
   double *pair = keep_matrix(out, 0, looks, k * (known ? 2 : k)), *lower = keep_matrix(out, 1, k, k),
          *estimate = keep_matrix(out, 2, k, k);
   const double interval = list_number(ask, "interval");
-  const int running = list_number(ask, "running") != 0 && interval < INFINITY;
-  for (int at = 0; at < k * k && running; at++) lower[at] = -1;
+  const int bounded = !known && interval < INFINITY, running = list_number(ask, "running") != 0;
+  for (int at = 0; at < k * k && bounded; at++) lower[at] = -1;
   void *state = R_alloc(rule->size(&design), 1);
   int *heard = (int *)R_alloc((size_t)k, sizeof *heard); /* after how many looks */
   for (int a = 0; a < k; a++) heard[a] = 0;
@@ -130,22 +101,15 @@ SEXP ffi_evidence(SEXP arms, SEXP table, SEXP ask) {
     for (int a = 0; a < k; a++) {
       for (int b = 0; b < (known ? 2 : k); b++) {
         if (!known && a == b) continue;
-        double *to = pair + look + (size_t)looks * (size_t)(a + k * b);
-        const int changed = look == 0 || heard[a] > look || (!known && heard[b] > look);
+        const int at = a + k * b, changed = look == 0 || heard[a] > look || (!known && heard[b] > look);
+        double *to = pair + look + (size_t)looks * (size_t)at;
         *to = !changed ? to[-1]
               : known  ? rule->against(state, a, b ? -1 : 1)
                        : rule->pair(state, a, b, design.margin, -INFINITY);
-        double *bound = &lower[a + k * b];
-        if (running && changed) *bound = best_bound(rule, state, a, b, interval, *bound);
+        if (bounded && (running ? changed : j == n))
+          lower[at] = or_na(rule->lower(state, a, b, interval, lower[at]));
+        if (!known && j == n) estimate[at] = or_na(rule->estimate(state, a, b));
       }
-    }
-  }
-  for (int a = 0; a < k && !known; a++) {
-    for (int b = 0; b < k; b++) {
-      const int at = a + k * b;
-      if (a == b) continue;
-      if (!running) lower[at] = or_na(rule->lower(state, a, b, interval));
-      estimate[at] = or_na(rule->estimate(state, a, b));
     }
   }
   UNPROTECT(1);
@@ -153,16 +117,15 @@ SEXP ffi_evidence(SEXP arms, SEXP table, SEXP ask) {
 }
 
 /* The test at the planned end (policy_final_test.h), arm a against b in row a + k b (from 0) of a matrix
-   with columns difference, error, z, share, terms. `table`: as read_releases() takes it */
+   with columns difference, error, z, share, terms */
 SEXP ffi_final_test(SEXP arms, SEXP strata, SEXP table) {
   const int k = Rf_asInteger(arms), parts = Rf_asInteger(strata);
-  const double *block = REAL(list_get(table, "block"));
-  const int n = Rf_length(list_get(table, "arm"));
-  const release_t *rows = read_releases(table, n);
+  const int n = Rf_nrows(table);
+  const release_t *rows = read_releases(table);
   final_test_t test;
   final_test_begin(&test, k, parts, R_alloc(final_test_size(k, parts), 1));
   for (int i = 0, j; i < n; i = j) {
-    for (j = i + 1; j < n && block[j] == block[i];) j++;
+    for (j = i + 1; j < n && rows[j].block == rows[i].block;) j++;
     final_test_add(&test, rows + i, j - i);
   }
   final_test_close(&test);

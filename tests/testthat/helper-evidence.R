@@ -23,14 +23,11 @@ kappas_of <- function(law, floor, weight = 0, strata = 1) .Call(C_test_kappas, l
 weigh <- function(kind, k, arm, t, size, sum, law, terms = 1, chance = 0, floor = 0, permuted = FALSE,
                   squares = 0,
                   weight = 0, stratum = 1, ...) {
-  n <- length(arm)
-  table <- list(arm = arm + 0, t = t + 0, block = match(t, unique(t)) + 0,
-                look = match(t, unique(t)) + 0, size = rep_len(size + 0, n), sum = sum + 0,
-                terms = rep_len(terms + 0, n), chance = rep_len(chance + 0, n),
-                  squares = rep_len(squares + 0, n),
-                weight = rep_len(weight + 0, n), stratum = rep_len(stratum + 0, n),
-                  noise = if (is.matrix(law)) as.vector(law) else rep(law, n))
-  weigh_releases(k, table, kind, list(floor = floor, permuted = permuted, strata = max(stratum)), ...)
+  look <- match(t, unique(t))
+  laws <- matrix(law, length(arm), length(LAW), byrow = TRUE, dimnames = list(NULL, LAW))
+  table <- cbind(arm, t, block = look, look, size, sum, terms, chance, squares, weight, stratum, laws)
+  storage.mode(table) <- "double"
+  weigh_releases(k, table[, WEIGHED, drop = FALSE], kind, list(floor = floor, permuted = permuted, strata = max(stratum)), ...)
 }
 
 # Nodes and weights of E f(noise) (Golub and Welsch 1969): Gauss-Hermite, and Gauss-Laguerre to both sides

@@ -364,8 +364,7 @@ test_that("of means that do not change the intervals of all looks hold, so p-val
               floor = 0, permuted = FALSE, strata = 1)
   alone <- vapply(unique(table$t), function(t) {
     rows <- record$releases[record$releases[, "t"] <= t, , drop = FALSE]
-    input <- c(as.list(as.data.frame(rows[, c(RELEASE, "block", "stratum", "weight"), drop = FALSE])),
-               list(look = cumsum(!duplicated(rows[, "block"])) + 0, noise = as.vector(t(rows[, LAW]))))
+    input <- cbind(rows, look = cumsum(!duplicated(rows[, "block"])))[, WEIGHED, drop = FALSE]
     .Call(C_evidence, 2L, input, ask)$lower[c(2, 3)]
   }, numeric(2))
   expect_equal(rbind(early$lower, -early$upper), t(apply(alone, 1, cummax)), tolerance = 1e-6, ignore_attr = TRUE)
