@@ -1,9 +1,9 @@
 # Schemas of OpenAPI: what a request may have and what its answer has. The description of the service is made
 # of them, and requests are checked by them.
 
-API_MOST_BYTES <- 1e6
-API_MOST_DEPTH <- 20
-API_MOST_CELLS <- 1e6
+API_MAX_BYTES <- 1e6
+API_MAX_DEPTH <- 20
+API_MAX_CELLS <- 1e6
 
 SCHEMA_TEXT <- list(type = "string")
 SCHEMA_NUMBER <- list(type = "number")
@@ -86,7 +86,7 @@ check_fits <- function(x, schema, arg) {
 # on as R wants them: a list of numbers is a vector, a list of such lists a matrix.
 read_body <- function(req, schema) {
   bytes <- req$bodyRaw %||% req$rook.input$read()
-  if (length(bytes) > API_MOST_BYTES) abort_body("The body is too large.", "dpts_error_size")
+  if (length(bytes) > API_MAX_BYTES) abort_body("The body is too large.", "dpts_error_size")
   text <- if (length(bytes)) json_text(bytes)
   sent <- if (length(bytes)) jsonlite::parse_json(text) else list()
   fields <- schema$properties
@@ -153,8 +153,8 @@ json_text <- function(bytes) {
   # (A string of R ends at a NUL. parse_json() never gives back the memory of what it could not read to the
   # end; validate() does.)
   valid <- grepl("^\\s*\\{", text) && !grepl("\\u0000", text, fixed = TRUE) &&
-    (length(bytes) <= API_MOST_DEPTH || json_depth(text) <= API_MOST_DEPTH) && jsonlite::validate(text)
-  if (valid && json_cells(text) > API_MOST_CELLS) abort_body("The body has too many different names.")
+    (length(bytes) <= API_MAX_DEPTH || json_depth(text) <= API_MAX_DEPTH) && jsonlite::validate(text)
+  if (valid && json_cells(text) > API_MAX_CELLS) abort_body("The body has too many different names.")
   if (!valid) abort_body("The body must be a JSON object.")
   text
 }

@@ -164,7 +164,7 @@ api_refused <- function(service, req) {
   }
   size <- suppressWarnings(as.numeric(req$HTTP_CONTENT_LENGTH %||% 0))
   if (!is.null(req$HTTP_TRANSFER_ENCODING)) size <- Inf
-  if (is.na(size) || size > API_MOST_BYTES) {
+  if (is.na(size) || size > API_MAX_BYTES) {
     return(api_error(413, "too_large", "The body is too large, or of unknown size."))
   }
   assign("dpts_route", route, req)

@@ -372,7 +372,7 @@ update_course <- function(agent) {
   whole <- floor(sum(old$counts) / old$width)
   counts <- old$counts[seq_len(whole), , drop = FALSE]
   width <- old$width
-  while (rounds > MOST_STRETCHES * width) {
+  while (rounds > MAX_STRETCHES * width) {
     # Two stretches become one; one that is left alone is counted again.
     whole <- nrow(counts) %/% 2
     pair <- seq_len(whole) * 2
@@ -385,4 +385,4 @@ update_course <- function(agent) {
   agent$course <- list(width = width, counts = rbind(counts, more))
 }
 
-MOST_STRETCHES <- 200
+MAX_STRETCHES <- 200

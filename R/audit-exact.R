@@ -213,15 +213,15 @@ check_exact <- function(policy, pairs, horizon, k, visits = NULL) {
   }
   # The rounds in which every arm has a chance
   open <- horizon - k * policy$rounds_per_arm
-  most <- floor(log(MOST_TRANSCRIPTS) / log(k))
+  most <- floor(log(MAX_TRANSCRIPTS) / log(k))
   if (open > most) {
     abort_input("horizon", paste("`horizon` must be at most %s for method \"exact\", so that there are no",
                                  "more than %s transcripts. Use \"sampling\"."),
                 number_text(horizon - open + most),
-                label_count(MOST_TRANSCRIPTS), class = "dpts_error_horizon")
+                label_count(MAX_TRANSCRIPTS), class = "dpts_error_horizon")
   }
 }
 
-MOST_TRANSCRIPTS <- 2^18
+MAX_TRANSCRIPTS <- 2^18
 
 only_bits <- function(pair) all(unlist(pair) %in% c(0, 1))

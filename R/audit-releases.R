@@ -1,13 +1,13 @@
 # Method "coupling" of dpts_audit(): R/audit-coupling.R on the streams of an adversary.
 
 # Each path is checked exactly, so few will do.
-MOST_PATHS <- 200
+MAX_PATHS <- 200
 
 # What the releases that differ cost on the worst path, at each delta; Inf if anything but releases decides an
 # arm, when to release, or what the policy says of itself
 audit_coupling <- function(policy, pairs, runs, seed, delta, play = coupling_player(policy),
                            checkpoint = NULL, progress = FALSE, visits = NULL) {
-  job <- audit_job(policy, pairs, min(runs, MOST_PATHS), seed, "paths", visits, delta = list(delta))
+  job <- audit_job(policy, pairs, min(runs, MAX_PATHS), seed, "paths", visits, delta = list(delta))
   job$play <- play
   found <- join_chunks(job, play_job(job, coupling_chunk, checkpoint, progress))
   worst <- lapply(found, function(one) {

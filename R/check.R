@@ -197,20 +197,20 @@ check_number <- function(x, lower = -Inf, upper = Inf, open = FALSE, inf = FALSE
 # largest terms are of the order of ln(t) / epsilon^2, stay far from overflow. Below it sums lose
 # rewards (at 1e-16 all of them) and 1 / epsilon^2 or 1 / epsilon overflows. Above the most squares of
 # epsilon x pulls would overflow in the end, and nothing is private: Inf says so.
-LEAST_BUDGET <- 1e-6
-MOST_BUDGET <- 1e12
+MIN_BUDGET <- 1e-6
+MAX_BUDGET <- 1e12
 
 # The range of a variance scale c. Above, one draw is less than 1e-6-GDP: the least budget again.
 # Below, a draw is more than 700-GDP, and exp(epsilon) overflows.
 VARIANCE_SCALE <- c(1e-6, 1e12)
 
-# An epsilon or a mu, from LEAST_BUDGET to MOST_BUDGET; with `inf`, Inf for no noise; with `zero`, 0
+# An epsilon or a mu, from MIN_BUDGET to MAX_BUDGET; with `inf`, Inf for no noise; with `zero`, 0
 check_budget_number <- function(x, inf = TRUE, zero = FALSE, arg = caller_arg(x)) {
   check_given(x, arg)
   ok <- length(x) == 1 && !is.object(x) && all_inside(x, 0, Inf, FALSE, inf) &&
-    ((x >= LEAST_BUDGET && x <= MOST_BUDGET) || x == Inf || (zero && x == 0))
+    ((x >= MIN_BUDGET && x <= MAX_BUDGET) || x == Inf || (zero && x == 0))
   if (!ok) {
-    abort_arg(arg, paste0("a number from ", number_text(LEAST_BUDGET), " to ", number_text(MOST_BUDGET),
+    abort_arg(arg, paste0("a number from ", number_text(MIN_BUDGET), " to ", number_text(MAX_BUDGET),
                           if (inf) ", or Inf for no noise", if (zero) ", or 0"), x)
   }
   as.double(x)

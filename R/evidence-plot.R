@@ -29,7 +29,7 @@ autoplot.dpts_evidence <- function(object, ...) {
   panels <- intersect(c("problem", "policy", "delay"), names(data))
   by <- intersect(c(panels, "run"), names(data))
   runs <- unique(data[["run"]])
-  if (length(runs) > MOST_RUNS) data <- data[data$run %in% runs[seq_len(MOST_RUNS)], ]
+  if (length(runs) > MAX_RUNS) data <- data[data$run %in% runs[seq_len(MAX_RUNS)], ]
   # Of each arm the least over its rivals
   data <- data[do.call(order, unname(c(lapply(data[c(by, "t", "arm")], as.numeric), list(data$evidence)))), ]
   data <- data[!duplicated(data[c(by, "t", "arm")]), ]

@@ -48,8 +48,8 @@
 #' @export
 privacy_zcdp <- function(rho, ...) {
   check_dots_empty(...)
-  rho <- check_number(rho, 0, MOST_BUDGET)
-  if (rho > 0 && rho < LEAST_BUDGET^2) abort_arg("rho", "0, or a number from 1e-12 to 1e12", rho)
+  rho <- check_number(rho, 0, MAX_BUDGET)
+  if (rho > 0 && rho < MIN_BUDGET^2) abort_arg("rho", "0, or a number from 1e-12 to 1e12", rho)
   as_budget(new_guarantee("zcdp", rho = rho, published = "release"))
 }
 

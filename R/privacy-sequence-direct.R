@@ -261,7 +261,7 @@ curve_mu <- function(asked) {
 # ---- the lattice ----------------------------------------------------------------------
 
 # Below this the lattice does not resolve delta.
-LEAST_LATTICE_DELTA <- 1e-13
+MIN_LATTICE_DELTA <- 1e-13
 
 # delta at points epsilon = 0, step, ..., far enough for `delta`, or NULL where the lattice would be
 # too coarse for the work it may take
@@ -275,7 +275,7 @@ lattice_curve <- function(sampler, delta, fine = TRUE) {
     sampler$weight <- LATTICE_WEIGHT
   }
   # U is read as constant beyond the lattice, so that this should be small there against delta.
-  least <- max(delta / 1000, LEAST_LATTICE_DELTA)
+  least <- max(delta / 1000, MIN_LATTICE_DELTA)
   reach <- as.numeric(orders_of_sequence(least, sampler, fine = fine))
   if (!is.finite(reach) || reach <= 0) return(NULL)
   points <- if (fine) size$points else 200
@@ -318,7 +318,7 @@ lattice_epsilon <- function(curve, delta) {
 
 lattice_gdp <- function(sampler, nu) {
   # The last point is where delta is at most half of nu by Renyi orders.
-  curve <- if (nu > 4 * LEAST_LATTICE_DELTA) lattice_curve(sampler, 500 * nu)
+  curve <- if (nu > 4 * MIN_LATTICE_DELTA) lattice_curve(sampler, 500 * nu)
   if (is.null(curve)) return(Inf)
   curve_mu(curve_points(curve$step * (seq_along(curve$delta) - 1), curve$delta, nu))
 }

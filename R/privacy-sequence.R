@@ -154,7 +154,7 @@ sequence_solve <- function(alpha, rounds, prepulls, variance_scale, method) {
 
 # W at orders alpha, by the recursion or by the grid
 solve_orders <- function(alpha, sampler, method = "auto", coarse = 1, bar = progress_bar(FALSE)) {
-  if (method == "auto") method <- if (sampler$rounds <= MOST_ROUNDS_EXACT) "exact" else "grid"
+  if (method == "auto") method <- if (sampler$rounds <= MAX_ROUNDS_EXACT) "exact" else "grid"
   args <- recycle_common(alpha, sampler$rounds, sampler$start, sampler$scale)
   found <- if (method == "exact") {
     list(value = do.call(.Call, c(list(C_sequence_exact), args, bar)), slack = 1)
@@ -167,7 +167,7 @@ solve_orders <- function(alpha, sampler, method = "auto", coarse = 1, bar = prog
 # The Rényi divergence at orders that are inside the range
 sampler_rdp <- function(alpha, sampler) solve_orders(alpha, sampler)$value / (alpha - 1)
 
-MOST_ROUNDS_EXACT <- 200
+MAX_ROUNDS_EXACT <- 200
 
 # ---- the best order -----------------------------------------------------------------
 
@@ -200,7 +200,7 @@ search_orders <- function(goal, cost, sampler, u = NULL, fine = TRUE) {
   w <- function(coarse) function(u) sequence_value(u, sampler, coarse)
   best_of <- function(u, value) unique(u[least_of(cost(u, value, rep(goal, each = length(u))), length(goal))])
   if (is.null(u)) {
-    coarse <- if (sampler$rounds <= MOST_ROUNDS_EXACT) 1 else COARSE
+    coarse <- if (sampler$rounds <= MAX_ROUNDS_EXACT) 1 else COARSE
     at <- seq(-15, 15, by = 1 / 4)
     near <- neighbours(sort(best_of(at, published_value(at, sampler))), 1 / 4, best_of, w(coarse))
     near <- neighbours(near$u, 1 / 16, best_of, w(coarse))

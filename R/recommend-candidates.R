@@ -11,10 +11,10 @@ candidates_known <- function(goal = "regret", error = NULL, outcome = "binary", 
     force(what)
     function(spend) {
       amount <- spend[[what]]
-      if (amount >= LEAST_BUDGET) return(make(amount, spend))
+      if (amount >= MIN_BUDGET) return(make(amount, spend))
       no_room(if (amount == 0) sprintf("the budget leaves it no %s", what) else
         sprintf("the budget leaves it %s = %s, below %s", what, number_text(signif(amount, 3)),
-                number_text(LEAST_BUDGET)))
+                number_text(MIN_BUDGET)))
     }
   }
   pure <- function(make) enough("epsilon", make)

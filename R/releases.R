@@ -32,7 +32,8 @@ OF_A_RUN <- c("correlation", "floor", "low", "high", "flip", "permuted", "per_pe
 LAW <- c("noise", "scale", "grid", "correlation")
 
 # What evidence reads of a release, in the order of src/r_evidence.c, and of which look and round it is
-WEIGHED <- c("arm", "block", "stratum", "size", "sum", "terms", "chance", LAW, "squares", "weight", "look", "t")
+WEIGHED <- c("arm", "block", "stratum", "size", "sum", "terms", "chance", LAW, "squares", "weight", "look",
+             "t")
 
 # Laws of noise, with their numbers in enum noise_kind of src/noise.h
 LAWS <- c(none = 0, laplace = 1, gaussian = 2, geometric = 5)

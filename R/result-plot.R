@@ -94,7 +94,7 @@ short_label <- function(x, width = 28) {
 # More lines than a legend can tell apart carry their names at their ends; more than have room there get
 # panels.
 MANY_LINES <- 8
-MOST_LABELS <- 18
+MAX_LABELS <- 18
 
 # Heights for names at the right ends of curves, as near to them as they can be without overlap
 #
@@ -107,7 +107,7 @@ spread_ends <- function(ends, log, range) {
   n <- nrow(ends)
   ends <- ends[order(ends$y), ]
   ends_at <- to(range)
-  gap <- diff(ends_at) / max(n, MOST_LABELS)
+  gap <- diff(ends_at) / max(n, MAX_LABELS)
   # The nearest heights in order that leave the gap: isotonic regression, inside the panel.
   room <- stats::isoreg(to(ends$y) - seq_len(n) * gap)$yf
   room <- pmax(pmin(room, ends_at[2] - n * gap), ends_at[1] - gap)
@@ -141,7 +141,7 @@ names_at_end <- function(x, y, label, log = "", range = base::range(y[is.finite(
   if (length(unique(label)) <= MANY_LINES) return(NULL)
   last <- order(x, decreasing = TRUE)
   last <- last[!duplicated(label[last])]
-  if (length(last) > MOST_LABELS) return(NULL)
+  if (length(last) > MAX_LABELS) return(NULL)
   label_ends(spread_ends(data.frame(x = x[last], y = y[last], label = label[last]), log, range))
 }
 
@@ -151,7 +151,7 @@ panels_by <- function(data, columns, ...) {
   if (length(several) == 0) return(NULL)
   n <- nrow(unique(data[several]))
   # So many panels have no height for names of several lines.
-  names <- function(x) if (n > MOST_LABELS) short_label(x, 13) else wrap_label(x, if (n > 2) 12 else 20)
+  names <- function(x) if (n > MAX_LABELS) short_label(x, 13) else wrap_label(x, if (n > 2) 12 else 20)
   words <- ggplot2::labeller(.default = names, .multi_line = FALSE)
   # A row of panels by facet_grid(), which draws a tenth faster than facet_wrap()
   row <- length(several) == 1 && length(unique(data[[several]])) < 4 && ...length() == 0
@@ -176,7 +176,7 @@ legend_below <- function() {
 # effects and pulls have in common
 draw_ranges <- function(data, x, alt, caption, log = "", line = NULL) {
   runs <- unique(data[["run"]])
-  few <- runs[seq_len(min(length(runs), MOST_RUNS))]
+  few <- runs[seq_len(min(length(runs), MAX_RUNS))]
   if (length(runs)) data <- data[data$run %in% few, ]
   data$line <- if (length(runs)) data$run else 1
   place <- if (length(few) > 1) ggplot2::position_dodge(width = 0.7) else "identity"
@@ -199,7 +199,7 @@ draw_ranges <- function(data, x, alt, caption, log = "", line = NULL) {
 }
 
 # Of more runs none can be seen.
-MOST_RUNS <- 20
+MAX_RUNS <- 20
 
 # From the first level at the top to the last
 downwards <- function(x) factor(x, rev(if (is.factor(x)) levels(x) else unique(x)))

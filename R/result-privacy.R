@@ -152,7 +152,7 @@ privacy_curves <- function(data, x, log) {
   panels <- c(if (x == "delta" && length(unique(data$horizon)) > 1) "horizon",
               if (length(unique(data[["arms"]])) > 1) "arms")
   many <- nlevels(data$policy) > MANY_LINES
-  named <- many && nlevels(data$policy) <= MOST_LABELS && length(accountants) == 1 && !length(panels)
+  named <- many && nlevels(data$policy) <= MAX_LABELS && length(accountants) == 1 && !length(panels)
   # More policies than colours and types have room for carry their names, or get panels.
   if (many && !named) panels <- c("policy", panels)
   by_accountant <- nlevels(data$policy) == 1 || (many && !named)

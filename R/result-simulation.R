@@ -529,7 +529,7 @@ autoplot.dpts_simulation <- function(object, ..., log = "", level = 0.95, runs =
   last <- final_rows(stats)
   problems <- if (has_problems(object)) length(unique(last$problem)) else 1
   policies <- length(unique(last$policy))
-  if (problems > MOST_PANELS || (problems > 3 && policies > MANY_LINES)) return(draw_profile(last))
+  if (problems > MAX_PANELS || (problems > 3 && policies > MANY_LINES)) return(draw_profile(last))
   if (nrow(last) == nrow(stats)) return(draw_last(last, log, level, failures))
   if (grepl("y", log)) stats <- stats[stats$mean > 0, , drop = FALSE] # a logarithmic axis has no room for 0
   if (nrow(stats) == 0) {
@@ -542,7 +542,7 @@ autoplot.dpts_simulation <- function(object, ..., log = "", level = 0.95, runs =
   place <- if (problems > 1) paste0(last$problem, ": ", last$policy) else last$policy
   regret_curves(stats, "policy", if (runs) thin_lines(object, log, levels(stats$policy))) +
     scales_by(levels, levels(stats$policy), ggplot2::waiver())[c("colour", "linetype")] +
-    scales[if (policies > MOST_LABELS) which(c(grepl("x", log), grepl("y", log))) else 1:2] +
+    scales[if (policies > MAX_LABELS) which(c(grepl("x", log), grepl("y", log))) else 1:2] +
     regret_panels(stats, log, problems, policies) +
     plot_words(
       x = "Round", y = REGRET_Y, colour = "Policy", linetype = "Policy",
@@ -562,12 +562,12 @@ autoplot.dpts_simulation <- function(object, ..., log = "", level = 0.95, runs =
 NO_REGRET <- "Nothing to draw: no policy has any regret, which a logarithmic axis cannot show."
 
 # More problems than this are drawn as a profile.
-MOST_PANELS <- 12
+MAX_PANELS <- 12
 
 # Panels for problems; many curves have names at their ends, or a panel each
 regret_panels <- function(stats, log, problems, policies) {
   several <- "problem" %in% names(stats)
-  if (policies > MOST_LABELS) {
+  if (policies > MAX_LABELS) {
     return(list(panels_by(stats, c("policy", if (problems > 1) "problem")),
                 if (!grepl("x", log)) ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = 2),
                 if (!grepl("y", log)) ggplot2::scale_y_continuous(labels = label_thousands, n.breaks = 3),
@@ -635,7 +635,7 @@ draw_profile <- function(last) {
   within <- vapply(levels, function(name) sum(last$factor[last$policy == name] <= 2) / problems, 0)
   order <- levels[order(-within)]
   curves$policy <- factor(curves$policy, order)
-  many <- if (length(levels) > MOST_LABELS) {
+  many <- if (length(levels) > MAX_LABELS) {
     panels_by(curves, "policy")
   } else if (length(levels) > MANY_LINES) {
     ends <- curves[!duplicated(curves$policy, fromLast = TRUE), ]

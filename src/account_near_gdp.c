@@ -29,7 +29,7 @@
 
 /* Below this shift, publishing the whole draw is used in place of the bit, whose loss would be a
    rounding error. */
-#define LEAST_SHIFT 3e-7
+#define MIN_SHIFT 3e-7
 
 /* The relative rounding error of e^H - 1; bit_climb() itself is an upper bound. At its best
    position e^H - 1 = p w + (1 - p) l, with w and l the relative gains of the two terms. Each is beta times a
@@ -100,14 +100,14 @@ typedef struct {
 
 /* Where the orders lie between the least and the largest beta; dense where they bind. */
 static const double ORDER_AT[NEAR_ORDERS] = {0, 0.3, 0.5, 0.6, 0.68, 0.75, 0.81, 0.87, 0.93, 1};
-#define LEAST_BETA 0.505
+#define MIN_BETA 0.505
 
 /* The largest beta: beyond |s| = beta m, a whole draw, which is always enough, adds no more than the
    allowance: d^2 / 2 times the largest density at s of N(m'/2, m'), m <= m' <= m + d^2. */
 static double largest_beta(double m, double d, double allowance) {
   double m2 = m + d * d;
   double tail = log(d * d / (2 * allowance * DPTS_SQRT_2PI * sqrt(m)));
-  return fmax((m2 / 2 + sqrt(2 * m2 * fmax(tail, 0))) / m, LEAST_BETA);
+  return fmax((m2 / 2 + sqrt(2 * m2 * fmax(tail, 0))) / m, MIN_BETA);
 }
 
 /* The excess of order a where the lower of the two positions is below w, a pull not
@@ -165,11 +165,11 @@ static void freeze(near_gdp *run, cell *c, long k, double v_end) {
   c->maximiser = run->maximiser + 2 * NEAR_ORDERS * k;
   double m = c->m = run->value[k + 1];
   /* d^2 <= min(1, m / 2) makes e d^2 < 0.2, which the factor rests on. */
-  c->whole = d * d > 1 || m < 2 * d * d || c->d[1] < LEAST_SHIFT;
+  c->whole = d * d > 1 || m < 2 * d * d || c->d[1] < MIN_SHIFT;
   if (c->whole) return;
 
   double top = largest_beta(m, d, run->allowance), a_top = 0.5 + top;
-  c->orders = top > LEAST_BETA ? NEAR_ORDERS : 1;
+  c->orders = top > MIN_BETA ? NEAR_ORDERS : 1;
   c->factor = 1 + 2 * d * d * (1 / (4 * m) + 1.0 / 16);
   double goal = fmin(0.8 * v_end * run->rate[c->narrow ? k : k + 1], d * d);
   c->whole = !find_cut(c, &run->cut[k], a_top, goal);
@@ -179,10 +179,10 @@ static void freeze(near_gdp *run, cell *c, long k, double v_end) {
   double g = c->to_g * (run->value[k] - run->value[k + 1]);
   double gap = c->narrow ? 0 : (d - c->d[1]) / c->d[1];
   c->chi = 2 * g / m + 1e-6;
-  double before = -LEAST_BETA, beta = LEAST_BETA;
+  double before = -MIN_BETA, beta = MIN_BETA;
   for (int j = 0; j < c->orders; j++) {
     double after = beta;
-    if (j + 1 < c->orders) after += (ORDER_AT[j + 1] - ORDER_AT[j]) * (top - LEAST_BETA);
+    if (j + 1 < c->orders) after += (ORDER_AT[j + 1] - ORDER_AT[j]) * (top - MIN_BETA);
     double width = fmax(beta - before, after - beta);
     double a = 0.5 + beta, kap = a * (a - 1) / 2, r = after + lambda / m;
     double keep = exp(-lambda * lambda * (1 / (2 * m) + width * width / 8));

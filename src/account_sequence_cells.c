@@ -32,7 +32,7 @@ static double shift_of(double scale, double n) { return 1 / sqrt(scale * (n + 1)
 
 /* The smallest shift in the table; below it H has a bound in closed form. */
 static double smallest_shift(double scale, double last) {
-  return fmax(shift_of(scale, last), GRID_LEAST_SHIFT);
+  return fmax(shift_of(scale, last), GRID_MIN_SHIFT);
 }
 
 /* Columns cover the shifts from node to node, both ends included. */
@@ -145,7 +145,7 @@ void sequence_grid_column(sequence_grid *run, long i) {
    as t d_1^2 + (1 - t) d_2^2 = (1 + e) d^2, e = t (1 - t) (d_1 - d_2)^2 / d^2. The
    right side goes into `column`, for all gamma of the table; returned is 1 + e. */
 static double read_column(sequence_grid *run, double d) {
-  if (d < GRID_LEAST_SHIFT) {
+  if (d < GRID_MIN_SHIFT) {
     /* a whole draw loses no more, whatever the charge */
     double whole = run->alpha * (run->alpha - 1) / 2 * d * d;
     for (long j = 0; j < run->charges; j++) run->column[j] = whole;

@@ -18,7 +18,7 @@
 #define GRID_SHIFT_STEP 0.04 /* between columns, in log d */
 #endif
 /* Shifts below this have no column: a whole draw's loss stands for the bit's. */
-#define GRID_LEAST_SHIFT 3e-7
+#define GRID_MIN_SHIFT 3e-7
 
 /* What rounding may take from a loss, as a share of it. The largest part is H itself: log F is a sum of terms
    of size (alpha - 1) d that cancel down to alpha (alpha - 1) d^2, so that 1e-16 becomes some 1e-14 / d.

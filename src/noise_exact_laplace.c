@@ -16,7 +16,7 @@ int exact_bernoulli_exp(bits_t *bits, uint64_t u, int e) {
 }
 
 int64_t exact_clamp(int negative, uint64_t quotient, uint64_t times, uint64_t rest) {
-  const uint64_t most = (uint64_t)EXACT_MOST;
+  const uint64_t most = (uint64_t)EXACT_MAX;
   uint64_t size = most;
   if (rest < most && (times == 0 || quotient <= (most - rest) / times)) {
     size = quotient * times + rest;

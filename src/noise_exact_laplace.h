@@ -16,10 +16,10 @@ int exact_laplace_once(bits_t *bits, rate_t rate, int64_t *k);
 /* Bernoulli(exp(-u / 2^e)), u at most 2^e */
 int exact_bernoulli_exp(bits_t *bits, uint64_t u, int e);
 
-/* The integer quotient * times + rest with a sign, clamped to +-EXACT_MOST. A caller that adds it to a
+/* The integer quotient * times + rest with a sign, clamped to +-EXACT_MAX. A caller that adds it to a
    sum and clamps the result again, to a bound that is smaller by more than any sum, releases a function
    of the unclamped noisy sum: clamping costs no privacy. */
-#define EXACT_MOST ((int64_t)1 << 62)
+#define EXACT_MAX ((int64_t)1 << 62)
 int64_t exact_clamp(int negative, uint64_t quotient, uint64_t times, uint64_t rest);
 
 #endif

@@ -8,14 +8,14 @@
 /* A uniform number in [0, 1): the first n of its bits. A comparison needs two more bits on average. More
    than 512 are needed with probability below 2^-400; this is then treated as a failure of the source,
    and nothing is released. */
-enum { MOST_BITS = 512 };
+enum { MAX_BITS = 512 };
 typedef struct {
   int n;
-  uint8_t bit[MOST_BITS];
+  uint8_t bit[MAX_BITS];
 } uniform_t;
 
 static int uniform_bit(uniform_t *x, int i, bits_t *bits) {
-  if (i >= MOST_BITS) bits->failed = 1;
+  if (i >= MAX_BITS) bits->failed = 1;
   if (bits->failed) return 0;
   while (x->n <= i) x->bit[x->n++] = (uint8_t)bits_next(bits);
   return x->bit[i];

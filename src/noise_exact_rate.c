@@ -18,7 +18,7 @@ int rate_below(double numer, double denom, rate_t *rate) {
     return 0;
   }
   int e = RATE_BITS - 1 - ilogb(n / d); /* 24 bits before the binary point, or 25 after rounding */
-  if (e > RATE_MOST_E) e = RATE_MOST_E;
+  if (e > RATE_MAX_E) e = RATE_MAX_E;
   if (e < 0) e = 0;
   double m = floor(ldexp(n / d, e));
   while (m > most && e > 0) m = floor(ldexp(n / d, --e));

@@ -1,7 +1,7 @@
 #include "noise_exact_release.h"
 
-/* Below EXACT_MOST by more than any sum, so that the clamping of a draw cannot be seen in a release. */
-#define RELEASED_MOST ((int64_t)1 << 61)
+/* Below EXACT_MAX by more than any sum, so that the clamping of a draw cannot be seen in a release. */
+#define RELEASED_MAX ((int64_t)1 << 61)
 
 enum exact_status exact_release(bits_t *bits, exact_sampler_t sampler, double sum, double scale,
                                 double *noisy) {
@@ -12,8 +12,8 @@ enum exact_status exact_release(bits_t *bits, exact_sampler_t sampler, double su
   const int64_t noise = sampler(bits, rate);
   if (bits->failed) return EXACT_NO_BITS;
   int64_t released = (int64_t)whole + noise;
-  if (released > RELEASED_MOST) released = RELEASED_MOST;
-  if (released < -RELEASED_MOST) released = -RELEASED_MOST;
+  if (released > RELEASED_MAX) released = RELEASED_MAX;
+  if (released < -RELEASED_MAX) released = -RELEASED_MAX;
   *noisy = (double)released / EXACT_GRID;
   return EXACT_OK;
 }

@@ -40,7 +40,7 @@ const environment_kind_t *world_kind_find(const char *name) {
    order is drawn at once. A draw is keyed by the first round of the stretch, which no other stretch has,
    and by the part: the path is the same whichever rounds are looked at. */
 
-enum { PART_MOST = 64, HALVINGS_MOST = 64 };
+enum { PART_MAX = 64, HALVINGS_MAX = 64 };
 
 /* `n` rewards from the `at`-th of a stretch on, from 0; node 1 is all of it, nodes 2 i and 2 i + 1 are the
    halves of node i */
@@ -54,7 +54,7 @@ typedef struct {
    it are pushed onto this stack. */
 static part_t part_around(const environment_t *env, int64_t stretch, part_t part, int64_t m, part_t *later,
                           int *n_later) {
-  while (part.n > PART_MOST) {
+  while (part.n > PART_MAX) {
     const int64_t half = part.n / 2;
     rng_t rng;
     rng_seed(&rng, env->bridge.s[0], (uint64_t)stretch, part.node);
@@ -99,7 +99,7 @@ static void play_cycles(environment_t *env, const int *arms, int n, int64_t cycl
   player_t *player = &env->player;
   const int64_t begin = player->t, end = begin + n * cycles;
   const double before = env->reward_sum;
-  part_t later[HALVINGS_MOST], part = {.n = 0};
+  part_t later[HALVINGS_MAX], part = {.n = 0};
   int n_later = 0;
   while (player->t < end) {
     const int64_t stop = env->next < end ? env->next : end;

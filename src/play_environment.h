@@ -19,7 +19,7 @@ typedef struct {
   int arms;      /* number of arms: 1, or all, then with their means */
 } want_t;
 
-#define WORLD_MOST_PAR 4
+#define WORLD_MAX_PAR 4
 
 /* One kind of environment. */
 typedef struct {
@@ -40,7 +40,7 @@ typedef struct {
   void (*means)(const environment_t *env, int64_t t, double *mean);
   int dim;                            /* numbers in a context that offer() sets, where not the arms say so */
   int changing;                       /* do gaps change from round to round? Then pull() sums the regret. */
-  const char *params[WORLD_MOST_PAR]; /* names of its parameters in R */
+  const char *params[WORLD_MAX_PAR]; /* names of its parameters in R */
   /* If the caller supplies rewards (play_supply.h). wants(): does the environment wait for a block that
      begins with this arm? destination(): where the rewards of an arm go, or with mean = 1 its means.
      arrived(): they are there. NULL: all rewards are drawn here. */
@@ -58,7 +58,7 @@ struct world_t {
   const environment_kind_t *kind;
   const arms_t *arms; /* `n` of them: those of the first round, then those that follow */
   int n;
-  const double *par[WORLD_MOST_PAR]; /* parameters, in the order of kind->params */
+  const double *par[WORLD_MAX_PAR]; /* parameters, in the order of kind->params */
   const dpts_adversary *adversary;   /* for play_world_compiled.c */
 };
 

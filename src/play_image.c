@@ -17,8 +17,8 @@ void image_renew(image_t *image, const piece_t *pieces, int n, uint8_t *changed)
       continue;
     }
     for (size_t left = pieces[i].size; left > 0;) {
-      const size_t page = at / IMAGE_PAGE, room = (page + 1) * IMAGE_PAGE - at;
-      const size_t size = left < room ? left : room;
+      const size_t page = at / IMAGE_PAGE, left_on_page = (page + 1) * IMAGE_PAGE - at;
+      const size_t size = left < left_on_page ? left : left_on_page;
       if (memcmp(image->bytes + at, from, size) != 0) {
         if (!changed[page]) {
           image->sum -= image_page_sum(image->bytes, page);

@@ -158,19 +158,19 @@ void session_save(const session_t *session, void *to);
    adds. Pieces in front of the state are written to a block of session_front_size() bytes. A piece has
    no data if it can only have changed by other arms than `touched`. Returns the number of pieces. */
 enum {
-  MOST_TOUCHED = 8, /* the most arms in a touched_t */
-  MOST_OWN = 2,     /* stretches of a policy's own() that are compared by arm */
-  SESSION_PIECES = 4 + MOST_OWN * (2 * MOST_TOUCHED + 2)
+  MAX_TOUCHED = 8, /* the most arms in a touched_t */
+  MAX_OWN = 2,     /* stretches of a policy's own() that are compared by arm */
+  SESSION_PIECES = 4 + MAX_OWN * (2 * MAX_TOUCHED + 2)
 };
 typedef struct {
-  int n, arms[MOST_TOUCHED]; /* ascending; n < 0: everything may have changed */
+  int n, arms[MAX_TOUCHED]; /* ascending; n < 0: everything may have changed */
 } touched_t;
 void touch(touched_t *touched, int arm);
 size_t session_front_size(void);
 int session_pieces(const session_t *session, const touched_t *touched, void *front, piece_t *pieces);
 void session_seal(void *bytes, size_t size);
-/* Restores a session that was made for the same policy and problem. `room`: session_room() bytes */
-size_t session_room(const session_t *session);
-session_status_t session_restore(session_t *session, const void *from, size_t size, void *room);
+/* Restores a session that was made for the same policy and problem. `scratch`: session_scratch() bytes */
+size_t session_scratch(const session_t *session);
+session_status_t session_restore(session_t *session, const void *from, size_t size, void *scratch);
 
 #endif

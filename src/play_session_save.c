@@ -60,7 +60,7 @@ void touch(touched_t *touched, int arm) {
   int at = 0;
   while (at < touched->n && touched->arms[at] < arm) at++;
   if (at < touched->n && touched->arms[at] == arm) return;
-  if (touched->n < 0 || touched->n == MOST_TOUCHED) {
+  if (touched->n < 0 || touched->n == MAX_TOUCHED) {
     touched->n = -1;
     return;
   }
@@ -76,7 +76,7 @@ static int state_pieces(const session_t *session, const touched_t *touched, size
   int n = 0;
   size_t from, each;
   const int known = touched->n >= 0 && policy->own && !session_is_viewed(session);
-  for (int i = 0; known && i < MOST_OWN && policy->own(state, i, &from, &each); i++) {
+  for (int i = 0; known && i < MAX_OWN && policy->own(state, i, &from, &each); i++) {
     pieces[n++] = (piece_t){state + at, from - at};
     at = from;
     for (int j = 0; j < touched->n; j++) {
@@ -139,7 +139,7 @@ static int read_head(const void *from, size_t size, head_t *head) {
          head->checksum == hash_on(HASH_START, (const char *)from + sizeof *head, size - sizeof *head);
 }
 
-size_t session_room(const session_t *session) {
+size_t session_scratch(const session_t *session) {
   const size_t size = session->spec->policy->size(session->spec);
   return 2 * (size + sizeof(double));
 }
@@ -161,7 +161,7 @@ static int is_sound(const spec_t *spec, const saved_clock_t *clock, const char *
   return spec->policy->sound(state, fresh);
 }
 
-session_status_t session_restore(session_t *session, const void *from, size_t size, void *room) {
+session_status_t session_restore(session_t *session, const void *from, size_t size, void *scratch) {
   const spec_t *spec = session->spec;
   head_t head;
   saved_clock_t clock;
@@ -173,9 +173,9 @@ session_status_t session_restore(session_t *session, const void *from, size_t si
   if (size != session_save_size(session)) return SESSION_DAMAGED;
   const char *at = get(&clock, (const char *)from + sizeof head, sizeof clock);
   const size_t counts = session_counts_size(spec), state = spec->policy->size(spec);
-  void *fresh = (char *)room + session_room(session) / 2 / sizeof(double) * sizeof(double);
-  get(room, at + counts, state);
-  if (!is_sound(spec, &clock, at, room, fresh)) return SESSION_DAMAGED;
+  void *fresh = (char *)scratch + session_scratch(session) / 2 / sizeof(double) * sizeof(double);
+  get(scratch, at + counts, state);
+  if (!is_sound(spec, &clock, at, scratch, fresh)) return SESSION_DAMAGED;
   session_begin(session);
   session->t = clock.t;
   session->start = clock.start;
@@ -185,7 +185,7 @@ session_status_t session_restore(session_t *session, const void *from, size_t si
   session->draws.policy = clock.policy;
   session->draws.noise = clock.noise;
   get(session->pulls, at, counts);
-  memcpy(session->state, room, state);
+  memcpy(session->state, scratch, state);
   if (spec->host) memcpy(session->state, &spec->host, sizeof(void *));
   if (spec->inner) memcpy(session->state, &spec->inner, sizeof(void *));
   return SESSION_OK;

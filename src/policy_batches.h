@@ -119,7 +119,7 @@ void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth, 
   static void skip(void *state, player_t *player, draws_t *draws) {                                         \
     batches_skip(state, player, best_arm, GROWTH, draws);                                                   \
   }                                                                                                         \
-  POLICY(NAME, .state_version = 7, .releases = 1, .batches = GATHER_ROOM, .each_once = 1, .commit = commit, \
+  POLICY(NAME, .state_version = 7, .releases = 1, .batches = GATHER_SLOTS, .each_once = 1, .commit = commit, \
          .pass = batches_pass, .close = batches_close, .update = update, .learn = learn, .skip = skip,      \
          .report = batches_report, .finish = batches_finish, .grow = batches_grow, .own = batches_own,      \
          .sound = batches_sound, .fails_rarely = FAILS_RARELY);

@@ -133,8 +133,8 @@ static void skip(void *state, player_t *player, draws_t *draws) {
   if (arm < 0) return;
   const int settled = s->waiting == 0 && s->drawing == 0 && !s->fresh;
   const gather_t *g = gather_of(s, arm);
-  const double room = !settled ? 1 : g->open < 0 ? 2 * s->arms[arm].n : (double)gather_left(g);
-  const int64_t n = player_stretch(player, room);
+  const double most = !settled ? 1 : g->open < 0 ? 2 * s->arms[arm].n : (double)gather_left(g);
+  const int64_t n = player_stretch(player, most);
   const int64_t number = assign(s, arm, n);
   add(s, arm, number, n, player_pull_many(player, arm, n), draws);
 }

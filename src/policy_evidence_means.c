@@ -12,9 +12,9 @@ static const double SMALLEST = 0.005, RATIO = 1.6, /* of the fixed gaps */
    fall without end on the far side of its mean, so that a starved rival can be judged. */
 static const double WEIGHT[EVIDENCE_TILTS] = {0.02,  0.073, 0.073, 0.073, 0.073,  0.073, 0.073,
                                               0.073, 0.073, 0.073, 0.073, 0.0625, 0.125, 0.0625};
-static const double LEAST_VARIANCE = 0.03; /* of a reward, for tilts */
+static const double MIN_VARIANCE = 0.03; /* of a reward, for tilts */
 static const double FIRST_GAP = 0.05;      /* before anything is known */
-static const double MOST_TILT = 20;
+static const double MAX_TILT = 20;
 static const double WITHIN = 0.95;     /* so far into what is allowed */
 static const double OFF_CENTRE = 0.15; /* standard deviations by which a centre may be off */
 /* Tilts that differ by less are taken for one: evidence is flat around the best. */
@@ -28,7 +28,7 @@ static noise_law_t as_independent(const noise_law_t *noise) {
 }
 
 int evidence_is_sound(const evidence_t *e) {
-  int sound = e->kinds >= 0 && e->kinds <= EVIDENCE_KINDS && e->pieces >= 0 && e->pieces <= EVIDENCE_ROOM &&
+  int sound = e->kinds >= 0 && e->kinds <= EVIDENCE_KINDS && e->pieces >= 0 && e->pieces <= EVIDENCE_PIECES &&
               e->valued >= 0 && e->valued <= EVIDENCE_SHARES;
   for (int i = 0; i < EVIDENCE_KINDS && sound; i++) sound = e->ahead[i] >= 0 && e->ahead[i] <= e->pieces;
   for (int64_t i = 0; i < e->pieces && sound; i++) {
@@ -49,7 +49,7 @@ void evidence_commit(evidence_t *e, double gap) { e->gap = fmax(gap, 0); }
 static double best_tilt(const noise_law_t *noise, double gap, double v, double size) {
   const double b = noise->scale;
   if (!noise_is_bounded(noise)) {
-    return fmin(gap / (v + b * b / size), MOST_TILT);
+    return fmin(gap / (v + b * b / size), MAX_TILT);
   }
   const double g = gap * size / b, w = v * size / (b * b);
   double low = 0, high = fmin(1, g / w);
@@ -59,7 +59,7 @@ static double best_tilt(const noise_law_t *noise, double gap, double v, double s
     if (g - u * w > noise_charge_slope(noise, u)) low = u;
     else high = u;
   }
-  return fmin(low / b, MOST_TILT);
+  return fmin(low / b, MAX_TILT);
 }
 
 /* What a batch of a piece adds to ln E^s with its g-th tilt: factors of its sum, of its squares and of its
@@ -100,7 +100,7 @@ static double best_square(const release_t *row, double gap, double v, double cen
   const double a = noise_law_variance(&row->noise) / row->size, b = v + a + gap * B;
   evidence_piece_t p = {.kind = SQUARES, .centre = centre};
   double *l = &p.tilt[s < 0][0];
-  *l = fmin(2 * gap / (b + sqrt(fmax(b * b - 4 * a * B * gap, 0))), fmin(MOST_TILT, WITHIN / B));
+  *l = fmin(2 * gap / (b + sqrt(fmax(b * b - 4 * a * B * gap, 0))), fmin(MAX_TILT, WITHIN / B));
   for (;; *l *= 0.9) {
     const bet_t bet = bet_of(&p, s, 0);
     if (s * bet.on_sum >= 0 && admits_bet(row, &bet, WITHIN)) return *l;
@@ -136,7 +136,7 @@ static evidence_piece_t *piece_for(evidence_t *e, const release_t *row, const ev
     if (fabs(piece->centre - wanted->centre) > OFF_CENTRE * sqrt(e->spread)) far += 1;
     if (far < least || !nearest) least = far, nearest = piece;
   }
-  if (own == EVIDENCE_ROOM / e->kinds) return nearest ? nearest : last;
+  if (own == EVIDENCE_PIECES / e->kinds) return nearest ? nearest : last;
   if (least <= ALIKE) return nearest;
   e->piece[e->pieces] = *wanted;
   return &e->piece[e->pieces++];
@@ -158,7 +158,7 @@ static void learn(evidence_t *e) {
   e->variance = 1 / weight;
   const double sd = sqrt(e->variance);
   const double z = fmin(fmax(0.5, e->mean - sd), e->mean + sd);
-  e->coin = fmax(z * (1 - z), LEAST_VARIANCE);
+  e->coin = fmax(z * (1 - z), MIN_VARIANCE);
   e->spread = e->kinds > 1 ? reward_variance(&e->total) : e->coin;
 }
 
@@ -215,7 +215,7 @@ static void value_shares(evidence_t *e) {
   for (int i = 0; i < EVIDENCE_KINDS * 2 * EVIDENCE_TILTS; i++) {
     (&part->cost[0][0][0])[i] = (&e->charged[0][0][0])[i] + (&e->cost_valued[0][0][0])[i];
   }
-  for (int i = 0; i < EVIDENCE_ROOM; i++) part->size[i] = i < e->pieces ? e->piece[i].size : 0;
+  for (int i = 0; i < EVIDENCE_PIECES; i++) part->size[i] = i < e->pieces ? e->piece[i].size : 0;
 }
 
 /* What a batch adds to the score of a tilt */
@@ -425,7 +425,7 @@ VECTOR_UNITS static mixture_t capital_of(const evidence_t *e, const evidence_sha
 static tangent_t look(const evidence_t *e, int kind, int sign, double theta, int as_valued) {
   if (e->pieces == 0) return (tangent_t){.theta = theta}; /* nothing was released */
   const int at = sign < 0;
-  tilts_t ln[EVIDENCE_ROOM], rate[EVIDENCE_ROOM];
+  tilts_t ln[EVIDENCE_PIECES], rate[EVIDENCE_PIECES];
   rates_of(e, kind, at, theta, ln, rate);
   const double left = as_valued ? 1 : share_left(e, sign);
   mixture_t all = {.most = -INFINITY};

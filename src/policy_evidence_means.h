@@ -46,7 +46,7 @@
 #include "noise_report.h"
 #include "policy_evidence.h"
 
-enum { EVIDENCE_TILTS = 14, EVIDENCE_ROOM = 24, EVIDENCE_SHARES = 4 };
+enum { EVIDENCE_TILTS = 14, EVIDENCE_PIECES = 24, EVIDENCE_SHARES = 4 };
 
 /* Bets without squares, and with them */
 enum { LINEAR, SQUARES, EVIDENCE_KINDS };
@@ -69,7 +69,7 @@ typedef struct {
 typedef struct {
   double share[2];
   evidence_numbers_t score, cost;
-  double size[EVIDENCE_ROOM];
+  double size[EVIDENCE_PIECES];
 } evidence_share_t;
 
 /* One arm. Zeros and evidence_begin() make one without releases. */
@@ -84,7 +84,7 @@ typedef struct {
   evidence_numbers_t score;   /* what does not depend on theta */
   evidence_numbers_t charged; /* sum c(l) */
   int64_t pieces;
-  evidence_piece_t piece[EVIDENCE_ROOM];
+  evidence_piece_t piece[EVIDENCE_PIECES];
   /* Of correlated releases only */
   double risk;                   /* for each sign, over all releases; 0: noise is independent */
   double releases, announced[2]; /* shares for the next release, E^+ and E^- */
@@ -114,8 +114,8 @@ double evidence_at(const evidence_t *e, int sign, double theta);
 double evidence_pair(const evidence_t *a, const evidence_t *b, double margin);
 
 /* The largest d for which the evidence against "a's mean is at most d above b's" reaches the threshold, to
-   1e-9, if it is above `known`; else that. With ln(2 / alpha) from both sides an interval of the difference at
-   every look at once. */
+   1e-9, if it is above `known`; else that. With ln(2 / alpha) from both sides an interval of the difference
+   at every look at once. */
 double evidence_lower(const evidence_t *a, const evidence_t *b, double threshold, double known);
 
 /* The theta with E^+ < 2 / alpha and E^- < 2 / alpha: an interval of means at every look at once.

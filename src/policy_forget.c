@@ -19,7 +19,7 @@ PARAMETERS(PARAMS, ONE_OF("noise", NOISE_CHOICES), NEEDS("scale"), NEEDS("batch"
 
 typedef struct {
   gather_t gather;
-  int64_t at[GATHER_ROOM]; /* the last pull of the batch in each place */
+  int64_t at[GATHER_SLOTS]; /* the last pull of the batch in each slot */
   released_t released;
   double n, sum, batches; /* weighted */
 } arm_t;
@@ -107,7 +107,7 @@ static void release(state_t *s, int arm, int64_t at, const gather_batch_t *batch
 /* A full batch of the arm is waiting for rewards. */
 static int waits(const gather_t *g) {
   int n = 0;
-  for (int i = 0; i < GATHER_ROOM; i++) n += g->batches[i].number != 0 && i != g->open;
+  for (int i = 0; i < GATHER_SLOTS; i++) n += g->batches[i].number != 0 && i != g->open;
   return n > 0;
 }
 
@@ -147,7 +147,7 @@ static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws
 
 static void add(state_t *s, int arm, int64_t number, int64_t n, double sum, draws_t *draws) {
   gather_t *g = &s->arms[arm].gather;
-  const int at = gather_place(g, number);
+  const int at = gather_slot(g, number);
   gather_batch_t full;
   if (gather_add(g, number, n, sum, &full)) release(s, arm, s->arms[arm].at[at], &full, draws);
 }
@@ -196,13 +196,13 @@ static report_t report(const void *state, int arm) {
 
 static int sound(const void *state, const void *fresh) {
   const state_t *s = state, *f = fresh;
-  const size_t room = capacity(f->window, f->batch, (int)f->k);
-  int all = SAME(k) && capacity(s->window, s->batch, (int)s->k) == room && is_in(s->open, -1, s->k);
+  const size_t most = capacity(f->window, f->batch, (int)f->k);
+  int all = SAME(k) && capacity(s->window, s->batch, (int)s->k) == most && is_in(s->open, -1, s->k);
   for (int64_t i = 0; all && i < s->k; i++) all = gather_is_sound(&s->arms[i].gather);
-  if (!all || !is_in(s->kept, 0, (int64_t)room + 1)) return 0;
+  if (!all || !is_in(s->kept, 0, (int64_t)most + 1)) return 0;
   for (int64_t i = 0; all && i < s->kept; i++) all = is_in(kept(s)[i].arm, 0, s->k);
   return all;
 }
 
-POLICY(forget, .state_version = 1, .releases = 1, .batches = GATHER_ROOM, .each_once = 1, .commit = commit,
+POLICY(forget, .state_version = 1, .releases = 1, .batches = GATHER_SLOTS, .each_once = 1, .commit = commit,
        .update = update, .skip = skip, .report = report, .finish = finish, .grow = grow, .sound = sound);

@@ -5,16 +5,16 @@
    its sum may be released. So each reward is in exactly one sum, and which one depends on public counts
    alone. A batch that was never completed has published nothing.
 
-   A full batch may wait for its rewards while the next ones fill. At most GATHER_ROOM batches wait, far more
+   A full batch may wait for its rewards while the next ones fill. At most GATHER_SLOTS batches wait, far more
    than delays need since batches grow; while so many wait the open batch takes more pulls. */
 
 #include <math.h>
 #include <stdint.h>
 
-#define GATHER_ROOM 16
+#define GATHER_SLOTS 16
 
 typedef struct {
-  int64_t number; /* from 1; 0: a free place */
+  int64_t number; /* from 1; 0: a free slot */
   int64_t size;   /* pulls assigned to it; 0 while it is open */
   int64_t come;   /* rewards that have come */
   double sum;
@@ -24,19 +24,19 @@ typedef struct {
 typedef struct {
   int64_t assigned;     /* pulls in all */
   int64_t made;         /* batches so far */
-  int64_t open;         /* the place of the open batch, or -1: the next pull opens one */
+  int64_t open;         /* the slot of the open batch, or -1: the next pull opens one */
   int64_t size, filled; /* of the open batch: what it takes, and what it has */
   int64_t missed;       /* visits in the meantime of people whom it holds already */
-  gather_batch_t batches[GATHER_ROOM];
+  gather_batch_t batches[GATHER_SLOTS];
 } gather_t;
 
 static inline void gather_init(gather_t *g) { *g = (gather_t){.open = -1}; }
 
-/* May it be used, if it was read from somewhere? Without an open batch there is a place for the next. */
+/* May it be used, if it was read from somewhere? Without an open batch there is a slot for the next. */
 static inline int gather_is_sound(const gather_t *g) {
   int full = 0;
-  for (int i = 0; i < GATHER_ROOM; i++) full += g->batches[i].number != 0;
-  return g->made >= 0 && g->open >= -1 && g->open < GATHER_ROOM && (g->open >= 0 || full < GATHER_ROOM);
+  for (int i = 0; i < GATHER_SLOTS; i++) full += g->batches[i].number != 0;
+  return g->made >= 0 && g->open >= -1 && g->open < GATHER_SLOTS && (g->open >= 0 || full < GATHER_SLOTS);
 }
 static inline int gathers_are_sound(const gather_t *g, int64_t k) {
   for (int64_t i = 0; i < k; i++) {
@@ -67,8 +67,8 @@ static inline int64_t gather_assign(gather_t *g, int64_t n) {
   g->assigned += n;
   g->filled += n;
   if (g->filled < g->size) return number;
-  for (int i = 0; i < GATHER_ROOM; i++) {
-    /* With the last place taken this batch continues, by one pull at a time. */
+  for (int i = 0; i < GATHER_SLOTS; i++) {
+    /* With the last slot taken this batch continues, by one pull at a time. */
     if (g->batches[i].number != 0) continue;
     batch->size = g->filled;
     g->open = -1;
@@ -109,12 +109,12 @@ static inline int64_t gather_assign_doubling(gather_t *g, int64_t n) {
 }
 
 /* n rewards of a batch have come. Returns whether it is complete now: then it is in *full, to be
-   released, and its place is free. */
+   released, and its slot is free. */
 static inline int gather_add(gather_t *g, int64_t number, int64_t n, double sum, gather_batch_t *full) {
   int at = g->open >= 0 ? (int)g->open : 0; /* where most rewards belong */
   if (g->batches[at].number != number) {
-    for (at = 0; at < GATHER_ROOM && g->batches[at].number != number;) at++;
-    if (at == GATHER_ROOM) return 0;
+    for (at = 0; at < GATHER_SLOTS && g->batches[at].number != number;) at++;
+    if (at == GATHER_SLOTS) return 0;
   }
   gather_batch_t *batch = &g->batches[at];
   batch->come += n;
@@ -133,13 +133,13 @@ static inline int gather_pass(gather_t *g, int64_t held) {
 }
 
 /* The open batch takes no more pulls. Returns whether it is complete: then it is in *full, to be released.
-   While no place is free for the next one it goes on. */
+   While no slot is free for the next one it goes on. */
 static inline int gather_close(gather_t *g, gather_batch_t *full) {
   if (g->open < 0 || g->filled == 0) return 0;
   gather_batch_t *batch = &g->batches[g->open];
   const int complete = batch->come == g->filled;
   int free = complete;
-  for (int i = 0; i < GATHER_ROOM; i++) free |= g->batches[i].number == 0;
+  for (int i = 0; i < GATHER_SLOTS; i++) free |= g->batches[i].number == 0;
   if (!free) return 0;
   batch->size = g->filled;
   g->open = -1;
@@ -149,18 +149,18 @@ static inline int gather_close(gather_t *g, gather_batch_t *full) {
   return 1;
 }
 
-/* The place of a batch; GATHER_ROOM: it is not there. */
-static inline int gather_place(const gather_t *g, int64_t number) {
+/* The slot of a batch; GATHER_SLOTS: it is not there. */
+static inline int gather_slot(const gather_t *g, int64_t number) {
   int at = 0;
-  while (at < GATHER_ROOM && g->batches[at].number != number) at++;
+  while (at < GATHER_SLOTS && g->batches[at].number != number) at++;
   return at;
 }
 
 /* The squares of rewards of a batch: before gather_add() is told of their sum, which may complete it. */
 static inline void gather_square(gather_t *g, int64_t number, double squares) {
   int at = g->open >= 0 ? (int)g->open : 0; /* where most rewards belong */
-  if (g->batches[at].number != number) at = gather_place(g, number);
-  if (at < GATHER_ROOM) g->batches[at].squares += squares;
+  if (g->batches[at].number != number) at = gather_slot(g, number);
+  if (at < GATHER_SLOTS) g->batches[at].squares += squares;
 }
 
 /* gather_assign() and gather_add() for a pull and its reward, where neither fills a batch. Returns
@@ -176,12 +176,12 @@ static inline int gather_take(gather_t *g, double reward) {
 }
 
 /* The end: *rest is the oldest batch of which some rewards have come, as far as they have, and *at its
-   place; 0 when there are no more. Those without a reward are dropped. What comes later for a batch that was
+   slot; 0 when there are no more. Those without a reward are dropped. What comes later for a batch that was
    released or dropped finds none. */
 static inline int gather_finish_at(gather_t *g, gather_batch_t *rest, int *at) {
   gather_batch_t *oldest = 0;
   g->open = -1;
-  for (int i = 0; i < GATHER_ROOM; i++) {
+  for (int i = 0; i < GATHER_SLOTS; i++) {
     gather_batch_t *batch = &g->batches[i];
     if (batch->come == 0) *batch = (gather_batch_t){0};
     else if (!oldest || batch->number < oldest->number) oldest = batch;

@@ -15,8 +15,8 @@ static inline size_t inner_size(const spec_t *inner) {
   return sizeof(int64_t) * (size_t)inner->k + inner->policy->size(inner);
 }
 
-static inline inner_t inner_at(const spec_t *inner, const void *place) {
-  int64_t *counts = (int64_t *)place;
+static inline inner_t inner_at(const spec_t *inner, const void *memory) {
+  int64_t *counts = (int64_t *)memory;
   return (inner_t){inner, counts, counts + inner->k};
 }
 

@@ -206,7 +206,7 @@ static int sound(const void *state, const void *fresh) {
   return SAME(k) && gathers_are_sound(gather_of(s, 0), s->k);
 }
 
-POLICY(lazy_dp_ts, .state_version = 4, .tosses = 1, .tosses_coins = 1, .releases = 1, .batches = GATHER_ROOM,
+POLICY(lazy_dp_ts, .state_version = 4, .tosses = 1, .tosses_coins = 1, .releases = 1, .batches = GATHER_SLOTS,
        .each_once = 1, .commit = commit, .update = update, .skip = skip, .report = report, .finish = finish,
        .grow = grow, .sound = sound);
 
@@ -224,5 +224,5 @@ static void init_gaussian(void *state, const spec_t *spec) {
 }
 
 POLICY_OF(lazy_gaussian_ts, GAUSSIAN_PARAMS, init_gaussian, choose, .state_version = 5, .tosses = 1,
-          .releases = 1, .batches = GATHER_ROOM, .each_once = 1, .commit = commit, .update = update,
+          .releases = 1, .batches = GATHER_SLOTS, .each_once = 1, .commit = commit, .update = update,
           .skip = skip, .report = report, .finish = finish, .grow = grow, .sound = sound);

@@ -177,6 +177,6 @@ static int sound(const void *state, const void *fresh) {
          tournament_is_sound(tournament_of(s), s->k);
 }
 
-POLICY(lazy_ucb, .state_version = 4, .releases = 1, .batches = GATHER_ROOM, .each_once = 1, .commit = commit,
+POLICY(lazy_ucb, .state_version = 4, .releases = 1, .batches = GATHER_SLOTS, .each_once = 1, .commit = commit,
        .update = update, .learn = learn, .skip = skip, .report = report, .finish = finish, .grow = grow,
        .sound = sound);

@@ -277,7 +277,7 @@ static void update_noisy(linear_t *linear, double *model, const double *context,
                          draws_t *draws) {
   const int d = linear->dim, p = packed(d);
   double *item = block(linear) + linear->scratch, *sums = item + p + d, *scratch = sums + p + d;
-  if (draws->live && (double)linear->seen++ >= LINEAR_MOST) return;
+  if (draws->live && (double)linear->seen++ >= LINEAR_MAX) return;
   /* Terms in [-1, 1], whatever comes: the guarantee rests on it. */
   double z[LINEAR_DIM], *at = item;
   reward = clip01(reward);

@@ -12,7 +12,7 @@ const char *const LINEAR_MECHANISMS[] = {"tree", "gamma", "toeplitz", "batches",
 /* A noisy A is positive definite in all releases of a run together, but for this chance. */
 static const double FAILURE = 0.01;
 /* No run has more rounds. */
-static const double MOST_ROUNDS = 0x1p53;
+static const double MAX_ROUNDS = 0x1p53;
 
 /* ---- batches ------------------------------------------------------------------------ */
 
@@ -45,7 +45,7 @@ void release_rule(linear_t *linear, const spec_t *spec) {
     const double noise = linear->norm / epsilon, right = 1 - 2 * flip;
     const double even = ceil(2 * noise * noise / (square(linear) * more));
     linear->flip = fmax(1, ceil(flip * (1 + 1e-15) * 0x1p53)) * 0x1p-53;
-    linear->batch = even < LINEAR_MOST ? (int64_t)even : (int64_t)LINEAR_MOST;
+    linear->batch = even < LINEAR_MAX ? (int64_t)even : (int64_t)LINEAR_MAX;
     linear->bits = (int64_t)(fmax(4, 12 * right * right) * (double)linear->batch);
   } else {
     linear->batch = 4 * linear->dim;
@@ -56,7 +56,7 @@ void release_rule(linear_t *linear, const spec_t *spec) {
 static double batches_within(const linear_t *linear, double rounds) {
   if (linear->growth == 0) return ceil(rounds / (double)linear->batch);
   double batches = 1;
-  if (!(rounds <= MOST_ROUNDS)) rounds = MOST_ROUNDS;
+  if (!(rounds <= MAX_ROUNDS)) rounds = MAX_ROUNDS;
   for (int64_t end = release_end(linear, 0); (double)end < rounds; end = release_end(linear, end)) batches++;
   return batches;
 }
@@ -149,12 +149,12 @@ static void noise_scales(const linear_t *linear, int gaussian, double *sd_a, dou
 
      mu (1 + unit (step if logistic + sqrt(n) (step + error / norm))),
 
-   and so much more noise makes up for it. After LINEAR_MOST rounds nothing more is learned: n is at most
+   and so much more noise makes up for it. After LINEAR_MAX rounds nothing more is learned: n is at most
    the number of batches in them. */
 static double rounding(const linear_t *linear) {
   const double step = 1 / EXACT_GRID, d = linear->dim;
-  const double n = fmin(linear->leaves, batches_within(linear, LINEAR_MOST));
-  const double most = linear->growth > 0 ? LINEAR_MOST : (double)linear->batch * sqrt(n);
+  const double n = fmin(linear->leaves, batches_within(linear, LINEAR_MAX));
+  const double most = linear->growth > 0 ? LINEAR_MAX : (double)linear->batch * sqrt(n);
   const double error = 2 * (3 * n + 64) * 0x1p-53 * most * fmax(1, linear->norm * linear->norm);
   double a, b;
   noise_scales(linear, 1, &a, &b);
@@ -220,7 +220,7 @@ static void init_trees(linear_t *linear, void *counters, double epsilon) {
   }
 }
 
-int release_levels(const linear_t *linear) { return tree_levels(fmin(linear->leaves, MOST_ROUNDS)); }
+int release_levels(const linear_t *linear) { return tree_levels(fmin(linear->leaves, MAX_ROUNDS)); }
 
 size_t release_size(const linear_t *linear) {
   if (linear->mechanism >= LINEAR_TOEPLITZ) return toeplitz_size(linear->nodes, linear->terms);

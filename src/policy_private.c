@@ -15,8 +15,8 @@ PARAMETERS(PARAMS, ONE_OF("noise", NOISE_CHOICES), NEEDS("scale"), NEEDS("batch"
 typedef struct {
   gather_t gather;
   released_t released;
-  /* Of the batch in each place of `gather`: the inner policy's round and batch */
-  int64_t t[GATHER_ROOM], batch[GATHER_ROOM];
+  /* Of the batch in each slot of `gather`: the inner policy's round and batch */
+  int64_t t[GATHER_SLOTS], batch[GATHER_SLOTS];
 } arm_t;
 
 typedef struct {
@@ -66,7 +66,7 @@ static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws
   return number;
 }
 
-/* Release a batch that was in a place, and tell the inner policy. */
+/* Release a batch that was in a slot, and tell the inner policy. */
 static void release(state_t *s, int arm, int at, const gather_batch_t *batch, draws_t *draws) {
   arm_t *a = &s->arms[arm];
   const double mean = release_sum(&s->how, &a->released, batch, draws) / (double)batch->size;
@@ -78,7 +78,7 @@ static void release(state_t *s, int arm, int at, const gather_batch_t *batch, dr
 static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   state_t *s = state;
   gather_t *g = &s->arms[feedback->arm].gather;
-  const int at = gather_place(g, feedback->batch);
+  const int at = gather_slot(g, feedback->batch);
   gather_batch_t full;
   if (gather_add(g, feedback->batch, 1, feedback->reward, &full)) {
     release(s, feedback->arm, at, &full, draws);
@@ -117,5 +117,5 @@ static int sound(const void *state, const void *fresh) {
   return all && inner_is_sound(inner_at(f->inner, s->arms + s->k), inner(f));
 }
 
-POLICY(private, .state_version = 1, .tosses = 1, .releases = 1, .batches = GATHER_ROOM, .each_once = 1,
+POLICY(private, .state_version = 1, .tosses = 1, .releases = 1, .batches = GATHER_SLOTS, .each_once = 1,
        .commit = commit, .update = update, .report = report, .finish = finish, .grow = grow, .sound = sound);

@@ -263,7 +263,7 @@ static int sound(const void *state, const void *fresh) {
 
 #define PUBLISHED(NAME, OWN_PARAMS, OWN_INIT)                                                             \
   POLICY_OF(NAME, OWN_PARAMS, OWN_INIT, choose, .state_version = 2, .tosses = 1, .releases = 1,           \
-            .batches = GATHER_ROOM, .each_once = 1, .commit = commit, .update = update, .report = report, \
+            .batches = GATHER_SLOTS, .each_once = 1, .commit = commit, .update = update, .report = report, \
             .verdict = verdict, .finish = finish, .sound = sound)
 PUBLISHED(adap_tt, ADAP_PARAMS, adap_init);
 PUBLISHED(dp_tt, DP_PARAMS, dp_init);

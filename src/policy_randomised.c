@@ -57,7 +57,7 @@ PARAMETERS(PARAMS, TAKES("mu"), TAKES("epsilon"), ONE_OF("rule", RULES), TAKES("
            TAKES("size_5"), TAKES("size_6"), TAKES("predicted_low"), TAKES("predicted_high"),
            ONE_OF("protect", PROTECTED));
 
-enum { ROOM = 16 }; /* blocks that wait for rewards; people of more are in none */
+enum { SLOTS = 16 }; /* blocks that wait for rewards; people of more are in none */
 enum { NOT_OFFERED = -1 };
 
 /* An arm in a block */
@@ -69,7 +69,7 @@ typedef struct {
 } cell_t;
 
 typedef struct {
-  int64_t number; /* from 1; 0: a free place */
+  int64_t number; /* from 1; 0: a free slot */
   int64_t size, n, come;
   int64_t offered; /* arms */
   int64_t missed;  /* people in the meantime to whom other arms were on offer, or who are not counted again */
@@ -83,18 +83,18 @@ typedef struct {
 
 typedef struct {
   double par[ALL];
-  int64_t k, made, open; /* open: the place of the block that takes people, or -1 */
+  int64_t k, made, open; /* open: the slot of the block that takes people, or -1 */
   int64_t people;        /* in all blocks */
-  block_t blocks[ROOM];
-  arm_t arms[]; /* k, then ROOM times k cells, then k numbers for the work */
+  block_t blocks[SLOTS];
+  arm_t arms[]; /* k, then SLOTS times k cells, then k numbers for the work */
 } state_t;
 
-static cell_t *cells(const state_t *s, int64_t place) { return (cell_t *)(s->arms + s->k) + place * s->k; }
+static cell_t *cells(const state_t *s, int64_t slot) { return (cell_t *)(s->arms + s->k) + slot * s->k; }
 
-static double *scratch(state_t *s) { return (double *)cells(s, ROOM); }
+static double *scratch(state_t *s) { return (double *)cells(s, SLOTS); }
 
 static size_t size(const spec_t *spec) {
-  return sizeof(state_t) + (size_t)spec->k * (sizeof(arm_t) + ROOM * sizeof(cell_t) + sizeof(double));
+  return sizeof(state_t) + (size_t)spec->k * (sizeof(arm_t) + SLOTS * sizeof(cell_t) + sizeof(double));
 }
 
 /* Equal chances, or as equal as a large share of the control leaves them */
@@ -232,18 +232,18 @@ static void renew_chances(state_t *s) {
 /* ---- tosses ------------------------------------------------------------------------ */
 
 /* Are the arms on offer those of the block? */
-static int belongs(const state_t *s, int64_t place, const round_t *round) {
-  const cell_t *cell = cells(s, place);
-  if (s->blocks[place].offered != round->n_offer) return 0;
+static int belongs(const state_t *s, int64_t slot, const round_t *round) {
+  const cell_t *cell = cells(s, slot);
+  if (s->blocks[slot].offered != round->n_offer) return 0;
   if (round->n_offer == s->k) return 1;
   FOR_EACH_ARM(i, round) if (cell[i].chance == NOT_OFFERED) return 0;
   return 1;
 }
 
-static int64_t free_place(const state_t *s) {
-  int64_t place = 0;
-  while (place < ROOM && s->blocks[place].number != 0) place++;
-  return place;
+static int64_t free_slot(const state_t *s) {
+  int64_t slot = 0;
+  while (slot < SLOTS && s->blocks[slot].number != 0) slot++;
+  return slot;
 }
 
 static double next_total(const state_t *s, const round_t *round) {
@@ -281,7 +281,7 @@ static double share_of(const state_t *s, const round_t *round, int how, int arm)
 
 static int has_places(const state_t *s, const round_t *round) {
   if (s->par[PERMUTED] == 0) return 0;
-  return s->open < 0 ? free_place(s) < ROOM && next_total(s, round) > 0 : belongs(s, s->open, round);
+  return s->open < 0 ? free_slot(s) < SLOTS && next_total(s, round) > 0 : belongs(s, s->open, round);
 }
 
 /* The sum of the shares; NaN if one is. Nobody may be left in a permuted block, for arms were forced. */
@@ -317,10 +317,10 @@ static void probability(const void *state, const round_t *round, double *p) {
 }
 
 static void open_block(state_t *s, const round_t *round) {
-  const int64_t place = free_place(s);
+  const int64_t slot = free_slot(s);
   const double total = next_total(s, round);
-  if (place == ROOM) return;
-  cell_t *cell = cells(s, place);
+  if (slot == SLOTS) return;
+  cell_t *cell = cells(s, slot);
   if (!(total > 0)) return;
   for (int64_t i = 0; i < s->k; i++) cell[i] = (cell_t){.chance = NOT_OFFERED};
   FOR_EACH_ARM(i, round) {
@@ -328,15 +328,15 @@ static void open_block(state_t *s, const round_t *round) {
     if (s->par[PERMUTED] != 0) cell[i].left = fixed_number(s, round, i);
   }
   const int64_t n = next_size(s);
-  s->blocks[place] = (block_t){.number = ++s->made, .size = n, .offered = round->n_offer};
-  s->open = place;
+  s->blocks[slot] = (block_t){.number = ++s->made, .size = n, .offered = round->n_offer};
+  s->open = slot;
 }
 
 /* ---- releases ---------------------------------------------------------------------- */
 
 /* One sum for each arm, of the rewards that are in */
-static void release(state_t *s, int64_t place, draws_t *draws) {
-  const cell_t *cell = cells(s, place);
+static void release(state_t *s, int64_t slot, draws_t *draws) {
+  const cell_t *cell = cells(s, slot);
   for (int64_t i = 0; i < s->k; i++) {
     if (!(cell[i].chance > 0)) continue;
     arm_t *a = &s->arms[i];
@@ -346,15 +346,15 @@ static void release(state_t *s, int64_t place, draws_t *draws) {
     a->mean = a->report.sum / n;
     a->variance = (spread_of(s, a, 2) + noise_of(a) * a->report.terms / n) / n;
   }
-  s->blocks[place].number = 0;
-  if (s->open == place) s->open = -1;
+  s->blocks[slot].number = 0;
+  if (s->open == slot) s->open = -1;
   if (s->par[RULE] != EQUAL && (double)s->made >= s->par[BURN_IN]) renew_chances(s);
 }
 
-/* The place of the oldest block, or -1 */
+/* The slot of the oldest block, or -1 */
 static int64_t oldest(const state_t *s) {
   int64_t first = -1;
-  for (int64_t i = 0; i < ROOM; i++) {
+  for (int64_t i = 0; i < SLOTS; i++) {
     if (s->blocks[i].number == 0) continue;
     if (first < 0 || s->blocks[i].number < s->blocks[first].number) first = i;
   }
@@ -411,7 +411,7 @@ static int pass(void *state, const round_t *round, int arm, int64_t held) {
 /* The others of the block keep the probabilities with which they were tossed. */
 static int unpull(void *state, int arm, int64_t batch) {
   state_t *s = state;
-  for (int64_t i = 0; i < ROOM && batch > 0; i++) {
+  for (int64_t i = 0; i < SLOTS && batch > 0; i++) {
     block_t *block = &s->blocks[i];
     cell_t *cell = cells(s, i) + arm;
     if (block->number != batch) continue;
@@ -447,7 +447,7 @@ static double outcome(const state_t *s, const feedback_t *feedback, const draws_
 
 static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   state_t *s = state;
-  for (int64_t i = 0; i < ROOM && feedback->batch > 0; i++) {
+  for (int64_t i = 0; i < SLOTS && feedback->batch > 0; i++) {
     if (s->blocks[i].number != feedback->batch) continue;
     cell_t *cell = cells(s, i) + feedback->arm;
     const double x = outcome(s, feedback, draws);
@@ -468,7 +468,7 @@ static void grow(void *state, const void *of_old, int k) {
   s->made = old->made;
   s->people = old->people;
   memcpy(s->blocks, old->blocks, sizeof s->blocks);
-  for (int64_t i = 0; i < ROOM; i++) {
+  for (int64_t i = 0; i < SLOTS; i++) {
     memcpy(cells(s, i), cells(old, i), sizeof(cell_t) * (size_t)k);
   }
   if (old->open >= 0 && s->blocks[old->open].n == 0) s->blocks[old->open].number = 0;
@@ -487,7 +487,7 @@ static report_t report(const void *state, int arm) { return ((const state_t *)st
 
 static int sound(const void *state, const void *fresh) {
   const state_t *s = state, *f = fresh;
-  return SAME(k) && is_in(s->open, -1, ROOM) && s->made >= 0;
+  return SAME(k) && is_in(s->open, -1, SLOTS) && s->made >= 0;
 }
 
 POLICY(randomised, .state_version = 6, .tosses = 1, .releases = 1, .each_once = 1, .by_tosses = 1,

@@ -256,6 +256,6 @@ static int sound(const void *state, const void *fresh) {
   return all;
 }
 
-POLICY(top_two, .state_version = 4, .tosses = 1, .releases = 1, .batches = GATHER_ROOM, .each_once = 1,
+POLICY(top_two, .state_version = 4, .tosses = 1, .releases = 1, .batches = GATHER_SLOTS, .each_once = 1,
        .commit = commit, .pass = pass, .close = close, .update = update, .skip = skip, .report = report,
        .verdict = verdict, .finish = finish, .grow = grow, .sound = sound);

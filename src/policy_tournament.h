@@ -71,9 +71,9 @@ static inline int match_winner(const tournament_t *t, int64_t at) {
 
 /* 0 bytes where arms are few. */
 size_t tournament_size(int64_t k);
-/* The tournament of k arms for which there is room at `place`; NULL where arms are few. */
-static inline tournament_t *tournament_at(const void *place, int64_t k) {
-  return k >= MANY_ARMS ? (tournament_t *)place : NULL; /* a cache: not const */
+/* The tournament of k arms for which there is room in `memory`; NULL where arms are few. */
+static inline tournament_t *tournament_at(const void *memory, int64_t k) {
+  return k >= MANY_ARMS ? (tournament_t *)memory : NULL; /* a cache: not const */
 }
 /* Each takes NULL, too. */
 void tournament_init(tournament_t *t, int64_t k);

@@ -24,8 +24,8 @@ static ALWAYS_INLINE won_t closing_match(const index_t *index, const void *state
   const int second = (int)(bits >> 63) | -((bits == 0) & (a > b));
   /* Less room for rounding: no index is larger than |best| + lead. (x + |x|) / 2 is max(x, 0). For
      arms with the same index at every clock this is 0 / 0, and then lasts < clock is false. */
-  const double lead = fabs(ahead), room = 1e-12 * (2 * (1 + fabs(best)) + lead);
-  const double lasts = 0.5 * (lead - room + fabs(lead - room)) / index->closing(state, a, b, clock);
+  const double lead = fabs(ahead), slack = 1e-12 * (2 * (1 + fabs(best)) + lead);
+  const double lasts = 0.5 * (lead - slack + fabs(lead - slack)) / index->closing(state, a, b, clock);
   return (won_t){.arm = a ^ ((a ^ b) & second), .value = best, .to = clock + (lasts < clock ? lasts : clock)};
 }
 

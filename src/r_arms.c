@@ -95,7 +95,7 @@ void read_world(SEXP value, SEXP kept, int at, world_t *world) {
     world->adversary = compiled_adversary(text_of(library), text_of(list_get(value, "name")));
     if (!world->adversary) Rf_error("no such adversary");
   }
-  for (int i = 0; i < WORLD_MOST_PAR && world->kind->params[i]; i++) {
+  for (int i = 0; i < WORLD_MAX_PAR && world->kind->params[i]; i++) {
     SEXP numbers = list_get(how, world->kind->params[i]);
     if (!Rf_isReal(numbers) || Rf_xlength(numbers) == 0) {
       Rf_error("a world \"%s\" has no numbers '%s'", kind, world->kind->params[i]);

@@ -7,7 +7,7 @@
 #include "r_read.h"
 #include "sample_rng.h"
 
-enum { ROUNDS = 400, LATE = 7, MOST_ARMS = 16, MARGIN = 1 << 16 };
+enum { ROUNDS = 400, LATE = 7, MAX_ARMS = 16, MARGIN = 1 << 16 };
 
 typedef struct {
   session_t one, two;
@@ -65,7 +65,7 @@ static const char *check_choice(check_t *c, const round_t *round, int *arm) {
 static const char *check_rounds(check_t *c, int compare, int *at) {
   static const int OFFERS[2][2] = {{0, 2}, {1, 2}};
   feedback_t late[ROUNDS];
-  double chances[MOST_ARMS];
+  double chances[MAX_ARMS];
   rng_t rewards;
   rng_seed(&rewards, 1, 1, RNG_REWARD);
   for (int i = 0; i < ROUNDS; i++) {

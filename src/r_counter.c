@@ -48,7 +48,7 @@ SEXP ffi_mechanism(SEXP kind, SEXP value, SEXP scale, SEXP seed) {
 }
 
 /* Levels of an unbounded counter: streams stop at 2^53 items. */
-enum { MOST_LEVELS = 54 };
+enum { MAX_LEVELS = 54 };
 
 enum kind { TREE, LOGARITHMIC, TOEPLITZ, HYBRID };
 static const char *const KINDS[] = {"tree", "logarithmic", "toeplitz", "hybrid", NULL};
@@ -62,7 +62,7 @@ static size_t counter_size(enum kind kind, const double *par) {
   case TOEPLITZ:
     return toeplitz_size(toeplitz_nodes(par[0]), 1);
   default:
-    return hybrid_size(MOST_LEVELS);
+    return hybrid_size(MAX_LEVELS);
   }
 }
 
@@ -81,7 +81,7 @@ static void counter_init(enum kind kind, void *state, const double *par) {
     toeplitz_init(state, par[0], toeplitz_nodes(par[0]), 1);
     break;
   default:
-    hybrid_init(state, MOST_LEVELS, par[0] != 0, par[1]);
+    hybrid_init(state, MAX_LEVELS, par[0] != 0, par[1]);
   }
 }
 

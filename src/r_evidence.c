@@ -34,7 +34,7 @@ static double *keep_matrix(SEXP list, int at, int rows, int columns) {
 }
 
 /* The columns of a matrix of releases, in the order of WEIGHED in R/releases.R */
-enum { ARM, BLOCK, STRATUM, SIZE, SUM, TERMS, CHANCE, KIND, SCALE, STEP, CORRELATION, SQUARES, WEIGHT, LOOK };
+enum { ARM, BLOCK, PART, SIZE, SUM, TERMS, CHANCE, KIND, SCALE, STEP, CORRELATION, SQUARES, WEIGHT, LOOK };
 
 static const double *column(SEXP table, int at) { return REAL(table) + (size_t)at * (size_t)Rf_nrows(table); }
 
@@ -47,7 +47,7 @@ static const release_t *read_releases(SEXP table) {
     for (int j = 0; j < LOOK; j++) x[j] = column(table, j)[i];
     rows[i] = (release_t){.arm = (int)x[ARM] - 1,
                           .block = (int)x[BLOCK],
-                          .stratum = (int)x[STRATUM] - 1,
+                          .stratum = (int)x[PART] - 1,
                           .size = x[SIZE],
                           .sum = x[SUM],
                           .terms = x[TERMS],
@@ -59,11 +59,11 @@ static const release_t *read_releases(SEXP table) {
   return rows;
 }
 
-/* `table`: releases in order; the rows of one look are of one block. `ask`: the kind of evidence and its design; interval, the threshold of the lower
-   bounds, and running, do bounds of earlier looks still hold? -> list(pair, lower, estimate): ln W at each
-   look, in rows, arm a against b in column a + k b (from 0); at the end bounds and estimates of the
-   differences, a in rows and b in columns. With a rate: of pair ln E that the mean is above it in column a,
-   and below it in column k + a */
+/* `table`: releases in order; the rows of one look are of one block. `ask`: the kind of evidence and its
+   design; interval, the threshold of the lower bounds, and running, do bounds of earlier looks still hold?
+   -> list(pair, lower, estimate): ln W at each look, in rows, arm a against b in column a + k b (from 0); at
+   the end bounds and estimates of the differences, a in rows and b in columns. With a rate: of pair ln E that
+   the mean is above it in column a, and below it in column k + a */
 SEXP ffi_evidence(SEXP arms, SEXP table, SEXP ask) {
   const int k = Rf_asInteger(arms);
   const martingale_t *rule = read_rule(ask);

@@ -79,7 +79,7 @@ session_t new_session(const spec_t *spec, draws_t draws) {
 
 SEXP read_observers(SEXP names, int n_runs, observation_t *all) {
   all->n = Rf_length(names);
-  if (all->n > OBSERVERS_MOST) Rf_error("too many observers");
+  if (all->n > OBSERVERS_MAX) Rf_error("too many observers");
   int n = 0;
   for (int i = 0; i < all->n; i++) {
     const char *name = CHAR(STRING_ELT(names, i));

@@ -51,7 +51,7 @@ typedef struct {
   int id, line;
 } block_t;
 
-enum { LEAST_BLOCK = 26 }; /* bytes of |1 2:0 3:0 4:0 5:0 6:0 1:1 */
+enum { MIN_BLOCK = 26 }; /* bytes of |1 2:0 3:0 4:0 5:0 6:0 1:1 */
 
 /* All blocks that were read and are well-formed, by their text. */
 typedef struct {
@@ -119,7 +119,7 @@ SEXP ffi_yahoo_lines(SEXP rest, SEXP more) {
   SEXP user = SET_VECTOR_ELT(out, 5, Rf_allocMatrix(REALSXP, YAHOO_DIM, (int)lines));
   SEXP pools = SET_VECTOR_ELT(out, 7, Rf_allocVector(VECSXP, lines));
   int *malformed = keep_integers(out, 8, lines);
-  const size_t most = (n_rest + n_more) / LEAST_BLOCK + 1;
+  const size_t most = (n_rest + n_more) / MIN_BLOCK + 1;
   blocks_t known = {.slots = 1024};
   while (known.slots < 2 * most) known.slots *= 2;
   known.slot = (int *)R_alloc(known.slots, sizeof(int));

@@ -8,14 +8,14 @@
 #include "r_custom.h"
 #include "r_read.h"
 
-enum { MOST_RELEASES = 256 }; /* by one reward */
+enum { MAX_RELEASES = 256 }; /* by one reward */
 
 typedef struct {
   spec_t spec;
   session_t session;
   ledger_t ledger;
-  double columns[LEDGER_COLUMNS][MOST_RELEASES];
-  double forced[MOST_RELEASES]; /* of tests */
+  double columns[LEDGER_COLUMNS][MAX_RELEASES];
+  double forced[MAX_RELEASES]; /* of tests */
   release_mark_t *known;        /* of each arm: what ffi_session_news() has said */
   image_t image;                /* as the agent's store has it */
   touched_t touched;            /* since then */
@@ -57,7 +57,7 @@ SEXP ffi_session_new(SEXP policy, SEXP k, SEXP horizon, SEXP dim) {
   read_policy(policy, arms, Rf_asInteger(dim), Rf_asReal(horizon), &live->spec);
   live->session = session_on(keep_block(blocks, 1, session_size(&live->spec)), &live->spec);
   live->known = keep_block(blocks, 3, sizeof(release_mark_t) * (size_t)arms);
-  live->ledger = (ledger_t){.max = MOST_RELEASES, .forced = live->forced};
+  live->ledger = (ledger_t){.max = MAX_RELEASES, .forced = live->forced};
   for (int i = 0; i < LEDGER_COLUMNS; i++) live->ledger.column[i] = live->columns[i];
   session_begin(&live->session);
   SEXP handle = R_MakeExternalPtr(live, R_NilValue, blocks);
@@ -165,7 +165,7 @@ SEXP ffi_session_grow(SEXP handle, SEXP old) {
    sums stay here. */
 static SEXP releases_of(live_t *live) {
   static const int SHOWN[] = {LEDGER_KIND, LEDGER_SCALE, LEDGER_VALUE, LEDGER_GAIN, LEDGER_CORRELATION};
-  const int n = live->ledger.n < MOST_RELEASES ? live->ledger.n : MOST_RELEASES;
+  const int n = live->ledger.n < MAX_RELEASES ? live->ledger.n : MAX_RELEASES;
   SEXP out = Rf_allocMatrix(REALSXP, n, 5);
   for (int j = 0; j < 5 && n > 0; j++) {
     memcpy(REAL(out) + n * j, live->columns[SHOWN[j]], sizeof(double) * (size_t)n);
@@ -177,7 +177,7 @@ static SEXP releases_of(live_t *live) {
 /* Values in place of released ones, for tests, or NULL */
 static void force_releases(live_t *live, SEXP forced) {
   const int n = Rf_length(forced);
-  if (n == 0 || n > MOST_RELEASES) return;
+  if (n == 0 || n > MAX_RELEASES) return;
   memcpy(live->forced, REAL(forced), sizeof(double) * (size_t)n);
   live->ledger.n_forced = n;
 }
@@ -330,8 +330,8 @@ SEXP ffi_session_save(SEXP handle) {
 
 SEXP ffi_session_restore(SEXP handle, SEXP bytes) {
   live_t *live = handle_of(handle);
-  void *room = R_alloc(session_room(&live->session), 1);
-  check_status(live, session_restore(&live->session, RAW(bytes), (size_t)Rf_xlength(bytes), room));
+  void *scratch = R_alloc(session_scratch(&live->session), 1);
+  check_status(live, session_restore(&live->session, RAW(bytes), (size_t)Rf_xlength(bytes), scratch));
   forget_news(live);
   custom_resume(&live->spec); /* which asks for reports */
   return R_NilValue;
@@ -340,7 +340,7 @@ SEXP ffi_session_restore(SEXP handle, SEXP bytes) {
 /* ---- the image of an agent: the session and other parts, in pages (play_image.h) ------- */
 
 /* It begins with how many bytes each part has, the session first. */
-enum { MOST_PARTS = 3, DIRECTORY = 1 + MOST_PARTS };
+enum { MAX_PARTS = 3, DIRECTORY = 1 + MAX_PARTS };
 
 static void make_image(SEXP handle, size_t pages) {
   live_t *live = handle_of(handle);
@@ -360,7 +360,7 @@ SEXP ffi_session_image(SEXP handle, SEXP parts) {
   live_t *live = handle_of(handle);
   char *front = R_alloc(session_front_size(), 1);
   static const char zeros[IMAGE_PAGE];
-  piece_t pieces[2 + SESSION_PIECES + MOST_PARTS];
+  piece_t pieces[2 + SESSION_PIECES + MAX_PARTS];
   int64_t sizes[DIRECTORY] = {(int64_t)session_save_size(&live->session)};
   size_t bytes = sizeof sizes + (size_t)sizes[0];
   for (int i = 0; i < Rf_length(parts); i++) bytes += piece_of(VECTOR_ELT(parts, i)).size;

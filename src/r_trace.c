@@ -135,7 +135,7 @@ static session_status_t save_and_restore(session_t *session) {
   draws_t draws = draws_of(0, 0, session->draws.ledger);
   draws.run = session->draws.run;
   *session = new_session(session->spec, draws);
-  return session_restore(session, bytes, size, R_alloc(session_room(session), 1));
+  return session_restore(session, bytes, size, R_alloc(session_scratch(session), 1));
 }
 
 /* saves: after which steps the session is saved and restored, increasing; or NULL */

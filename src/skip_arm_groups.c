@@ -1,7 +1,7 @@
 #include "skip_arm_groups.h"
 
 static int32_t *row(const arm_groups_t *s) { return (int32_t *)(s->chance + s->k); }
-static int32_t *place(const arm_groups_t *s) { return row(s) + s->k; }
+static int32_t *position(const arm_groups_t *s) { return row(s) + s->k; }
 
 size_t arm_groups_size(int k) {
   return sizeof(arm_groups_t) + (sizeof(double) + 2 * sizeof(int32_t)) * (size_t)k;
@@ -34,16 +34,16 @@ void arm_groups_fill(arm_groups_t *s, int k) {
   for (int i = 0; i < k; i++) {
     const int at = next[group_of(s->chance[i])]++;
     row(s)[at] = i;
-    place(s)[i] = at;
+    position(s)[i] = at;
   }
 }
 
 static void put(arm_groups_t *s, int arm, int to) {
-  const int from = place(s)[arm], other = row(s)[to];
+  const int from = position(s)[arm], other = row(s)[to];
   row(s)[from] = other;
-  place(s)[other] = from;
+  position(s)[other] = from;
   row(s)[to] = arm;
-  place(s)[arm] = to;
+  position(s)[arm] = to;
 }
 
 /* Group by group: the arm is swapped to the border of its group, and then the border moves past it. */
@@ -57,7 +57,7 @@ void arm_groups_set(arm_groups_t *s, int arm, double p) {
 }
 
 int arm_groups_where(const arm_groups_t *s, int arm) {
-  const int at = place(s)[arm];
+  const int at = position(s)[arm];
   if (at < 0 || at >= s->k || row(s)[at] != arm) return -1;
   int g = 0;
   while (s->begin[g + 1] <= at) g++;

@@ -280,7 +280,7 @@ test_that("texts can be read at the width of a phone and of a page: 8 points, co
 test_that("more than eight curves never share a colour, and carry names or get panels", {
   expect_equal(anyDuplicated(line_colours(100)), 0)
   expect_true(all(contrast(line_colours(60), "#FFFFFF") >= 4.5))
-  n <- MOST_LABELS + 1
+  n <- MAX_LABELS + 1
   many <- stats::setNames(lapply(seq(0.1, 2, length.out = n), policy_dp_imed), paste("policy", seq_len(n)))
   sim <- dpts_simulate(two_arms(), many, 300, runs = 2, seed = 1, record = 5)
   whole <- page(autoplot(sim))
