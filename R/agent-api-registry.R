@@ -7,44 +7,13 @@
 # call, for a twentieth of a second. `check()`: an error if no agent can be served at all.
 # `close(all)`: those that were opened here, or all.
 agent_registry <- function(x, most = 100) {
-  agents <- list()
-  look <- function() character()
-  open <- peek <- NULL
-  check <- function() NULL
-  single <- FALSE
-  if (inherits(x, "dpts_agent")) {
-    single <- TRUE
-    agents <- stats::setNames(list(check_agent(x, arg = "agent")), x$terms$name %||% "agent")
-  } else if (is.list(x) && !is.object(x)) {
-    named <- length(names(x)) && all(nzchar(names(x))) && !anyDuplicated(names(x))
-    if (!named || !all(vapply(x, inherits, NA, "dpts_agent"))) {
-      abort_arg("agent", "a list of agents, each with a name of its own", x)
-    }
-    for (agent in x) check_agent(agent)
-    agents <- x
-  } else if (is.character(x) && length(x) == 1 && !is.na(x) && dir.exists(x)) {
-    look <- function() sub("\\.sqlite$", "", list.files(x, "\\.sqlite$"))
-    path <- function(name) file.path(x, paste0(name, ".sqlite"))
-    open <- function(name) agent_open(path(name))
-    peek <- function(name) store_sqlite_file(path(name), FALSE, "agent")
-    check <- function() if (file.access(x, 5) != 0) abort_store("the folder cannot be read")
-  } else if (inherits(x, "PqConnection")) {
-    look <- function() postgres_agents(x)
-    open <- function(name) in_schema(x, name, agent_open(x))
-    peek <- function(name) in_schema(x, name, store_postgres(x))
-    check <- function() with_store_errors(DBI::dbGetQuery(x, "SELECT 1"))
-  } else if (is.character(x) && length(x) == 1 && !is.na(x) && file.exists(x)) {
-    single <- TRUE
-    look <- function() sub("\\.[^.]*$", "", basename(x))
-    open <- function(name) agent_open(x)
-  } else {
-    abort_arg("agent", paste("an agent, a named list of agents, the path of a SQLite file or of a folder, or",
-                             "a connection of RPostgres"), x)
-  }
-  if (is.null(peek)) check <- function() check_any(agents)
+  from <- agent_source(x)
+  agents <- from$agents
+  open <- from$open
+  single <- isTRUE(from$single)
   titles <- lapply(agents, function(agent) agent$terms$name %||% NA_character_)
   given <- names(agents)
-  known <- c(given, look())
+  known <- c(given, from$look())
   looked <- seconds_now()
   find <- function(name) {
     if (is.null(open) || identical(utils::tail(names(agents), 1), name)) return(agents[[name]])
@@ -58,15 +27,12 @@ agent_registry <- function(x, most = 100) {
     }
     agent
   }
-  if (single) {
-    find(known)
-    check <- function() check_any(agents)
-  }
+  if (single) find(known)
   list(
     single = single, only = if (single) known,
     names = function(wanted = NULL) {
       if (!is.null(open) && !single && !isTRUE(wanted %in% known) && seconds_now() - looked > 1) {
-        known <<- look()
+        known <<- from$look()
         looked <<- seconds_now()
       }
       known
@@ -78,18 +44,54 @@ agent_registry <- function(x, most = 100) {
         if (seconds_now() - began > 0.05) break
         # One that cannot be opened now is served to nobody, and listed all the same.
         titles[[name]] <<- tryCatch({
-          place <- peek(name)
-          title <- read_definition(place)$terms$name
-          place$close()
+          store <- from$peek(name)
+          title <- read_definition(store)$terms$name
+          store$close()
           title
         }, error = function(e) NULL) %||% NA_character_
       }
       vapply(known, function(name) titles[[name]] %||% NA_character_, "", USE.NAMES = FALSE)
     },
-    check = function() check(),
+    check = function() if (is.null(from$check)) check_any(agents) else from$check(),
     at_hand = function() utils::head(union(names(agents), known), most),
     close = function(all) for (name in names(agents)) if (all || !name %in% given) agent_close(agents[[name]])
   )
+}
+
+# Where agents come from: `agents` that are open already; or `look()`, the names of those that are there,
+# `open(name)`, `peek(name)`, the store of one, and `check()`, an error if there is none to be had; `single`:
+# it is one
+agent_source <- function(x) {
+  path <- is.character(x) && length(x) == 1 && !is.na(x)
+  if (inherits(x, "dpts_agent")) {
+    agent <- check_agent(x, arg = "agent")
+    list(agents = stats::setNames(list(agent), agent$terms$name %||% "agent"), single = TRUE,
+         look = function() NULL)
+  } else if (is.list(x) && !is.object(x)) {
+    named <- length(names(x)) && all(nzchar(names(x))) && !anyDuplicated(names(x))
+    if (!named || !all(vapply(x, inherits, NA, "dpts_agent"))) {
+      abort_arg("agent", "a list of agents, each with a name of its own", x)
+    }
+    for (agent in x) check_agent(agent)
+    list(agents = x, look = function() NULL)
+  } else if (path && dir.exists(x)) {
+    file <- function(name) file.path(x, paste0(name, ".sqlite"))
+    list(look = function() sub("\\.sqlite$", "", list.files(x, "\\.sqlite$")),
+         open = function(name) agent_open(file(name)),
+         peek = function(name) store_sqlite_file(file(name), FALSE, "agent"),
+         check = function() if (file.access(x, 5) != 0) abort_store("the folder cannot be read"))
+  } else if (inherits(x, "PqConnection")) {
+    list(look = function() postgres_agents(x),
+         open = function(name) in_schema(x, name, agent_open(x)),
+         peek = function(name) in_schema(x, name, store_postgres(x)),
+         check = function() with_store_errors(DBI::dbGetQuery(x, "SELECT 1")))
+  } else if (path && file.exists(x)) {
+    list(single = TRUE, look = function() sub("\\.[^.]*$", "", basename(x)),
+         open = function(name) agent_open(x))
+  } else {
+    abort_arg("agent", paste("an agent, a named list of agents, the path of a SQLite file or of a folder, or",
+                             "a connection of RPostgres"), x)
+  }
 }
 
 # The schemas of a database that hold an agent

@@ -99,7 +99,7 @@ asked_before <- function(agent, n, key) {
   if (length(rows$ticket) == n) return(rows)
   # The others of the call were given out before.
   if (!is.null(agent$terms$window)) return(NULL)
-  abort_input("key", "`key` came with another call, of %s.", counted(length(rows$ticket), "choice"),
+  abort_input("key", "`key` came with another call, of %s.", count_noun(length(rows$ticket), "choice"),
               class = "dpts_error_key")
 }
 

@@ -227,10 +227,10 @@ format.dpts_agent <- function(x, ...) {
            if (state$private && is.null(terms$max_per_person) && is.null(bounds)) " for a reward",
            if (state$private && is_custom(core(terms$policy))) ", as declared; its noise is R's own"),
     if (state$restored > 0) {
-      sprintf("             after going back to an old copy %s", counted(state$restored, "time"))
+      sprintf("             after going back to an old copy %s", count_noun(state$restored, "time"))
     },
     if (!is.null(terms$max_per_person)) {
-      sprintf("             %s of a person used at most%s", counted(terms$max_per_person, "reward"),
+      sprintf("             %s of a person used at most%s", count_noun(terms$max_per_person, "reward"),
               if (is.null(terms$window)) "" else paste(", one in", format_seconds(terms$window)))
     },
     if (!state$learning) "             beyond its budget: nothing more is learned",
@@ -279,13 +279,8 @@ agent_standing <- function(agent) {
        learning = !agent$over)
 }
 
-counted <- function(n, what) paste0(number_text(n), " ", what, if (n != 1) "s")
-
 #' @export
-print.dpts_agent <- function(x, ...) {
-  cat(format(x), sep = "\n")
-  invisible(x)
-}
+print.dpts_agent <- function(x, ...) print_lines(x, ...)
 
 #' Summarise an agent
 #'

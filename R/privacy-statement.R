@@ -96,7 +96,7 @@ privacy_statement.dpts_agent <- function(x, ..., delta = 1e-6, format = c("text"
   if (restored > 0 && !promises_nothing(guarantee)) {
     said["What is published"] <- sprintf(
       "%s After %s to an old copy of the store an outcome may be in more sums; this is counted below.",
-      said["What is published"], counted(restored, "return"))
+      said["What is published"], count_noun(restored, "return"))
   }
   others <- names(terms$outcomes)
   if (length(others) && !promises_nothing(guarantee)) {

@@ -60,7 +60,7 @@ code_text <- function(x, control = c("keepNA", "keepInteger", "niceNames", "show
 }
 
 # "1 arm", "20 arms"
-count_noun <- function(n, one, many) paste(label_count(n), if (n == 1) one else many)
+count_noun <- function(n, one, many = paste0(one, "s")) paste(label_count(n), if (n == 1) one else many)
 
 # "1e5", "20,000": short labels for counts
 label_count <- function(x) {
