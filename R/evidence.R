@@ -822,7 +822,8 @@ no_evidence <- function(policy) {
     if (is_contextual(policy)) return("reads contexts: its arms have no means that do not change")
     if (!bits_are_public(policy)) return("has a guarantee of its own, which does not publish its bits")
   } else if (is_contextual(policy)) {
-    "reads contexts and gives arms to those whom they seem to suit; for whom an arm works, strata tell"
+    paste("reads contexts and gives an arm to those whom it seems to suit, and its sums do not tell for whom",
+          "it works: use `policy_randomised()`, with strata if need be")
   } else if (!gathers(policy)) "releases no sums of batches, from which evidence is made"
 }
 

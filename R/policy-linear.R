@@ -99,19 +99,18 @@
 #' * `centre` 0.5; `margin` 0.5, 0.4 with `epsilon`, 0.8 in [policy_logistic_ucb()], 2 with public contexts;
 #'   `ridge` 1, or, with bits, 2 - (1 - 2 f)^2, f the probability that a bit is turned, and the width is then
 #'   0.7 of what `alpha` says;
-#' * batches with private contexts: the first after 300 / max(1, budget) rounds, then when the rounds have
-#'   grown by a tenth (`mu`) or a fifth (`epsilon`), and never smaller than the first: with `mu = 1` 46 times
-#'   in 1e5 rounds and 311 times in 2^53;
+#' * batches with private contexts: the first after 1.5 sqrt(horizon) / min(1, `mu`) rounds, `epsilon` / 5 in
+#'   place of `mu`, and after 300 at most; then when the rounds have grown by a tenth (`mu`) or a fifth
+#'   (`epsilon`), and never smaller than the first: with `mu = 1` 46 times in 1e5 rounds and 311 times in
+#'   2^53. An agent without a `horizon` waits 300 rounds;
 #' * batches with public contexts, in rewards of an arm: of 4 d with `mu`, growing by a tenth; with `epsilon`
 #'   of e rewards after e max(4, 12 (1 - 2 f)^2) bits, growing by 0.6 / sqrt(max(1, `epsilon`)); e = 2 N^2 /
 #'   (`epsilon`^2 x min(1/3, N / d)), x = f (1 - f) / (1 - 2 f)^2.
 #'
-#' **When it is of no use.** Noise moves the eigenvalues of A by the order of sqrt(d) / budget, and a model's
-#' share of the rounds adds horizon / (k d) to them. A policy has hardly less regret than [policy_uniform()]
-#' (95% or more, in simulations of k = 2 to 20 arms whose means differ widely, and d = 3 to 20 numbers) if
-#' k d^1.5 > 4.5 x budget x horizon; with private contexts and `epsilon`, and in [policy_logistic_ucb()], if
-#' k d^1.5 > 2 x budget x horizon. Budget is `mu` or `epsilon`; k is 1 with `model = "shared"`. A message says
-#' so before the first round, once a session. Without it a policy may be of little use all the same, if means
+#' **When it is of no use.** A policy has hardly less regret than [policy_uniform()] if sqrt(k) d^1.5 > 1.8 x
+#' `mu` x horizon, or 0.5 x `epsilon` x horizon. "Hardly" is 95% or more, in simulations of k = 2 to 20 arms
+#' whose means differ widely, and d = 2 to 20 numbers; k is 1 with `model = "shared"`. A message says so
+#' before the first round, once a session. Without it a policy may be of little use all the same, if means
 #' differ little or `norm` is far above the contexts' lengths.
 #'
 #' The sums of a batch are released when it is full, be they zero or not; `finish = TRUE` in [dpts_simulate()]
@@ -181,7 +180,8 @@
 #'
 #' @param epsilon The whole privacy budget: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no privacy.
 #' @param alpha Factor on the width: a number, at least 0.
-#' @param v Factor on the posterior's standard deviation: a number, at least 0.
+#' @param v Factor on the posterior's standard deviation: a number, at least 0. The default is the largest
+#'   standard deviation that a reward in \[0, 1\] can have.
 #' @param ... Not used; later arguments must be named.
 #' @param mu The whole budget of Gaussian differential privacy: from 1e-6 to 1e12, or `Inf`. Not together
 #'   with `epsilon`.
@@ -235,7 +235,7 @@ policy_linucb <- function(epsilon = Inf, alpha = 1, ..., mu = Inf, model = c("di
 
 #' @rdname policy_linucb
 #' @export
-policy_lin_ts <- function(epsilon = Inf, v = 1, ..., mu = Inf, model = c("disjoint", "shared"),
+policy_lin_ts <- function(epsilon = Inf, v = 0.5, ..., mu = Inf, model = c("disjoint", "shared"),
                           contexts = c("private", "public"), mechanism = NULL, batch = NULL,
                           norm = NULL, ridge = NULL, margin = NULL, centre = NULL, intercept = FALSE) {
   check_dots_empty(...)
@@ -284,7 +284,7 @@ new_linear_policy <- function(name, width, epsilon, mu, model, contexts, mechani
   params <- c(width, list(epsilon = epsilon, mu = mu, shared = as.numeric(model == "shared"),
                           public = as.numeric(contexts == "public"), mechanism = mechanism,
                           ridge = ridge %||% by_rule$ridge,
-                          batch = if (growing) by_rule$batch else batch %||% 0,
+                          batch = if (growing) 0 else batch %||% 0,
                           growth = if (growing) by_rule$growth else 0,
                           norm = norm %||% NA_real_, margin = margin %||% by_rule$margin,
                           centre = centre %||% by_rule$centre, intercept = as.numeric(intercept)))
@@ -296,17 +296,15 @@ new_linear_policy <- function(name, width, epsilon, mu, model, contexts, mechani
 }
 
 # The defaults, by the budget: tuned on problems with d = 5 to 20, k = 2 to 20 and horizons of 1e4 and 1e5, by
-# bench/contextual.R shown on others. What depends on d is release_rule() in C.
+# bench/contextual.R shown on others. What depends on d or on the horizon is release_rule() in C.
 linear_rule <- function(name, epsilon, mu, centred, contexts) {
   public <- contexts == "public"
-  # Sums of fewer rounds are noise, and the noise grows with their number.
-  batch <- if (public) 0 else ceiling(300 / max(1, min(epsilon, mu)))
-  if (!centred) return(list(ridge = 1, growth = 1.1, margin = 0, centre = 0, batch = batch))
+  if (!centred) return(list(ridge = 1, growth = 1.1, margin = 0, centre = 0))
   # The weight of a bit
   bit <- if (public && epsilon < Inf) (1 - 2 * stats::plogis(-epsilon))^2 else 1
   growth <- if (mu < Inf) 1.1 else if (public) 1 + 0.6 / sqrt(max(1, epsilon)) else 1.2
   margin <- if (public) 2 else if (name == "logistic_ucb") 0.8 else if (mu < Inf) 0.5 else 0.4
-  list(ridge = 2 - bit, growth = growth, batch = batch, centre = 0.5, margin = margin)
+  list(ridge = 2 - bit, growth = growth, centre = 0.5, margin = margin)
 }
 
 # Composes and converts as other guarantees do; the neighbours say what is protected
@@ -361,23 +359,24 @@ check_fit <- function(policies, k, context, where, strata = 1) {
 # After how many rounds a policy first releases sums or, with public contexts, after how many rewards of an
 # arm, by the rule of release_rule() in src/policy_linear_release.c. 0: at once, or there are no batches.
 # d: how many numbers a context has
-first_batch <- function(policy, d) {
+first_batch <- function(policy, d, horizon) {
   policy <- core(policy)
   p <- policy$params
   if (!needs_unit_contexts(policy) || is.null(p$growth)) return(0)
   if (p$batch > 0 || p$growth == 0) return(p$batch)
+  if (p$public == 0) return(ceiling(min(300, 1.5 * sqrt(horizon) / min(1, p$mu, p$epsilon / 5))))
   if (p$mu < Inf) 4 * (d + p$intercept) else 0 # else rewards are released as bits
 }
 
 # Has a policy released anything after so many rewards, and so many of an arm? Numbers
-has_released <- function(policy, d, rounds, pulls = rounds) {
-  (if (isTRUE(core(policy)$params$public == 1)) pulls else rounds) >= first_batch(policy, d)
+has_released <- function(policy, d, horizon, rounds = horizon, pulls = rounds) {
+  (if (isTRUE(core(policy)$params$public == 1)) pulls else rounds) >= first_batch(policy, d, horizon)
 }
 
 # `policies`: of which no batch was full; `d`: how many numbers their contexts have
-warn_unreleased <- function(policies, d, call = caller_env()) {
+warn_unreleased <- function(policies, d, horizon, call = caller_env()) {
   for (i in seq_along(policies)) {
-    first <- first_batch(policies[[i]], rep_len(d, i)[i])
+    first <- first_batch(policies[[i]], rep_len(d, i)[i], horizon)
     public <- core(policies[[i]])$params$public == 1
     rlang::warn(sprintf(paste("Policy \"%s\" released nothing, and so learned nothing: its first batch is",
                               "of %s. A smaller `batch` releases sooner."), names(policies)[i],
@@ -396,15 +395,15 @@ words_unreleased <- function(names) {
 
 # Does noise outweigh what can be learned, so that a policy has 95% of the uniform policy's regret or more?
 # A model has T / k rounds, and their contexts of d numbers add some T / (k d) to each eigenvalue of A, where
-# noise moves these by the order of sqrt(d) / budget. The limit on the ratio of the two is where simulated
-# regret reached 95%: on problems with means that differ widely, d = 3 to 20 and k = 2 to 20; shown on others.
+# noise moves these by the order of sqrt(d) / budget. With more arms there is more to gain from little, so
+# that the budget at which regret reaches 95% grows like sqrt(k) only. Measured by
+# bench/contextual-warning.R.
 is_outweighed <- function(policy, d, k, horizon) {
   policy <- core(policy)
   p <- policy$params
   if (!needs_unit_contexts(policy) || is.null(p$growth)) return(FALSE)
-  limit <- if (p$public == 0 && (p$mu == Inf || policy$name == "logistic_ucb")) 2 else 4.5
   models <- if (p$shared == 1) 1 else k
-  models * (d + p$intercept)^1.5 > limit * min(p$mu, p$epsilon) * horizon
+  sqrt(models) * (d + p$intercept)^1.5 > min(1.8 * p$mu, 0.5 * p$epsilon) * horizon
 }
 
 # Before the first round: says so, once for each such policy and problem

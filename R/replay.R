@@ -330,10 +330,10 @@ gather_replay <- function(job, chunks, base, shortened) {
   each <- rep(seq_along(policies), each = n_delays * length(runs))
   dims <- vapply(policies, log_dim, 0, data)
   released <- mapply(function(i, seen, pulls) {
-    has_released(policies[[i]], dims[i], seen, min(seen, max(pulls)))
+    has_released(policies[[i]], dims[i], job$horizon, seen, min(seen, max(pulls)))
   }, each, pmax(0, events - delays), cells$pulls)
   never <- !job$finish & !tapply(released, each, any)
-  warn_unreleased(policies[never], dims[never])
+  warn_unreleased(policies[never], dims[never], job$horizon)
   policy <- structure(each, levels = names(policies), class = "factor")
   run <- rep(runs, length(sums))
   new_replay(

@@ -120,7 +120,7 @@ dpts_simulate <- function(arms, policies, horizon, ..., runs = 10, seed = NULL,
     warn_shortened(policies, vapply(policies, share_shortened, 0, problem$contexts))
     inform_outweighed(policies, nrow(problem$contexts$values) %||% 0, n_arms(problem), horizon)
     if (finish) next
-    warn_unreleased(unreleased(policies, problem, horizon), nrow(problem$contexts$values))
+    warn_unreleased(unreleased(policies, problem, horizon), nrow(problem$contexts$values), horizon)
     warn_small_strata(policies, problem$world[["share"]] %||% 1, horizon)
   }
   runs <- check_runs(runs)

@@ -40,7 +40,12 @@ void release_rule(linear_t *linear, const spec_t *spec) {
   if (linear->intercept)
     linear->norm = linear->laplace ? 1 + linear->norm : sqrt(1 + linear->norm * linear->norm);
   if (linear->batch > 0 || linear->growth == 0) return;
-  if (linear->laplace) {
+  if (linear->noisy_a) {
+    /* In the first batch arms are pulled at random, and sums of fewer rounds are noise. The rule is tuned;
+       epsilon = 5 has about the noise of mu = 1. */
+    const double mu = spec->par[LINEAR_MU], budget = fmin(1, mu < INFINITY ? mu : epsilon / 5);
+    linear->batch = (int64_t)ceil(fmin(300, 1.5 * sqrt(spec->horizon) / budget));
+  } else if (linear->laplace) {
     const double flip = 1 / (1 + exp(epsilon)), more = flip * (1 - flip) / ((1 - 2 * flip) * (1 - 2 * flip));
     const double noise = linear->norm / epsilon, right = 1 - 2 * flip;
     const double even = ceil(2 * noise * noise / (square(linear) * more));

@@ -43,9 +43,10 @@ traced_context <- function(policy, arms, rewards, contexts, k, horizon = length(
 }
 
 # When growing batches are released: rounds grow by a tenth, but at least by so many
-growing_ends <- function(rounds, budget) {
+growing_ends <- function(rounds, budget, horizon) {
   ends <- end <- 0
-  while ((end <- max(end + ceiling(300 / max(1, budget)), floor(1.1 * end))) <= rounds) ends <- c(ends, end)
+  first <- ceiling(min(300, 1.5 * sqrt(horizon) / min(1, budget)))
+  while ((end <- max(end + first, floor(1.1 * end))) <= rounds) ends <- c(ends, end)
   ends[-1]
 }
 

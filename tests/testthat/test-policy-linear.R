@@ -382,7 +382,7 @@ test_that("the models are those of an R translation: sums, noise, scales, margin
     rewards <- runif(n)
     arms <- sample(k, n, TRUE)
     out <- trace_context(policy, arms, rewards, z, k, horizon = 60, max_ledger = 5000, dim = d)
-    ref <- linear_reference(out, policy, z, rewards, k, 60, first = if (private) 2 else 4 * d,
+    ref <- linear_reference(out, policy, z, rewards, k, 60, first = if (private) ceiling(1.5 * sqrt(60)) else 4 * d,
                             growth = if (case$batch == "5") 0 else if (laplace) 1.2 else 1.1)
     expect_equal(out$total, sum(vapply(ref, function(r) length(r$scale) * r$done, 0)))
     expect_equal(unique(out$kind[seq_len(out$total)]), if (laplace) 1 else 2)
@@ -501,14 +501,14 @@ test_that("growing batches need no horizon", {
   }
   known <- run(400)
   any <- run(Inf)
-  expect_equal(known$released, any$released)
-  expect_equal(cumsum(seq_len(400) %in% growing_ends(400, 10)) * 5, known$released)
-  expect_gt(sum(diff(growing_ends(400, 10)) > 30), 1)
-  leaves <- length(growing_ends(2^53, 10))
+  expect_equal(cumsum(seq_len(400) %in% growing_ends(400, 10, 400)) * 5, known$released)
+  expect_gt(sum(diff(growing_ends(400, 10, 400)) > 30), 1)
+  expect_equal(cumsum(seq_len(400) == 300) * 5, any$released)
+  leaves <- length(growing_ends(2^53, 10, Inf))
   expect_equal(any$scale[1], sqrt(6) * 2 / 10 * toeplitz_of("toeplitz", leaves + 1)$factor)
   # As the help page says
-  expect_equal(length(growing_ends(1e5, 1)), 46)
-  expect_equal(length(growing_ends(2^53, 1)), 311)
+  expect_equal(length(growing_ends(1e5, 1, 1e5)), 46)
+  expect_equal(length(growing_ends(2^53, 1, 2^53)), 311)
   # The other batches have the counter without a bound then.
   ever <- run(Inf, batch = 10)
   expect_equal(ever$scale[1], sqrt(6) * 2 / 10 * factorisation(Inf)$norm)
@@ -554,10 +554,10 @@ test_that("growing batches serve the trees, too", {
   z <- matrix(0.5, d, 60)
   out <- trace_context(policy_linucb(epsilon = 100, batch = "growing", mechanism = "gamma"), rep(1, 60),
                        rep(1, 60), z, 1, max_ledger = 1000, silent = TRUE)
-  expect_equal(out$released, 5 * cumsum(seq_len(60) %in% growing_ends(60, 100)))
-  # 18 leaves: 5 levels, twice the noise of one model
-  expect_equal(length(growing_ends(60, 100)), 18)
-  expect_equal(unique(out$scale[seq_len(out$total)]), 2 * 5 * sqrt(5) / 100)
+  expect_equal(out$released, 5 * cumsum(seq_len(60) %in% growing_ends(60, 20, 60)))
+  # 5 leaves: 3 levels, twice the noise of one model
+  expect_equal(growing_ends(60, 20, 60), 12 * 1:5)
+  expect_equal(unique(out$scale[seq_len(out$total)]), 2 * 3 * sqrt(5) / 100)
   expect_match(format(policy_linucb(epsilon = 1, batch = "growing")$guarantee), "1-joint-DP")
 })
 
@@ -615,16 +615,17 @@ test_that("nothing is silent: contexts that are shortened, runs that release not
   play <- function(policy, horizon = 400, ...) dpts_simulate(arms, list(a = policy), horizon, runs = 1, seed = 1, ...)
   expect_warning(play(policy_linucb(mu = 1, norm = 1)), "\"a\" shortens 25.0% of the contexts to `norm` = 1", class = "dpts_warning_shortened")
   expect_warning(play(policy_linucb(1, norm = 0.7)), "shortens 75.0%|shortens 100.0%", class = "dpts_warning_shortened")
-  expect_warning(play(policy_linucb(mu = 1), 299), "released nothing", class = "dpts_warning_unreleased")
-  expect_no_warning(play(policy_linucb(mu = 1), 300))
-  expect_no_warning(play(policy_linucb(mu = 1), 299, finish = TRUE))
+  # The first batch is of 1.5 sqrt(horizon) / min(1, budget) rounds, at most 300: that is of 300 here.
+  expect_warning(play(policy_linucb(mu = 0.08), 299), "released nothing", class = "dpts_warning_unreleased")
+  expect_no_warning(play(policy_linucb(mu = 0.08), 300))
+  expect_no_warning(play(policy_linucb(mu = 0.08), 299, finish = TRUE))
   log <- data.frame(arm = rep(1:2, 100), reward = rep(0:1, 100), context_1 = 0.5)
-  expect_warning(never <- dpts_replay(log, list(late = policy_linucb(mu = 1)), runs = 1, seed = 1, context = "context_1"),
+  expect_warning(never <- dpts_replay(log, list(late = policy_linucb(mu = 0.01)), runs = 1, seed = 1, context = "context_1"),
                  "\"late\" released nothing, and so learned nothing: its first batch is of 300 rounds", class = "dpts_warning_unreleased")
   said <- function(x) gsub("[# \n]+", " ", paste(capture.output(print(x)), collapse = " "))
   expect_match(said(never), "Beware: \"late\" released nothing, and so learned nothing", fixed = TRUE)
-  expect_match(said(suppressWarnings(play(policy_linucb(mu = 1), 299))), "\"a\" released nothing", fixed = TRUE)
-  expect_no_match(said(play(policy_linucb(mu = 1), 299, finish = TRUE)), "released nothing")
+  expect_match(said(suppressWarnings(play(policy_linucb(mu = 0.08), 299))), "\"a\" released nothing", fixed = TRUE)
+  expect_no_match(said(play(policy_linucb(mu = 0.08), 299, finish = TRUE)), "released nothing")
   # Public contexts: the batches are of an arm's rewards, with `mu` of 4 d. So many are seen, or are not.
   public <- list(p = policy_linucb(mu = 1, contexts = "public", batch = 60))
   expect_warning(dpts_replay(log[1:80, ], public, runs = 1, seed = 1), "60 rewards of an arm", class = "dpts_warning_unreleased")
@@ -709,18 +710,18 @@ test_that("finish releases what is open, also when the horizon's batches are ful
 test_that("a policy whose noise outweighs what it learns says so before the first round, once a session", {
   withr::local_options(rlib_message_verbosity = "verbose")
   # The rule of the help page, of the budget at which the two sides are equal
-  edge <- function(limit, d, k, horizon) k * d^1.5 / (limit * horizon)
-  cases <- list(list(4.5, function(b, ...) policy_linucb(mu = b, ...)), list(2, function(b, ...) policy_linucb(b, ...)),
-                list(4.5, function(b, ...) policy_linucb(mu = b, contexts = "public", ...)),
-                list(4.5, function(b, ...) policy_lin_ts(b, contexts = "public", ...)),
-                list(2, function(b, ...) policy_logistic_ucb(b, ...)))
+  edge <- function(limit, d, k, horizon) sqrt(k) * d^1.5 / (limit * horizon)
+  cases <- list(list(1.8, function(b, ...) policy_linucb(mu = b, ...)), list(0.5, function(b, ...) policy_linucb(b, ...)),
+                list(1.8, function(b, ...) policy_linucb(mu = b, contexts = "public", ...)),
+                list(0.5, function(b, ...) policy_lin_ts(b, contexts = "public", ...)),
+                list(1.8, function(b, ...) policy_logistic_ucb(b, ...)))
   for (case in cases) for (model in c("disjoint", "shared")) {
     at <- edge(case[[1]], 6, if (model == "shared") 1 else 3, 5000)
     outweighed <- function(by) is_outweighed(case[[2]](at * by, model = model), 6, 3, 5000)
     expect_true(outweighed(0.99))
     expect_false(outweighed(1.01))
   }
-  expect_true(is_outweighed(policy_linucb(mu = edge(4.5, 7, 3, 5000) * 0.99, intercept = TRUE), 6, 3, 5000))
+  expect_true(is_outweighed(policy_linucb(mu = edge(1.8, 7, 3, 5000) * 0.99, intercept = TRUE), 6, 3, 5000))
   for (policy in list(policy_linucb(), policy_local(policy_linucb(centre = 0.5), 0.01), policy_uniform(), policy_ts_beta())) {
     expect_false(is_outweighed(policy, 50, 50, 10))
   }
@@ -728,7 +729,7 @@ test_that("a policy whose noise outweighs what it learns says so before the firs
   play <- function(mu) dpts_simulate(arms, list(a = policy_linucb(mu = mu, norm = 1)), 400, runs = 2, seed = 1, record = 1)
   expect_message(play(0.005), "Policy \"a\" will hardly have less regret .* 2 arms, 3 numbers in a context, 400 rounds and mu = 0.005",
                  class = "dpts_message_outweighed")
-  expect_no_message(play(0.01), class = "dpts_message_outweighed")
+  expect_no_message(play(0.02), class = "dpts_message_outweighed")
   log <- data.frame(arm = rep(1:2, 300), reward = rep(0:1, 300), context_1 = 0.5, context_2 = 0.1)
   expect_message(dpts_replay(log, policy_linucb(0.002), runs = 1, seed = 1), "epsilon = 0.002", class = "dpts_message_outweighed")
   expect_message(dpts_agent(policy_linucb(mu = 0.005, norm = 1), 2, horizon = 400, use = "arrival", dim = 3),
@@ -747,7 +748,7 @@ test_that("where noise outweighs what is learned, regret is that of the uniform 
   theta <- withr::with_seed(92, matrix(rexp(k * d), k))
   points <- points / sqrt(rowSums(points^2))
   arms <- arms_linear(theta / (1.001 * max(points %*% t(theta))), points)
-  edge <- k * d^1.5 / (4.5 * horizon)
+  edge <- sqrt(k) * d^1.5 / (1.8 * horizon)
   policies <- list(at = policy_linucb(mu = edge, norm = 1), above = policy_linucb(mu = 10 * edge, norm = 1), uniform = policy_uniform())
   regret <- suppressMessages(summary(dpts_simulate(arms, policies, horizon, runs = 40, seed = 1, record = 1)))
   ratio <- regret$mean / regret$mean[3]

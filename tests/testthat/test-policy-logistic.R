@@ -135,7 +135,8 @@ test_that("with mu, the models are those of an R translation: weights, sums, noi
     z <- matrix(runif(d * n), d)
     rewards <- rbinom(n, 1, 0.8)
     out <- trace_context(policy, sample(k, n, TRUE), rewards, z, k, horizon = 60, max_ledger = 5000)
-    ref <- logistic_gaussian_reference(out, policy, z, rewards, k, 60, if (case$contexts == "public") 4 * d else 2)
+    ref <- logistic_gaussian_reference(out, policy, z, rewards, k, 60,
+                                     if (case$contexts == "public") 4 * d else ceiling(1.5 * sqrt(60)))
     expect_equal(out$total, ref$total)
     expect_equal(unique(out$kind[seq_len(out$total)]), 2)
     for (m in seq_along(ref$model)) {
