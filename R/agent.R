@@ -200,7 +200,8 @@
 #' @param horizon Maximum number of rounds, for policies that need it; after the last the agent
 #'   continues with the winner's arm, see [agent_finish()].
 #' @param use When a reward is used: see Details.
-#' @param deadline How long a ticket waits for its reward: a difftime, or `Inf`.
+#' @param deadline How long a ticket waits for its reward: a difftime, or `Inf`. A report at just that time is
+#'   late.
 #' @param range The smallest and the largest reward that there can be: `c(low, high)`.
 #' @param missing The reward that a ticket without reward counts as: a number in `range`.
 #' @param max_per_person Maximum number of rewards of one person that are used, or `NULL`: persons are not

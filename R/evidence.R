@@ -206,7 +206,10 @@ rate_inside <- function(record, rate) {
 #'   those of an agent with other outcomes do.
 #' @param by `"stratum"`, or `"site"`: the effects of each stratum or site by itself, in a first column of
 #'   this name. The error probability 1 - `level` is shared equally among them, those without a release
-#'   included, so that all intervals hold together.
+#'   included, so that all intervals hold together. Unless the plan was made so (`by` of [dpts_plan()]), these
+#'   effects are exploratory; a message says so. Not with `looks`, which count all people: each stratum would
+#'   reach its share of them at another time. A plan's looks are left out: each stratum is analysed once, at
+#'   the end. Not with `answered`, either.
 #' @param outcome Which outcome: `"reward"`, or the name of another one of an agent ([agent_outcome()]).
 #' @param margin The difference from the control that does not matter: a number in \[0, 1). Above 0, `p` is
 #'   that of a test of non-inferiority.
@@ -294,7 +297,8 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ..., a
   if (at == "any" && !is.null(c(looks, people))) abort_arg("at", "\"end\" with `looks` or `people`", at)
   if (!is.null(by)) {
     if (!is.null(looks)) abort_arg("by", "NULL with `looks`, which are planned for all people together")
-    return(effects_by(object, control, level, at, check_choice(by, PLACES), margin, outcome))
+    if (!is.null(c(answered, missing))) abort_arg("by", "NULL with `answered` and `missing`")
+    return(effects_by(object, control, level, at, check_choice(by, PLACES), margin, outcome, people))
   }
   if (!is.null(answered)) {
     if (at == "any") abort_arg("at", "\"end\" with `answered`", at)
@@ -441,17 +445,26 @@ inform_end <- function(record, people, counted) {
   ))
 }
 
-# The effects of each stratum or site
-effects_by <- function(object, control, level, at, by, margin, outcome) {
+# The effects of each stratum or site. Numbers of people that were planned, and looks, are of all together.
+effects_by <- function(object, control, level, at, by, margin, outcome, people) {
   table <- table_of(object, outcome)
   if (is.null(table[[by]])) {
     abort_input("by", "`by` must be NULL: there is no column `%s` in the releases.", by)
   }
   parts <- levels(table[[by]])
+  inform_once("exploratory", class = "dpts_message_exploratory", message = sprintf(
+    "Effects by %s are exploratory, unless the experiment was planned so (`dpts_plan(by = )`).", by))
+  if (at == "end") {
+    for (record in release_records(table)$records) {
+      record$planned <- people %||% record$planned
+      inform_end(record, record$seen, sum(released_whole(record, by_block = TRUE)$size))
+    }
+  }
   each <- lapply(parts, function(part) {
     rows <- begin_rows(table[table[[by]] == part & is.na(table[["event"]] %||% NA), ], table)
-    rows[[by]] <- NULL
-    effects(rows, control, 1 - (1 - level) / length(parts), at = at, margin = margin)
+    rows[c(by, "planned", "looks")] <- NULL
+    withCallingHandlers(effects(rows, control, 1 - (1 - level) / length(parts), at = at, margin = margin),
+                        dpts_message_end = function(m) invokeRestart("muffleMessage"))
   })
   of <- factor(rep(parts, vapply(each, nrow, 0L)), parts)
   stacked_effects(stats::setNames(list(of), by), each, level, at)

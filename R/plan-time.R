@@ -6,7 +6,8 @@
 check_timing <- function(delay, deadline, accrual, k, strata, again) {
   if (is.null(deadline) && is.null(accrual)) {
     if (is.list(delay)) {
-      abort_arg("delay", "numbers or a function without a `deadline`; with one it may be a list by arm")
+      abort_arg("delay", paste("numbers or a function without a `deadline`: delays by arm are planned only",
+                               "where the reward is used at a deadline"))
     }
     return(NULL)
   }
@@ -15,17 +16,19 @@ check_timing <- function(delay, deadline, accrual, k, strata, again) {
     accrual <- as.vector(check_numbers(accrual, 0))
     if (accrual[length(accrual)] <= 0) abort_arg("accrual", "above 0 in its last unit of time", accrual)
   }
-  if (!is.null(deadline)) deadline <- check_number(deadline, 0)
+  if (!is.null(deadline)) deadline <- check_number(deadline, 0, open = TRUE)
   if (is.function(delay)) abort_arg("delay", "numbers with `deadline` or `accrual`", delay)
   each <- if (is.list(delay)) delay else list(delay)
-  if (is.list(delay) && is.null(deadline)) abort_arg("deadline", "given where `delay` is a list by arm")
+  if (is.list(delay) && is.null(deadline)) {
+    abort_arg("deadline", "given where `delay` is a list by arm: it is planned only for rewards used then")
+  }
   if (!length(each) %in% c(1, k)) abort_arg("delay", "a list with the delays of each arm", delay)
   each <- lapply(each, function(d) as.vector(check_numbers(d, 0, arg = "delay")))
   if (is.null(accrual) && any(c(unlist(each), deadline) %% 1 != 0)) {
     abort_arg(if (any(unlist(each) %% 1 != 0)) "delay" else "deadline",
               "whole numbers of people without `accrual`")
   }
-  late <- vapply(each, function(d) if (is.null(deadline)) 0 else mean(d > deadline), 0)
+  late <- vapply(each, function(d) if (is.null(deadline)) 0 else mean(d >= deadline), 0)
   list(rate = accrual, deadline = deadline, delay = each[[1]], silent = rep(rep_len(late, k), strata))
 }
 

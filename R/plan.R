@@ -105,16 +105,17 @@
 #' them so.
 #'
 #' @section Delays and time:
-#' With a `deadline` rewards are used as an agent with `use = "deadline"` uses them: when it is past, whether
-#' and whenever they came. A person who answers later, by the `delay` of the arm, counts as one who never
-#' does.
-#' `delay = list(0, c(10, 30, 80))` with `deadline = 60` are two arms, the second with a third of late
-#' answers.
+#' With a `deadline` rewards are used as an agent with `use = "deadline"` uses them: at the deadline, whether
+#' and whenever they came. A person whose answer comes just then or later, by the `delay` of the arm, counts
+#' as one who never answers. `delay = list(0, c(10, 30, 80))` with `deadline = 60` are two arms, the second
+#' with a third of late answers. Without a deadline all arms have the same delays: when rewards are used as
+#' they come, delays by arm are not simulated.
 #'
 #' With `accrual = c(20, 40, 60)` 20 people come in the first month (or any other unit of time), 40 in the
 #' second and 60 in each later one, evenly within it. `delay` and `deadline` are then in months: while more
 #' people come, more are randomised before an answer is known. The column `time` says when the last answer is
-#' in. Blocks that end by the clock (`block_time` of [dpts_agent()]) are not simulated.
+#' in. Blocks that end by the clock (`block_time` of [dpts_agent()]) are planned as blocks of the people who
+#' come in that time: with this accrual `block = c(20, 40, 60)` of [policy_randomised()] are monthly blocks.
 #'
 #' @section Futility:
 #' With `futility = 0.05` a design that randomises looks after each release at the forecast of a [verdict()]
@@ -161,7 +162,8 @@
 #' @param delay,batch How late rewards come, as in [dpts_simulate()]. With a `deadline` also a list with the
 #'   delays of each arm, from which each person's is drawn. In units of time with `accrual`.
 #' @param deadline How long a reward is waited for, in people who come in the meantime, or in units of time
-#'   with `accrual`. One that comes just then is in time. `NULL`: until it comes. See Delays and time.
+#'   with `accrual`: a number above 0. One that comes just then is late, as with an agent. `NULL`: until it
+#'   comes. See Delays and time.
 #' @param accrual How many people come in each unit of time: numbers, the last one for all units that follow.
 #'   `NULL`: time is counted in people.
 #' @param by `"stratum"`: claims and intervals for each stratum by itself; see Strata. `NULL`: over all

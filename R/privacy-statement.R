@@ -24,19 +24,25 @@
 #' @param ... Not used; later arguments must be named.
 #' @param arms Number of arms: a whole number.
 #' @param delta The probability, in (0, 1), with which epsilon may be exceeded; used if epsilon depends on it.
-#' @param format `"text"`, or `"json"` for a register of deployments.
+#' @param format `"text"`, or `"json"` for a registry of deployments.
 #' @returns A character vector of class `dpts_statement`: one element for each paragraph, named by its
 #'   heading. It prints in 80 columns; `as.character()` gives the text alone.
 #'
-#'   With `format = "json"` a string of class `json`, an array with an object for each policy or guarantee.
-#'   The fields are what a registry of deployments asks for:
-#'   * `subject`, `software`, and `mechanism`: the call that makes the policy;
-#'   * `trust_model`: `"central"`, or `"local"` if outcomes are randomised before they are collected;
-#'   * `unit`: `"reward"` or `"person"`; `rewards_per_person` (`null`: not limited); `neighbours`;
+#'   With `format = "json"` a string of class `json`, an array with an object for each policy or guarantee. In
+#'   brackets are the sections of the Differential Privacy Deployments Registry in which the fields belong:
+#'   * `subject`, `software` \[product\], and `mechanism`, the call that makes the policy \[implementation\];
+#'   * `flavor`: the kind of differential privacy, such as Gaussian (`null`: none) \[dp_flavor\];
+#'   * `trust_model`: `"central"`, or `"local"` if outcomes are randomised before they are collected; then
+#'     `release_type` (of a budget `null`), and `published`, what is released \[model\];
+#'   * `unit`: `"reward"` or `"person"`; `rewards_per_person` (`null`: not limited); `outcomes` of an agent
+#'     with several; `neighbours` \[privacy_loss\];
 #'   * `guarantee`: `text`, `mu`, `epsilon` at `delta`, `pure_epsilon`, and `guess`, the highest probability
-#'     of a correct guess (`null`: there is no limit);
-#'   * `accountant`: the one that proves this epsilon;
+#'     of a correct guess (`null`: there is no limit) \[privacy_loss\];
+#'   * `accountant`: the one that proves this epsilon, over all releases \[accounting\];
 #'   * `statement`: the paragraphs of the text.
+#'
+#'   The registry asks for more that dpts does not know: who curates the data, for what, where and when, and
+#'   why these parameters were chosen.
 #'
 #'   Package jsonlite writes it.
 #' @references Nanayakkara, P., Ghazi, E. and Vadhan, S. (2025). Practitioners' Perspectives on a Differential
@@ -185,9 +191,14 @@ statement <- function(what, guarantee, policy, curve, delta, at, terms = NULL) {
 statement_facts <- function(what, guarantee, policy, curve, delta, at, terms) {
   finite <- function(x) if (!is.null(x) && is.finite(x)) x # JSON knows no infinite number
   most <- most_rewards(guarantee, terms)
+  flavor <- if (is.finite(curve(0))) "pure" else if (!is.null(form(guarantee, "mu", at))) "Gaussian" else
+    switch(guarantee$kind, zcdp = "zero-concentrated", rdp = "R\u00e9nyi", "approximate")
   list(subject = what, software = paste("dpts", utils::packageVersion("dpts")),
        mechanism = if (!is.null(policy)) format(policy),
+       flavor = if (!promises_nothing(guarantee)) paste(flavor, "differential privacy"),
        trust_model = if (guarantee$published == "bits") "local" else "central",
+       release_type = if (guarantee$published != "release") "many releases", # of a budget it is not known
+       published = words_published(guarantee, policy),
        unit = if (isTRUE(most > 1)) "person" else "reward", rewards_per_person = most,
        outcomes = if (!is.null(terms$outcomes)) I(c("reward", names(terms$outcomes))),
        neighbours = words_neighbours(guarantee, most, names(terms$outcomes)),

@@ -880,3 +880,20 @@ test_that("TRUE and FALSE are rewards of 1 and 0, NA is none", {
   expect_error(agent_reward(agent, tickets[3], NA), "numbers in \\[0, 1\\]",
                class = "dpts_error_input")
 })
+
+test_that("a report at just the deadline is late, as an answer in a plan (test-plan-time.R), and one before is not", {
+  for (use in c("arrival", "deadline")) {
+    turn <- test_clock()
+    agent <- dpts_agent(policy_randomised(block = 5), 2, use = use, deadline = hours(1), outcomes = list(
+      harm = agent_outcome(deadline = hours(2), missing = 1)))
+    ticket <- agent_choose(agent, 2)$ticket
+    turn(3599)
+    expect_identical(agent_reward(agent, ticket[1], 1)$status, c(arrival = "used", deadline = "waiting")[[use]])
+    turn(1)
+    expect_identical(agent_reward(agent, ticket[2], 1)$status, "late")
+    turn(3599)
+    expect_identical(agent_reward(agent, ticket[1], 0, outcome = "harm")$status, "waiting")
+    turn(1)
+    expect_identical(agent_reward(agent, ticket[2], 0, outcome = "harm")$status, "late")
+  }
+})

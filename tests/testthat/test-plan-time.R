@@ -7,11 +7,15 @@ thompson <- policy_randomised(mu = 1, rule = "thompson", block = 50)
 numbers <- function(plan) lapply(as.list(plan)[!names(plan) %in% c("design", "scenario", "time")], as.vector)
 
 test_that("with a deadline late answers are missing answers, and rewards come at the deadline", {
-  late <- dpts_plan(thompson, two(0.4, 0.6), 400, delay = list(c(0, 10), c(0, 60, 20, 100)), deadline = 60, dropout = c(0.1, 0.2),
+  late <- dpts_plan(thompson, two(0.4, 0.6), 400, delay = list(c(0, 10), c(0, 59, 20, 100)), deadline = 60, dropout = c(0.1, 0.2),
                     missing = 0.5, runs = 40, seed = 1)
   same <- dpts_plan(thompson, two(0.4, 0.6), 400, delay = 60, dropout = c(0.1, 1 - 0.8 * 0.75), missing = 0.5, runs = 40, seed = 1)
   expect_equal(numbers(late), numbers(same))
   expect_match(paste(format(late), collapse = " "), "used at a deadline of 60 people")
+  # An answer just at the deadline is late, as with an agent (test-agent.R).
+  at_deadline <- dpts_plan(thompson, two(0.4, 0.6), 400, delay = list(c(0, 10), c(0, 60, 20, 59)), deadline = 60, dropout = c(0.1, 0.2),
+                           missing = 0.5, runs = 40, seed = 1)
+  expect_equal(numbers(at_deadline), numbers(same))
   # A fixed design counts what is expected: of a's rewards 0.4, of b's a quarter of 0.6 is lost.
   fixed <- dpts_plan(policy_randomised(block = 1e9), two(0.4, 0.6), 600, delay = list(0, c(0, 0, 0, 9)), deadline = 5, runs = 2000,
                      seed = 2)
@@ -56,7 +60,7 @@ test_that("what is not a time is refused", {
   bad("delay", delay = function(n) rep(1, n), deadline = 7)
   bad("delay", delay = 2.5, deadline = 7)
   bad("deadline", deadline = 2.5)
-  bad("deadline", deadline = -1)
+  bad("deadline", deadline = 0)
   bad("deadline", deadline = 2, visits = 2)
   bad("deadline", delay = list(0, 5), accrual = 5)
   bad("accrual", accrual = c(5, 0))

@@ -84,9 +84,17 @@ test_that("a register gets the fields of a statement as values", {
   expect_identical(one[c("unit", "trust_model", "accountant", "mechanism")],
                    list(unit = "reward", trust_model = "central", accountant = "gdp", mechanism = "policy_randomised(mu = 0.5)"))
   expect_null(one$guarantee$pure_epsilon) # there is none
+  expect_identical(one$published, one$statement[["What is published"]])
+  expect_identical(one[c("flavor", "release_type")],
+                   list(flavor = "Gaussian differential privacy", release_type = "many releases"))
+  budgets <- list(privacy_pure(1), privacy_approx(1, 1e-6), privacy_zcdp(0.1), privacy_rdp(2, 0.1))
+  expect_identical(vapply(budgets, function(x) read(x)[[1]]$flavor, ""),
+                   paste(c("pure", "approximate", "zero-concentrated", "R\u00e9nyi"), "differential privacy"))
+  expect_null(read(privacy_pure(1))[[1]]$release_type)
   expect_identical(unlist(one$statement), unlist(as.list(unclass(privacy_statement(policy_randomised(mu = 0.5))))))
   several <- read(list(none = policy_ucb1(), bits = policy_local(policy_ucb1(), 1)))
   expect_null(several[[1]]$guarantee$guess)
+  expect_null(several[[1]]$flavor)
   expect_null(several[[1]]$accountant)
   expect_identical(several[[2]]$trust_model, "local")
   expect_equal(several[[2]]$guarantee$pure_epsilon, 1)

@@ -90,10 +90,23 @@ test_that("effects by stratum are those of its rows, with the error shared", {
     expect_equal(by[s, -1], own, ignore_attr = TRUE)
   }
   expect_error(effects(agent, by = "region"), "`by`", class = "dpts_error_input")
+  expect_error(effects(agent, by = "stratum", at = "end", answered = "x"), "`by`.*`answered`", class = "dpts_error_input")
+  withr::local_options(rlib_message_verbosity = "verbose")
+  expect_message(effects(agent, by = "stratum"), "exploratory", class = "dpts_message_exploratory")
   without <- dpts_releases(agent)
   without$stratum <- NULL
   expect_error(effects(without, by = "stratum"), "no column", class = "dpts_error_input")
   expect_error(evidence(agent, "means"), "has strata", class = "dpts_error_verdict")
+  # A plan's looks and people are of all strata together: each is analysed once, at the end.
+  planned <- table
+  planned$planned <- 400
+  planned$looks <- "0.5 obrien_fleming"
+  withr::local_options(rlib_message_verbosity = "quiet")
+  expect_equal(effects(as_releases(planned), at = "end", by = "stratum"), effects(table, at = "end", by = "stratum"))
+  withr::local_options(rlib_message_verbosity = "verbose")
+  said <- capture_messages(effects(as_releases(planned), at = "end", by = "stratum", people = 500))
+  expect_match(paste(said, collapse = ""), "planned for 500 people. This one, of 400, is too early")
+  withr::local_options(rlib_message_verbosity = "default")
   # Through a file, and as sites
   file <- withr::local_tempfile(fileext = ".csv")
   utils::write.csv(table, file)
