@@ -27,7 +27,8 @@
 #' its note and the SHA-256 of that as its digest. The digest of any other row is the SHA-256 of the
 #' previous digest and the fields of the row before `digest`, as they stand in the file, joined by the
 #' character U+001F. `system.file("examples", "check_journal.py", package = "dpts")` checks such a file
-#' without R.
+#' without R. Give it the last digest, too, which was noted elsewhere: a file that was cut off at the end, or
+#' of which all digests were computed again, has another one.
 #'
 #' # The plan
 #' A plan is part of the record as it was written: `agent_plan(agent, plan)` accepts one before the first

@@ -18,7 +18,9 @@ def digest(text):
 def check(path, last=None):
     with open(path, newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    if not rows or rows[0]["kind"] != "begin" or rows[0]["digest"] != digest(rows[0]["note"]):
+    if not rows or set(FIELDS + ["digest"]) - set(rows[0]):
+        return "This is no file of a journal: rows or columns are missing."
+    if rows[0]["kind"] != "begin" or rows[0]["digest"] != digest(rows[0]["note"]):
         return "The first row is not the beginning of a journal."
     for number, row in enumerate(rows[1:], start=2):
         before = rows[number - 2]["digest"]
@@ -31,5 +33,9 @@ def check(path, last=None):
 
 if __name__ == "__main__":
     wrong = check(*sys.argv[1:3])
-    print(wrong or "The journal is whole.")
+    if len(sys.argv) > 2:
+        good = "The journal is whole."
+    else:
+        good = "All rows fit. Only the last digest shows whether rows are missing at the end."
+    print(wrong or good)
     sys.exit(1 if wrong else 0)

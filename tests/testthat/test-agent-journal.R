@@ -47,14 +47,22 @@ test_that("the journal is whole in every store, says who and why, and another pr
     if (is.null(store)) {
       lines <- readLines(file, encoding = "UTF-8")
       damaged <- list(lines[-7], lines[c(1:6, 8, 7, 9:length(lines))], sub("choose", "beyond", lines),
-                      sub("admin2", "admin3", lines), sub("The board", "Nobody", lines), lines[-length(lines)])
+                      sub("admin2", "admin3", lines), sub("The board", "Nobody", lines), lines[-length(lines)],
+                      sub("who", "whose", lines))
       files <- paste0(file, seq_along(damaged))
       withr::defer(unlink(files))
       for (i in seq_along(damaged)) writeLines(damaged[[i]], files[i], useBytes = TRUE)
-      said <- check_files(c(file, files, files[6]), c(rep(last, 6), NA, last))
+      said <- check_files(c(file, files, files[6]), c(rep(last, 6), NA, last, last))
       expect_identical(said[c(1, 7)], c("None", "None"))
       expect_match(said[2:6], "does not fit")
-      expect_match(said[8], "rows are missing")
+      expect_match(said[8], "no file of a journal")
+      expect_match(said[9], "rows are missing")
+      run <- function(...) {
+        suppressWarnings(system2("python3", shQuote(c("-B", system.file("examples", "check_journal.py", package = "dpts"), ...)),
+                                 stdout = TRUE))
+      }
+      expect_identical(run(file, last), "The journal is whole.")
+      expect_match(run(files[6]), "Only the last digest") # it does not call a file whole whose end it does not know
     }
     expect_error(agent_journal(agent, file), class = "dpts_error_input")
     agent_close(agent)
