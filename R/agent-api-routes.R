@@ -63,7 +63,7 @@ report_routes <- function() list(
             parts = overview_parts),
   api_route("GET", "/verdict", "read", "verdict", "The arm declared the best, or what is missing",
             like = "verdict",
-            query = list(error = schema_chance(0.05), margin = schema_chance(0), outcome = SCHEMA_OUTCOME),
+            query = list(error = schema_chance(0.05), margin = schema_margin(), outcome = SCHEMA_OUTCOME),
             answer = schema_rows(arm = or_null(SCHEMA_TEXT), t = or_null(SCHEMA_NUMBER),
                                  wrong = SCHEMA_NUMBER, missing = SCHEMA_TEXT)),
   api_route("GET", "/effects", "read", "effects", "Differences of arms, with intervals", like = "effects",

@@ -22,6 +22,8 @@ schema_chance <- function(default = NULL) {
   c(list(type = "number", minimum = 0, maximum = 1), if (length(default)) list(default = default))
 }
 
+schema_margin <- function() list(type = "number", minimum = 0, default = 0)
+
 # One value, or a list of up to `most`
 schema_several <- function(schema, most = 1e4) {
   list(oneOf = list(schema, list(type = "array", items = schema, minItems = 1, maxItems = most)))

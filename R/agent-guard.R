@@ -10,11 +10,16 @@ settle_outcomes <- function(agent, tx) {
     worse <- to_pause(agent_record(agent, h), agent$terms$outcomes[[h]], agent$terms$policy$params$control,
                       which(agent$life$status == ARM[["active"]]))
     if (!length(worse)) next
-    tx$alarm <- sprintf("Outcome \"%s\" proves that %s %s worse than the guard of %s allows, and paused.",
+    one <- length(worse) == 1
+    tx$alarm <- sprintf("Outcome \"%s\" proves that %s %s worse than the guard of %s allows: %s paused.",
                         names(agent$terms$outcomes)[h], words_list(agent$terms$arms[worse]),
-                        if (length(worse) == 1) "is" else "are", number_text(agent$terms$outcomes[[h]]$guard))
+                        if (one) "is" else "are", number_text(agent$terms$outcomes[[h]]$guard),
+                        if (one) "it is" else "they are")
+    asked <- tx$reason
+    tx$reason <- NULL # who operates now did not do this, nor for the reason that is given
     note_events(tx, rep("guard", length(worse)), list(t = rep(h, length(worse)), arm = worse))
     set_status(agent, tx, list(pause = worse))
+    tx$reason <- asked
   }
 }
 

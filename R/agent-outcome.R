@@ -30,10 +30,11 @@
 #'
 #' @section Guards:
 #' With `guard = 0.02` an arm is paused once it is proved that its mean of this outcome is more than 0.02
-#' worse than that of the policy's `control`. The proof is [evidence()] by randomisation, so it holds under
-#' drift: with k arms the threshold is ln((k - 1) / `error`), and the probability that a guard ever pauses an
-#' arm that is not worse by more than `guard`, on average over the people so far, is at most `error`. An arm
-#' that guards are to watch loses people slowly if it is chosen rarely, so keep its `floor` high.
+#' worse than that of the policy's `control`. The proof is [evidence()] by randomisation (`"tosses"`), so it
+#' holds under drift: with k arms the threshold is ln((k - 1) / `error`), and the probability that a guard
+#' ever pauses an arm that is not worse by more than `guard`, on average over the people so far, is at most
+#' `error`. An arm that guards are to watch loses people slowly if it is chosen rarely, so keep its `floor`
+#' high.
 #'
 #' The call in which it happens warns (class `dpts_warning_guard`), and so do the page, the log and `/metrics`
 #' of a service ([agent_api()]).

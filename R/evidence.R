@@ -211,14 +211,15 @@ rate_inside <- function(record, rate) {
 #'   reach its share of them at another time. A plan's looks are left out: each stratum is analysed once, at
 #'   the end. Not with `answered`, either.
 #' @param outcome Which outcome: `"reward"`, or the name of another one of an agent ([agent_outcome()]).
-#' @param margin The difference from the control that does not matter: a number in \[0, 1). Above 0, `p` is
-#'   that of a test of non-inferiority.
+#' @param margin The difference from the control that does not matter, in units of the rewards: a number from
+#'   0. (That of [dpts_plan()] is a share of their range.) Above 0, `p` is that of a test of non-inferiority.
 #' @section Non-inferiority and equivalence:
 #' With `margin = 0.05` and a `control`, `p` is that of a one-sided test of **non-inferiority**: a small `p`
 #' shows that `arm` is not worse than `control` by 0.05 or more. Without a `control` the same is said of
 #' all pairs, each in one direction: `arm` against `control` of its row. An arm and its control are shown to
 #' be **equivalent** within the margin if `lower` is above -0.05 and `upper` below 0.05. Both hold at any
-#' look, or with `at = "end"` at the planned one, for which [dpts_plan()] with this `margin` gives the power.
+#' look, or with `at = "end"` at the planned one, for which [dpts_plan()] gives the power, with this `margin`
+#' divided by the range.
 #'
 #' ```
 #' effects(sim, control = "old", margin = 0.05)
@@ -291,7 +292,7 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ..., a
   check_dots_empty(...)
   level <- check_number(level, 0, 1, open = TRUE)
   at <- check_choice(at, c("any", "end"))
-  margin <- check_number(margin, 0, 1, open = c(FALSE, TRUE))
+  margin <- check_number(margin, 0)
   looks <- check_looks(looks, check_choice(spending, SPENDING))
   if (!is.null(people)) people <- check_count(people)
   if (at == "any" && !is.null(c(looks, people))) abort_arg("at", "\"end\" with `looks` or `people`", at)
@@ -579,7 +580,7 @@ effects.dpts_releases <- effects.dpts_simulation
 #' @param outcome Which outcome: `"reward"`, or the name of another one of an agent ([agent_outcome()]). More
 #'   counts as better: of harm, the arm with the most is the best.
 #' @param margin Tolerance of the verdict: the arm that it names may be worse than the best one by less than
-#'   this. A number in \[0, 1).
+#'   this, in units of the rewards. A number from 0.
 #' @returns A tibble of class `dpts_verdict`, one row for each problem, policy and run:
 #'   * `arm`: the arm declared best, `NA`: none yet. With a `margin` several arms may qualify at one look;
 #'     then it is the one with the highest estimated mean. A verdict is one-sided and intervals are two-sided,
@@ -606,7 +607,7 @@ verdict <- function(x, error = 0.05, margin = 0, ..., outcome = "reward") {
   check_all_given()
   check_dots_empty(...)
   error <- check_number(error, 0, 1, open = TRUE)
-  margin <- check_number(margin, 0, 1, open = c(FALSE, TRUE))
+  margin <- check_number(margin, 0)
   each_record(x, function(record) record_verdict(record, error, margin), "dpts_verdict", outcome = outcome)
 }
 

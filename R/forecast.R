@@ -60,7 +60,7 @@ forecast.dpts_releases <- function(object, people, ..., error = 0.05, margin = 0
   check_dots_empty(...)
   people <- check_counts(people)
   error <- check_number(error, 0, 1, open = TRUE)
-  margin <- check_number(margin, 0, 1, open = c(FALSE, TRUE))
+  margin <- check_number(margin, 0)
   known <- if (is.null(block)) known_blocks(object)
   if (!is.null(block)) block <- check_blocks(block)
   runs <- check_count(runs, 2, 1e6)

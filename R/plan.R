@@ -57,7 +57,7 @@
 #' this is claimed of the best arm other than the control, which may be no better than the control, and
 #' `false_claims` how often it is claimed of an arm that is worse by the margin or more. `equivalent` is how
 #' often all intervals lie between -`margin` and `margin`: two arms are then shown to be **equivalent**.
-#' [effects()] with this `margin` and `at = "end"` makes the analysis.
+#' [effects()] with this `margin`, times the range of the rewards, and `at = "end"` makes the analysis.
 #'
 #' @section Strata:
 #' Scenarios of [arms_strata()] are planned as an agent with `strata` is analysed, by [effects()] with

@@ -275,6 +275,21 @@ test_that("a guard is the formula of its page, and pauses", {
   expect_identical(as.character(api_status(agent)$outcomes[[1]]$worse), "c")
 })
 
+test_that("a guard's pause is not put down to who operates in the same call, nor to that one's reason", {
+  turn <- test_clock()
+  agent <- dpts_agent(policy_randomised(block = 100, control = 1), c("a", "b", "c"), deadline = hours(1), outcomes = list(
+    harm = agent_outcome(missing = 1, guard = 0.1)))
+  x <- agent_choose(agent, 300)
+  agent_reward(agent, x$ticket, +(x$arm == "c"), outcome = "harm")
+  turn(3600)
+  expect_warning(agent_arms(agent, pause = "b", reason = "The supplier failed."), "c is worse than the guard of 0.1 allows: it is paused",
+                 class = "dpts_warning_guard")
+  rows <- agent_journal(agent)
+  rows <- rows[rows$kind %in% c("guard", "pause"), ]
+  expect_identical(paste(rows$kind, rows$arm, is.na(rows$who), rows$note),
+                   c("guard c TRUE NA", "pause c TRUE NA", "pause b FALSE The supplier failed."))
+})
+
 test_that("of several blocks that are released at once each is judged by a guard", {
   # b does harm in the first block, and the control in the second, after which nothing is proved.
   rows <- data.frame(arm = c("a", "b"), n = c(300, 300), chance = 0.5, block = c(1, 1, 2, 2), t = 1200, scale = 1,

@@ -473,7 +473,7 @@ test_that("what cannot be had is refused by name", {
   bad(evidence(sim, "tosses"), "`kind` must be \"means\" for policy \"top_two\"")
   bad(effects(sim, at = "end"), "`x` has no evidence on policy \"top_two\", which does not randomise") # no `kind` there
   bad(verdict(sim, 0), "`error`")
-  bad(verdict(sim, 0.05, 1), "`margin`")
+  bad(verdict(sim, 0.05, -1), "`margin`")
   bad(effects(sim, control = "drug"), "`control` must be one of the arms")
   bad(effects(sim, level = 1), "`level`")
   bad(evidence(sim, kind = "p"), "`kind`")

@@ -71,7 +71,7 @@ test_that("it says that it is valid once, and for people who were tossed", {
   top <- dpts_simulate(arms_bernoulli(c(0.5, 0.45)), policy_top_two(mu = 1), 500, runs = 1, seed = 1, history = TRUE)
   expect_error(effects(top, at = "end"), "does not randomise", class = "dpts_error_input")
   expect_error(effects(sim, at = "now"), "`at`", class = "dpts_error_input")
-  expect_error(effects(sim, margin = 1), "`margin`", class = "dpts_error_input")
+  expect_error(effects(sim, margin = -1), "`margin`", class = "dpts_error_input")
 })
 
 test_that("a picture of effects says what its intervals promise", {
@@ -79,4 +79,23 @@ test_that("a picture of effects says what its intervals promise", {
   caption <- function(...) gsub("\\s+", " ", autoplot(suppressMessages(effects(sim, ...)))$labels$caption)
   expect_match(caption(), "95% probability all of a run hold together, at all looks")
   expect_match(caption(at = "end", level = 0.9), "90% probability all of a run hold together, at this one analysis")
+})
+
+test_that("a margin is in units of the rewards, at any look, at the end and in a verdict", {
+  rows <- data.frame(t = rep(c(500, 1000), each = 2), block = rep(1:2, each = 2), arm = c("a", "b"), n = 250, sum = c(120, 130, 125, 118),
+                     chance = 0.5, floor = 0.5)
+  one <- as_releases(rows, "gaussian", 1)
+  rows$low <- 0
+  rows$high <- 10
+  ten <- as_releases(rows, "gaussian", 1) # the same sums, of rewards from 0 to 10
+  for (at in c("any", "end")) {
+    x <- quiet(effects(one, control = "a", margin = 0.12, at = at))
+    y <- quiet(effects(ten, control = "a", margin = 1.2, at = at))
+    expect_equal(y$p, x$p)
+    expect_equal(y$lower, 10 * x$lower)
+    expect_lt(x$p, 0.02)
+    expect_gt(quiet(effects(ten, control = "a", margin = 0.12, at = at))$p, 0.2)
+  }
+  expect_equal(verdict(ten, margin = 1.2), verdict(one, margin = 0.12))
+  expect_false(is.na(verdict(ten, margin = 1.2)$arm))
 })
