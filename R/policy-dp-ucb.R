@@ -63,7 +63,7 @@ policy_dp_ucb_int <- function(epsilon, v = 1.1, ...) {
   v <- check_number(v, 1, 1.5, open = c(TRUE, FALSE))
   every <- ceiling(1 / epsilon)
   new_policy("dp_ucb_int", list(every = every, v = v), args = list(epsilon = epsilon, v = v),
-             guarantee_curve(guarantee_function(
+             new_guarantee("curve", epsilon = guarantee_function(
                c("horizon", "arms", "delta"),
                bquote(releases_epsilon(horizon, delta, .(every), .(v / 2)))
              )),

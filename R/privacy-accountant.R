@@ -43,7 +43,9 @@ accountant_gdp <- list(
   supports = function(guarantee, at) supports_gaussian(guarantee, at, "mu", "it reads Gaussian DP"),
   epsilon = function(guarantee, at, delta, ...) gdp_epsilon(form(guarantee, "mu", at), delta),
   certifies = c("gdp", "near_gdp", "approx"),
-  start = function(...) start_gdp(...),
+  start = function(goal, sampler, ...) {
+    scale_of_mu(goal$mu %||% gdp_mu(goal$epsilon, goal$delta), sampler)
+  },
   step = 1e-15,
   prepulls = 2
 )
@@ -56,7 +58,7 @@ accountant_rdp <- list(
   },
   ledger = "never",
   certifies = "approx",
-  start = function(...) start_rdp(...),
+  start = function(goal, sampler, ...) scale_of_mu(rdp_mu(goal$epsilon, goal$delta), sampler),
   step = 1e-15
 )
 

@@ -213,9 +213,7 @@ numbers_of <- function(parts, name) vapply(parts, function(part) part[[name]] %|
 
 # ---- an epsilon that depends on the horizon and on delta --------------------------------------
 
-# `epsilon`: A function of (horizon, arms, delta).
-guarantee_curve <- function(epsilon, ...) new_guarantee("curve", epsilon = epsilon, ...)
-
+# `epsilon` is a function of (horizon, arms, delta).
 kind_curve <- list(
   forms = list(
     curve = function(g, at) {

@@ -8,12 +8,6 @@ scale_of_mu <- function(mu, sampler) {
   one$rounds / (mu^2 * one$weight)
 }
 
-start_gdp <- function(goal, sampler, ...) {
-  scale_of_mu(goal$mu %||% gdp_mu(goal$epsilon, goal$delta), sampler)
-}
-
-start_rdp <- function(goal, sampler, ...) scale_of_mu(rdp_mu(goal$epsilon, goal$delta), sampler)
-
 start_sequence <- function(goal, sampler, ...) {
   scale <- max(calibrate_sequence(goal$epsilon, goal$delta, sampler), VARIANCE_SCALE[1])
   if (is_certified(sampler(scale))) scale else Inf

@@ -98,16 +98,15 @@ play_here <- function(job, play, chunks, weight, keep, bar, go_on = function(don
   chunks
 }
 
-# Workers take about a second to get going: jobs that are over by then are played here.
-seconds_before_workers <- function() getOption("dpts.seconds_before_workers", 1)
 # Chunks go out in parcels of about so many seconds: what a bar and a checkpoint can be late.
 SECONDS_OF_PARCEL <- 5
 
-# What is better played here: the first second, and the rest if, by the pace so far, it takes no more than 4.
-# Two workers would save 2 seconds of 4, and take as long to start and to load the package.
+# What is better played here: the first second, which workers take to get going, and the rest if, by the pace
+# so far, it takes no more than 4. Two workers would save 2 seconds of 4, and take as long to start and to
+# load the package.
 # Returns As play_here().
 play_first <- function(job, play, chunks, weight, keep, bar) {
-  limit <- seconds_before_workers()
+  limit <- getOption("dpts.seconds_before_workers", 1)
   if (limit <= 0) return(chunks)
   begun <- seconds_now()
   play_here(job, play, chunks, weight, keep, bar, function(done) {
