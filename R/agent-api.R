@@ -138,7 +138,7 @@ API_ROLES <- c("choose", "report", "read", "watch", "admin")
 api_refused <- function(service, req) {
   if (!is.null(req$dpts_route)) return(NULL) # it was let in when its head came
   if (!is.null(req$HTTP_UPGRADE)) return(api_error(400, "upgrade", "This is HTTP alone."))
-  where <- api_place(service, req$PATH_INFO)
+  where <- api_target(service, req$PATH_INFO)
   open <- service$by_path[[where$path]]
   if (!length(open)) return(api_error(404, "not_found", where$why %||% "There is no such path."))
   methods <- vapply(open, `[[`, "", "method")
@@ -175,7 +175,7 @@ api_refused <- function(service, req) {
 }
 
 # What a path asks for: the path of a route, and which experiment
-api_place <- function(service, path) {
+api_target <- function(service, path) {
   own <- service$own
   if (path %in% own && !service$agents$single) {
     return(list(path = "", why = sprintf("This service has several experiments: /experiments/NAME%s.", path)))
@@ -258,8 +258,8 @@ note_answer <- function(service, req, answer, began) {
 # report.
 tells_of_answers <- function(service, req, status = 200) {
   if (!grepl("/reward$", req$PATH_INFO) || status >= 500 || status %in% c(401, 403, 404, 405)) return(FALSE)
-  place <- api_place(service, req$PATH_INFO)
-  agent <- tryCatch(service$agents$find(place$experiment), error = function(e) NULL)
+  asked <- api_target(service, req$PATH_INFO)
+  agent <- tryCatch(service$agents$find(asked$experiment), error = function(e) NULL)
   !isFALSE(agent$silent) || !is.null(agent$terms$outcomes)
 }
 

@@ -375,7 +375,7 @@ check_contexts <- function(context, n, agent) {
     if (!is.null(dim)) abort_arg("context", sprintf("given: %d numbers", dim))
     return(list(given = FALSE, at = function(i) NULL))
   }
-  if (is.null(dim) && !is_custom(core(terms$policy))) {
+  if (is.null(dim) && !is_custom(terms$policy)) {
     abort_arg("context", "left out: the policy has no contexts")
   }
   rows <- is.matrix(context) || is.data.frame(context)

@@ -90,7 +90,7 @@ ledger_epsilon <- function(terms, guarantee, accountant, delta, rounds, so_far =
 #            grid are exact), and 1 / sd = sqrt((m + 1) / c) for its m pulls, no more than there are rounds
 # The random words count as independent: they come from 256 bits of the system.
 choice_error <- function(policy, k, rounds) {
-  scale <- core(policy)$params$variance_scale %||% Inf
+  scale <- unwrapped(policy)$params$variance_scale %||% Inf
   rounds * (k * 3e-15 + 2.3e-17 * sqrt((rounds + 1) / scale))
 }
 
@@ -129,15 +129,15 @@ check_terms <- function(terms) {
   refuse <- function(...) abort_dpts(sprintf(...), "dpts_error_input")
   why <- not_live(policy)
   if (!is.null(why)) refuse("Policy \"%s\" cannot run live: %s.", policy$name, why)
-  why <- misfit(core(policy), length(terms$arms))
+  why <- misfit(unwrapped(policy), length(terms$arms))
   if (!is.null(why)) refuse("Policy \"%s\" %s.", policy$name, why)
-  if (inherits(core(policy), "dpts_policy_clipped")) {
+  if (inherits(unwrapped(policy), "dpts_policy_clipped")) {
     refuse(paste("Policy \"%s\" cannot run live, as an agent scales rewards itself: use `range` of",
                  "`dpts_agent()`, with the policy inside, and clip rewards to it."), policy$name)
   }
   if (is.null(terms$horizon) && needs_horizon(policy)) {
     refuse("Policy \"%s\" needs a `horizon`%s.", policy$name,
-           if (is.null(core(policy)$params$filter)) "" else ", or a `filter`")
+           if (is.null(unwrapped(policy)$params$filter)) "" else ", or a `filter`")
   }
   if (is_contextual(policy) && is.null(terms$dim)) {
     refuse("Policy \"%s\" reads contexts: `dim` must say of how many numbers.", policy$name)
@@ -163,7 +163,8 @@ check_terms <- function(terms) {
 
 # Why a kernel's noise has no exact form, or NULL. It would stop at its first release.
 not_live <- function(policy) {
-  if (identical(core(policy)$params$mechanism, "gamma") && !promises_nothing(core(policy)$guarantee)) {
+  own <- unwrapped(policy)
+  if (identical(own$params$mechanism, "gamma") && !promises_nothing(own$guarantee)) {
     "the Gamma mechanism has no exact form, as its noise is a direction in space; mechanism \"tree\" has one"
   }
 }
@@ -172,7 +173,7 @@ not_live <- function(policy) {
 needs_horizon <- function(policy) {
   if (life_of(policy) < Inf) return(FALSE)
   guarantee <- agent_guarantee(policy)
-  policy <- core(policy)
+  policy <- unwrapped(policy)
   missing <- vapply(property(policy, "from_horizon"), function(name) is.na(policy$params[[name]] %||% NA), NA)
   is_true_of(policy, "needs_horizon") || any(missing) || needs_end(guarantee)
 }

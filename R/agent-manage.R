@@ -170,25 +170,25 @@ agent_copy <- function(agent, store, ...) {
   check_all_given()
   check_agent(agent)
   if (is.null(store)) abort_arg("store", "the path of a SQLite file or a DBI connection", store)
-  place <- open_store(store, create = TRUE, arg = "store")
-  if (place$exists()) {
-    on.exit(place$close())
-    refuse_store(place, agent$terms)
+  target <- open_store(store, create = TRUE, arg = "store")
+  if (target$exists()) {
+    on.exit(target$close())
+    refuse_store(target, agent$terms)
   }
-  copy_to(agent, place, move = TRUE)
+  copy_to(agent, target, move = TRUE)
   agent_open(store)
 }
 
 # All that a store holds at one moment, in another one; move: and no change of the old one from then on
-copy_to <- function(agent, place, move = FALSE) {
-  on.exit(place$close())
+copy_to <- function(agent, target, move = FALSE) {
+  on.exit(target$close())
   copied <- FALSE
   while (!copied) {
     try_change(agent, function(tx) {
       if (length(tx$events$kind) || tx$find_next_due) return() # what is due is written first
       rows <- agent$store$tables()
-      place$create(Filter(function(columns) length(columns[[1]]), rows))
-      if (!identical(place$tables(), rows)) abort_store("what was written to the new store cannot be read")
+      target$create(Filter(function(columns) length(columns[[1]]), rows))
+      if (!identical(target$tables(), rows)) abort_store("what was written to the new store cannot be read")
       copied <<- TRUE
       if (!move) return()
       agent$life$moved <- TRUE

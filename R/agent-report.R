@@ -225,7 +225,7 @@ format.dpts_agent <- function(x, ...) {
   c(head,
     paste0("  guarantee: ", state$guarantee,
            if (state$private && is.null(terms$max_per_person) && is.null(bounds)) " for a reward",
-           if (state$private && is_custom(core(terms$policy))) ", as declared; its noise is R's own"),
+           if (state$private && is_custom(terms$policy)) ", as declared; its noise is R's own"),
     if (state$restored > 0) {
       sprintf("             after going back to an old copy %s", count_noun(state$restored, "time"))
     },

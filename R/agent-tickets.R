@@ -89,7 +89,7 @@ use_rewards <- function(agent, tx, tickets, reward) {
 feed_rewards <- function(agent, tickets, value) {
   session <- agent$session
   terms <- agent$terms
-  if (length(value) > 100 && is.null(session$dim) && !is_custom(core(terms$policy))) {
+  if (length(value) > 100 && is.null(session$dim) && !is_custom(terms$policy)) {
     return(session_feed_all(session, tickets$t, tickets$arm, as.double(tickets$batch), value))
   }
   for (i in seq_along(value)) {

@@ -32,7 +32,7 @@ are_coins <- function(arms) {
 
 # Policies may take for coins what varies less.
 inform_coins <- function(policies, problems) {
-  outcome <- vapply(policies, function(policy) core(policy)$params$outcome %||% "", "")
+  outcome <- vapply(policies, function(policy) unwrapped(policy)$params$outcome %||% "", "")
   if ("continuous" %in% outcome || !"binary" %in% outcome) return(invisible())
   if (!any(vapply(problems, function(arms) isFALSE(are_coins(arms)), NA))) return(invisible())
   rlang::inform(c(

@@ -79,7 +79,7 @@ check_share <- function(share, strata) {
 # Blocks that are large for the people of a stratum: it is seen too late, or never, what was released.
 warn_small_strata <- function(policies, share, people, call = caller_env()) {
   first <- max(0, unlist(lapply(policies, function(policy) {
-    params_in_strata(core(policy)$params, length(share))$size_1
+    params_in_strata(unwrapped(policy)$params, length(share))$size_1
   })))
   needed <- first / min(share)
   if (length(share) == 1 || length(share) <= 20 && needed <= people / 2) return(invisible())

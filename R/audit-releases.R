@@ -73,7 +73,7 @@ path_epsilon <- function(cost, delta, apart = FALSE) {
 # Does the policy choose by what passes the ledger: noisy sums, or the bits of local privacy? If
 # not, why not, in words
 why_not_coupled <- function(policy) {
-  if (is_custom(core(policy))) return("a policy in R keeps no ledger of what it releases")
+  if (is_custom(policy)) return("a policy in R keeps no ledger of what it releases")
   local <- FALSE
   while (inherits(policy, "dpts_policy_wrapped")) {
     if (inherits(policy, "dpts_policy_local")) {

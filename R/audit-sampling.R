@@ -75,13 +75,13 @@ sampling_chunk <- function(job, chunk, tick) {
 # runs are not independent, and nothing that is counted over them is true. Plays a run, and returns a function
 # that plays it again and compares.
 repeats <- function(policy, stream, run, seed, visits) {
-  if (!is_custom(core(policy))) return(function() TRUE)
+  if (!is_custom(policy)) return(function() TRUE)
   play <- function() play_stream(policy, stream, run, seed, visits = visits)
   first <- play()
   function() {
     if (identical(play(), first)) return(TRUE)
     abort_dpts(sprintf(paste("Policy \"%s\" keeps something outside its state: run %s, repeated after",
-                             "others, chose other arms."), core(policy)$name, number_text(run)),
+                             "others, chose other arms."), unwrapped(policy)$name, number_text(run)),
                c("dpts_error_state", "dpts_error_callback"), call = NULL)
   }
 }

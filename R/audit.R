@@ -211,6 +211,6 @@ check_audited <- function(policy, k) {
     abort_input("policy", "`policy` must choose without contexts: an audit uses tables of rewards.",
                 class = "dpts_error_contexts")
   }
-  why <- misfit(core(policy), k)
+  why <- misfit(unwrapped(policy), k)
   if (!is.null(why)) abort_input("policy", "`policy` must fit %s arms: it %s.", number_text(k), why)
 }

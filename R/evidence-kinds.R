@@ -35,8 +35,8 @@ evidence_kind <- function(design, bounds = FALSE, among = names(EVIDENCE)) {
 release_design <- function(policy, k, strata = 1) {
   tosses <- tosses_people(policy)
   predicted <- predictions_of(policy)
-  list(strata = strata, tosses = tosses, permuted = tosses && core(policy)$params$permuted > 0,
-       floor = toss_least(policy, k), correlation = correlation_of(policy),
+  list(strata = strata, tosses = tosses, permuted = tosses && unwrapped(policy)$params$permuted > 0,
+       floor = toss_floor(policy, k), correlation = correlation_of(policy),
        residuals = !is.null(predicted), centre = right_residual(predicted[1] %||% NA, predicted[2] %||% NA),
        predicted_low = predicted[1] %||% NA, predicted_high = predicted[2] %||% NA)
 }
@@ -60,6 +60,6 @@ tosses_people <- function(policy) is_true_of(policy, "by_tosses")
 
 # The correlation of an arm's releases, 0 where each has noise of its own
 correlation_of <- function(policy) {
-  policy <- core(policy)
+  policy <- unwrapped(policy)
   if (inherits(policy, "dpts_policy_compiled")) 0 else policy$params$correlation %||% 0
 }

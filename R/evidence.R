@@ -299,7 +299,7 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ..., a
   if (!is.null(by)) {
     if (!is.null(looks)) abort_arg("by", "NULL with `looks`, which are planned for all people together")
     if (!is.null(c(answered, missing))) abort_arg("by", "NULL with `answered` and `missing`")
-    return(effects_by(object, control, level, at, check_choice(by, PLACES), margin, outcome, people))
+    return(effects_by(object, control, level, at, check_choice(by, SUBGROUPS), margin, outcome, people))
   }
   if (!is.null(answered)) {
     if (at == "any") abort_arg("at", "\"end\" with `answered`", at)
@@ -810,7 +810,7 @@ check_concludes <- function(policies, error = NULL, margin = NULL, arg = "polici
 
 # What a policy that gives verdicts promises of them, if it is not what is asked; NULL: it is
 other_promise <- function(policy, error, margin) {
-  p <- core(policy)$params
+  p <- unwrapped(policy)$params
   own <- (p$margin %||% 0) / (1 - 2 * flip_of(policy)) # of bits the gaps are smaller
   if (is.null(p$error)) {
     if ((p$beta %||% 0) > error)
@@ -823,7 +823,7 @@ other_promise <- function(policy, error, margin) {
 
 # Is there a bound of the chance that its verdict is wrong? One of its own, or that of evidence
 promises_verdict <- function(policy) {
-  p <- core(policy)$params
+  p <- unwrapped(policy)$params
   !is_true_of(policy, "gives_verdict") ||
     any(c("error", "beta") %in% names(p)) && !identical(p$threshold, "run")
 }

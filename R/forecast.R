@@ -112,7 +112,7 @@ known_blocks <- function(x) {
     if (inherits(x, c("dpts_simulation", "dpts_replay"))) things_of(x$policy)
   function(record) {
     policy <- if (!is.na(record$name)) policies[[record$name]]
-    if (inherits(core(policy), "dpts_policy_randomised")) block_rule(core(policy), record$strata)
+    if (inherits(unwrapped(policy), "dpts_policy_randomised")) block_rule(unwrapped(policy), record$strata)
   }
 }
 

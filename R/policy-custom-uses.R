@@ -4,7 +4,7 @@
 # have in environments of their own comes with them.
 globals_of <- function(policies) {
   if (!plays_r(policies)) return(list())
-  uses_of(unlist(lapply(policies, function(policy) unclass(core(policy))[host_calls])))$global
+  uses_of(unlist(lapply(policies, function(policy) unclass(unwrapped(policy))[host_calls])))$global
 }
 
-plays_r <- function(policies) any(vapply(policies, function(policy) is_custom(core(policy)), NA))
+plays_r <- function(policies) any(vapply(policies, function(policy) is_custom(policy), NA))

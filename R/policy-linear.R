@@ -322,10 +322,10 @@ guarantee_linear <- function(epsilon, mu, model, contexts, batch) {
 
 # ---- does a policy fit a problem? -----------------------------------------------------
 
-is_shared <- function(policy) is_contextual(policy) && isTRUE(core(policy)$params$shared == 1)
+is_shared <- function(policy) is_contextual(policy) && isTRUE(unwrapped(policy)$params$shared == 1)
 # Does its guarantee rest on contexts in [0, 1]?
 needs_unit_contexts <- function(policy) {
-  is_contextual(policy) && !promises_nothing(core(policy)$guarantee)
+  is_contextual(policy) && !promises_nothing(unwrapped(policy)$guarantee)
 }
 
 # `context`: `NULL`, or a list: `own` (does each arm have its own?), `lower` and
@@ -336,7 +336,7 @@ check_fit <- function(policies, k, context, where, strata = 1) {
                 class = "dpts_error_contexts")
   }
   for (name in names(policies)) {
-    policy <- core(policies[[name]])
+    policy <- unwrapped(policies[[name]])
     why <- misfit(policy, k / strata) %||% if (strata > 1) no_strata(policies[[name]])
     if (!is.null(why)) stop_fit(name, why)
     if (!is.null(context) && !is.null(predictions_of(policy))) {
@@ -360,7 +360,7 @@ check_fit <- function(policies, k, context, where, strata = 1) {
 # arm, by the rule of release_rule() in src/policy_linear_release.c. 0: at once, or there are no batches.
 # d: how many numbers a context has
 first_batch <- function(policy, d, horizon) {
-  policy <- core(policy)
+  policy <- unwrapped(policy)
   p <- policy$params
   if (!needs_unit_contexts(policy) || is.null(p$growth)) return(0)
   if (p$batch > 0 || p$growth == 0) return(p$batch)
@@ -370,14 +370,14 @@ first_batch <- function(policy, d, horizon) {
 
 # Has a policy released anything after so many rewards, and so many of an arm? Numbers
 has_released <- function(policy, d, horizon, rounds = horizon, pulls = rounds) {
-  (if (isTRUE(core(policy)$params$public == 1)) pulls else rounds) >= first_batch(policy, d, horizon)
+  (if (isTRUE(unwrapped(policy)$params$public == 1)) pulls else rounds) >= first_batch(policy, d, horizon)
 }
 
 # `policies`: of which no batch was full; `d`: how many numbers their contexts have
 warn_unreleased <- function(policies, d, horizon, call = caller_env()) {
   for (i in seq_along(policies)) {
     first <- first_batch(policies[[i]], rep_len(d, i)[i], horizon)
-    public <- core(policies[[i]])$params$public == 1
+    public <- unwrapped(policies[[i]])$params$public == 1
     rlang::warn(sprintf(paste("Policy \"%s\" released nothing, and so learned nothing: its first batch is",
                               "of %s. A smaller `batch` releases sooner."), names(policies)[i],
                         if (public) paste(count_noun(first, "reward", "rewards"), "of an arm") else
@@ -399,7 +399,7 @@ words_unreleased <- function(names) {
 # that the budget at which regret reaches 95% grows like sqrt(k) only. Measured by
 # bench/contextual-warning.R.
 is_outweighed <- function(policy, d, k, horizon) {
-  policy <- core(policy)
+  policy <- unwrapped(policy)
   p <- policy$params
   if (!needs_unit_contexts(policy) || is.null(p$growth)) return(FALSE)
   models <- if (p$shared == 1) 1 else k
@@ -411,11 +411,11 @@ inform_outweighed <- function(policies, d, k, horizon) {
   for (i in seq_along(policies)) {
     numbers <- rep_len(d, i)[i]
     if (!is_outweighed(policies[[i]], numbers, k, horizon)) next
-    p <- core(policies[[i]])$params
+    p <- unwrapped(policies[[i]])$params
     budget <- sprintf(if (p$mu < Inf) "mu = %s" else "epsilon = %s", number_text(min(p$mu, p$epsilon)))
     text <- sprintf("with %s, %s in a context, %s and %s", count_noun(k, "arm", "arms"),
                     count_noun(numbers, "number", "numbers"), count_noun(horizon, "round", "rounds"), budget)
-    inform_once(paste("dpts_outweighed", core(policies[[i]])$name, text), c(
+    inform_once(paste("dpts_outweighed", unwrapped(policies[[i]])$name, text), c(
       sprintf(paste("Policy \"%s\" will hardly have less regret than `policy_uniform()`: %s, noise",
                     "outweighs what it learns."), names(policies)[i], text),
       i = "More rounds, a larger budget, fewer numbers or fewer arms help: see `?policy_linucb`."
@@ -425,7 +425,7 @@ inform_outweighed <- function(policies, d, k, horizon) {
 
 # The bound on contexts that a policy was given, NULL if there is none
 norm_of <- function(policy) {
-  norm <- if (is_contextual(policy) && !is_custom(core(policy))) core(policy)$params$norm
+  norm <- if (is_contextual(policy) && !is_custom(policy)) unwrapped(policy)$params$norm
   if (isTRUE(norm > 0)) norm
 }
 
@@ -439,7 +439,7 @@ shortens <- function(policy, values, times = 1) {
 
 # The length of contexts as `norm` bounds it
 context_length <- function(policy, values) {
-  if (core(policy)$params$mu < Inf) sqrt(colSums(values^2)) else colSums(abs(values))
+  if (unwrapped(policy)$params$mu < Inf) sqrt(colSums(values^2)) else colSums(abs(values))
 }
 
 # The share of a problem's contexts that a policy shortens; NA: some, of a continuous distribution

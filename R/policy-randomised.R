@@ -163,8 +163,8 @@ check_predicted <- function(predicted) {
 
 # Between which numbers a policy clips its predictions; NULL: it has none
 predictions_of <- function(policy) {
-  p <- core(policy)$params
-  if (!is_custom(core(policy)) && !is.null(p$predicted_high)) c(p$predicted_low, p$predicted_high)
+  p <- unwrapped(policy)$params
+  if (!is_custom(policy) && !is.null(p$predicted_high)) c(p$predicted_low, p$predicted_high)
 }
 
 # By how much residuals are wider than rewards, and what a right prediction leaves on their scale
@@ -248,16 +248,16 @@ misfit.dpts_policy_randomised <- function(policy, k) {
 }
 
 # No toss between two of k arms is less likely than this; 0 for policies that do not toss
-toss_least <- function(policy, k) UseMethod("toss_least")
+toss_floor <- function(policy, k) UseMethod("toss_floor")
 
 #' @export
-toss_least.default <- function(policy, k) 0
+toss_floor.default <- function(policy, k) 0
 
 #' @export
-toss_least.dpts_policy_local <- function(policy, k) toss_least(policy$policy, k)
+toss_floor.dpts_policy_local <- function(policy, k) toss_floor(policy$policy, k)
 
 #' @export
-toss_least.dpts_policy_randomised <- function(policy, k) {
+toss_floor.dpts_policy_randomised <- function(policy, k) {
   p <- policy$params
   control <- p$control %||% 0
   equal <- rep(1 / k, k)

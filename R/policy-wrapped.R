@@ -27,7 +27,7 @@ format.dpts_policy_wrapped <- function(x, digits = 15, ...) {
 
 # Why a policy has no strata (src/policy_strata.c), or NULL
 no_strata <- function(policy) {
-  own <- core(policy)
+  own <- unwrapped(policy)
   if (is_custom(own) || !is.null(own$policy)) return("is not written in C, or wraps another policy")
   if (life_of(policy) < Inf) return("is started anew")
   if (is_contextual(policy)) return("reads contexts")
@@ -162,7 +162,7 @@ policy_local <- function(policy, epsilon, ...) {
   check_policy(policy)
   epsilon <- check_budget_number(epsilon)
   if (epsilon == Inf) return(policy)
-  if (identical(core(policy)$params$outcome, "continuous")) {
+  if (identical(unwrapped(policy)$params$outcome, "continuous")) {
     abort_input("policy", paste("`policy` must have `outcome = \"binary\"`: of a reward it sees one bit,",
                                 "which has no square."))
   }

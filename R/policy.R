@@ -25,13 +25,13 @@ new_policy <- function(name, params = list(), guarantee = guarantee_none(),
 is_policy <- function(x) inherits(x, "dpts_policy")
 
 # The policy inside all wrapping
-core <- function(policy) {
+unwrapped <- function(policy) {
   while (inherits(policy, "dpts_policy_wrapped")) policy <- policy$policy
   policy
 }
 
-# Is it written in R? It may have any name.
-is_custom <- function(policy) inherits(policy, "dpts_policy_custom")
+# Is it written in R? It may have any name, and wrapping around it.
+is_custom <- function(policy) inherits(unwrapped(policy), "dpts_policy_custom")
 
 # ---- what a policy is, as its kernel says -------------------------------------------------------
 
@@ -42,7 +42,7 @@ REPORT <- c(TOLD, "squares", "weight")
 # A property of the policy inside all wrapping: a field of policy_t in src/policy.h, or which verbs it
 # has, by the names of src/r_policy.c. A policy of tests that has no kernel has none.
 property <- function(policy, name) {
-  policy <- core(policy)
+  policy <- unwrapped(policy)
   if (!is.null(policy$properties)) return(policy$properties[[name]])
   properties_by_name(if (is_custom(policy)) "custom" else policy$name)[[name]]
 }

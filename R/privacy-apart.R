@@ -49,7 +49,8 @@ guarantee_of_release <- function(policy, arg) {
                 class = "dpts_error_apart")
   }
   # (A private range is no sum, and a user's code has the noise that it says.)
-  other <- inherits(core(policy), c("dpts_policy_clipped", "dpts_policy_compiled")) || flip_of(policy) > 0
+  other <- flip_of(policy) > 0 ||
+    inherits(unwrapped(policy), c("dpts_policy_clipped", "dpts_policy_compiled"))
   if (identical(guarantee$kind, "pure") && !other) guarantee$kind <- "laplace"
   guarantee
 }

@@ -12,7 +12,7 @@ trim_releases <- function(kept) kept[seq_len(min(length(kept), 1 + length(RELEAS
 KEYS <- c("problem", "policy", "delay", "outcome", "run")
 
 # The columns that say where a release comes from, within one experiment
-PLACES <- c("site", "stratum")
+SUBGROUPS <- c("site", "stratum")
 
 # The columns that every table has, and those that only some need
 TABLE <- c("t", "block", "arm", "n", "sum", "squares", "noise", "scale", "terms", "correlation", "chance",
@@ -244,7 +244,7 @@ as_releases <- function(data, noise, scale, range = c(0, 1), ...) {
 # The columns of a release table, each of its type, with what `data` does not say filled in. `given`: columns
 # that are numbers
 filled_in <- function(data, given) {
-  x <- as.list(data)[intersect(c(KEYS, PLACES, TABLE, names(OPTIONAL)), names(data))]
+  x <- as.list(data)[intersect(c(KEYS, SUBGROUPS, TABLE, names(OPTIONAL)), names(data))]
   for (name in setdiff(c("arm", "n", "sum"), names(x))) column_error("data", name, "be there")
   for (name in names(x)) x[[name]] <- typed_column(x[[name]], name)
   idle <- if (is.factor(x$arm) && !inherits(data, "dpts_releases")) setdiff(levels(x$arm), x$arm)
@@ -280,7 +280,7 @@ filled_in <- function(data, given) {
 }
 
 typed_column <- function(value, name) {
-  if (name %in% c(KEYS, "outcome", PLACES, "arm", "whole", "permuted") && anyNA(value)) {
+  if (name %in% c(KEYS, "outcome", SUBGROUPS, "arm", "whole", "permuted") && anyNA(value)) {
     column_error("data", name, "be known in all rows", which(is.na(value)))
   }
   if (name %in% c("noise", "event", "looks")) return(as.character(value))
@@ -288,7 +288,7 @@ typed_column <- function(value, name) {
     if (!is.logical(value)) column_error("data", name, "be TRUE or FALSE")
     return(value)
   }
-  if (name %in% c("problem", "policy", "outcome", PLACES) || name == "arm" && !is.numeric(value)) {
+  if (name %in% c("problem", "policy", "outcome", SUBGROUPS) || name == "arm" && !is.numeric(value)) {
     if (is_label(value)) return(plain_factor(value))
     return(if (is.factor(value)) value else factor(value, unique(value)))
   }
@@ -303,7 +303,7 @@ new_releases <- function(columns, guarantees = NULL) {
   odd <- columns$weight != usual_weight(columns$noise) & !is.na(columns$squares)
   if (!any(odd %in% TRUE)) columns$weight <- NULL
   used <- vapply(names(OPTIONAL), function(name) any(!columns[[name]] %in% c(OPTIONAL[[name]], NA)), NA)
-  order <- c(intersect(c(KEYS, PLACES), names(columns)), TABLE, names(OPTIONAL)[used])
+  order <- c(intersect(c(KEYS, SUBGROUPS), names(columns)), TABLE, names(OPTIONAL)[used])
   out <- tibble::new_tibble(columns[order], nrow = length(columns$sum), class = "dpts_releases")
   attr(out, "guarantees") <- guarantees
   out

@@ -5,7 +5,7 @@ skip_on_cran() # takes seconds
 test_that("no policy in C is left out", {
   withr::local_seed(1)
   policies <- lapply(session_policies(), function(case) case$make())
-  expect_setequal(c(vapply(policies, function(x) core(x)$name, ""), "custom"), names(.Call(C_policy_properties)))
+  expect_setequal(c(vapply(policies, function(x) unwrapped(x)$name, ""), "custom"), names(.Call(C_policy_properties)))
   covered <- unique(vapply(policies, function(x) sub("^dpts_", "", class(x)[1]), ""))
   constructors <- grep("^policy_", getNamespaceExports("dpts"), value = TRUE)
   expect_setequal(setdiff(constructors, c("policy_custom", "policy_compiled")), covered)
