@@ -469,15 +469,33 @@ column_error <- function(arg, column, must, rows = NULL) {
 
 # Any code may have changed the rows since they were made.
 check_releases <- function(x, arg) {
-  for (name in setdiff(TABLE, names(x))) column_error(arg, name, "be there")
+  ends <- c("predicted_low", "predicted_high")
+  needed <- c(TABLE, if (any(ends %in% names(x))) ends)
+  for (name in setdiff(needed, names(x))) column_error(arg, name, "be there")
   v <- as.list(x)
+  run <- record_id(v)
   need <- function(column, must, ok) {
     if (!all(ok %in% TRUE)) column_error(arg, column, must, which(!ok %in% TRUE))
   }
-  run <- record_id(v)
-  event <- v$event %||% rep(NA_character_, nrow(x))
+  released <- is.na(v$event %||% rep(NA_character_, nrow(x)))
+  check_each_row(v, run, released, need)
+  check_of_run(v, run, need)
+  # The order of rows
+  start <- c(TRUE, run[-1] != run[-length(run)])[seq_along(run)]
+  if (anyDuplicated(run[start])) column_error(arg, "run", "have the rows of each run together")
+  need("t", "hold numbers of people so far that do not fall",
+       is.finite(v$t) & v$t >= 0 & (start | c(TRUE, diff(v$t) >= 0)[seq_along(run)]))
+  check_together(v, run, which(released), arg)
+  need("chance", "be known where `floor` is, and only there",
+       !released | !v$whole | is.na(v$floor) == is.na(v$chance))
+  x
+}
+
+# Each row by itself. `released`: is it a release? `need(column, must, ok)`: an error where a row is not ok
+check_each_row <- function(v, run, released, need) {
+  n <- length(run)
+  event <- v$event %||% rep(NA_character_, n)
   need("event", sprintf("be one of %s, or NA", words_list(EVENTS, "or")), event %in% c(EVENTS, NA))
-  released <- is.na(event)
   tossed <- released & !is.na(v$chance)
   need("n", "hold whole numbers of rewards", is.finite(v$n) & v$n == trunc(v$n) & v$n >= 0)
   need("n", "be positive in a release, unless nobody was randomised to the arm", v$n > 0 | !released | tossed)
@@ -502,17 +520,14 @@ check_releases <- function(x, arg) {
   need("whole", "be TRUE or FALSE", v$whole %in% c(TRUE, FALSE))
   need("low", "be finite and below a finite `high`", is.finite(v$low) & is.finite(v$high) & v$low < v$high)
   need("flip", "be in [0, 0.5)", is.null(v$flip) | v$flip >= 0 & v$flip < 0.5)
-  grid <- v$grid %||% rep(0, nrow(x))
-  most <- v$per_person %||% rep(1, nrow(x))
+  grid <- v$grid %||% rep(0, n)
+  most <- v$per_person %||% rep(1, n)
   need("per_person", "hold whole numbers from 1 on", most >= 1 & most == trunc(most))
   need("grid", "be positive for geometric noise, and not negative",
        is.finite(grid) & (grid > 0 | grid == 0 & v$noise != "geometric"))
   low <- v$predicted_low
   high <- v$predicted_high
-  if (!is.null(low) || !is.null(high)) {
-    if (is.null(low) || is.null(high)) {
-      column_error(arg, if (is.null(low)) "predicted_low" else "predicted_high", "be there")
-    }
+  if (!is.null(low)) {
     need("predicted_high", "be in (predicted_low, 1], and `predicted_low` not negative",
          is.na(low) & is.na(high) | low >= 0 & low < high & high <= 1)
     need("predicted_high", "be known only where people are randomised, and not in fixed numbers",
@@ -532,6 +547,10 @@ check_releases <- function(x, arg) {
     need("looks", "be increasing shares of people and the name of how the error is spent",
          as.character(v$looks) %in% each[known])
   }
+}
+
+# What must be the same in all rows of a run
+check_of_run <- function(v, run, need) {
   first <- match(run, run)
   for (name in intersect(OF_A_RUN, names(v))) {
     own <- v[[name]]
@@ -546,15 +565,6 @@ check_releases <- function(x, arg) {
     }
     need("correlation", "be 0 where there are sites", v$correlation == 0)
   }
-  # The order of rows
-  start <- c(TRUE, run[-1] != run[-length(run)])[seq_along(run)]
-  if (anyDuplicated(run[start])) column_error(arg, "run", "have the rows of each run together")
-  need("t", "hold numbers of people so far that do not fall",
-       is.finite(v$t) & v$t >= 0 & (start | c(TRUE, diff(v$t) >= 0)[seq_along(run)]))
-  check_together(v, run, which(released), arg)
-  need("chance", "be known where `floor` is, and only there",
-       !released | !v$whole | is.na(v$floor) == is.na(v$chance))
-  x
 }
 
 # `at`: the rows that are releases
