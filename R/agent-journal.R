@@ -33,7 +33,10 @@
 #' # The plan
 #' A plan is part of the record as it was written: `agent_plan(agent, plan)` accepts one before the first
 #' person. A later call, or a second one, adds a dated *amendment*, for which a `reason` is required;
-#' nothing that was written is changed.
+#' nothing that was written is changed. The plan must be of the agent's arms, in their order (or of arms
+#' without names). The number of people, and the looks, that [effects()] with `at = "end"` goes by are those
+#' of the last plan or amendment that says a number of people. One in words says it by its first line, such
+#' as `"people: 300"`; otherwise it changes neither.
 #'
 #' # What is published
 #' Rows tell tickets, times and arms of choices, as [dpts_history()] does, and with `use = "arrival"`
@@ -119,7 +122,8 @@ agent_plan <- function(agent, plan = NULL, reason = NULL, ...) {
                                   "that this is an amendment"))
       }
       note <- if (is.na(reason)) text else paste0("reason: ", reason, "\n", text)
-      agent$life[c("planned", "looks")] <- planned_analysis(text)
+      new <- planned_analysis(text)
+      if (!is.na(new$planned)) agent$life[c("planned", "looks")] <- new
       note_events(tx, if (later) "amend" else "plan", list(note = note))
     }, look = TRUE, reason = reason)
   }
@@ -137,6 +141,13 @@ agent_plan <- function(agent, plan = NULL, reason = NULL, ...) {
 plan_text <- function(plan, agent) {
   if (!inherits(plan, "dpts_plan")) return(check_string(plan, "plan"))
   check_result(plan)
+  arms <- shared(plan, "arms")
+  own <- agent$terms$arms
+  if (!identical(arms, own) && !(length(arms) == length(own) && identical(arms, paste(seq_along(arms))))) {
+    abort_input("plan", "`plan` must be of this agent's arms, in their order: %s, not %s.",
+                words_list(own, most = 8), words_list(arms, most = 8))
+  }
+  said <- tibble::tbl_sum(plan)
   same <- vapply(policies(plan), function(policy) identical(format(policy), format(agent$terms$policy)), NA)
   plan <- plan[plan$design %in% names(which(same)), ]
   if (!nrow(plan) || length(unique(plan$people)) != 1) {
@@ -147,5 +158,6 @@ plan_text <- function(plan, agent) {
   })), row.names = FALSE, quote = FALSE))
   looks <- shared(plan, "looks")
   paste(c(sprintf("people: %.0f", plan$people[1]), if (!is.null(looks)) paste("looks:", looks_text(looks)),
-          sprintf("policy: %s", format(agent$terms$policy)), rows), collapse = "\n")
+          sprintf("policy: %s", format(agent$terms$policy)), paste0(names(said), ": ", said)[-length(said)],
+          rows), collapse = "\n")
 }

@@ -178,7 +178,7 @@ agent_record <- function(agent, outcome = 0L) release_records(agent_table(agent,
 part_of <- function(text, pattern) ifelse(grepl(pattern, text), sub(pattern, "\\1", text), NA_character_)
 
 # The number of people in the text of a plan, NA if it says none
-people_of <- function(note) as.numeric(part_of(note, "^(?:reason: [^\n]*\n)?people: ([0-9]+)\n.*$"))
+people_of <- function(note) as.numeric(part_of(note, "^(?:reason: [^\n]*\n)?people: ([0-9]+)(?:\n.*)?$"))
 
 # For how many people the analysis at the end is planned by the text of a plan, NA: none, and its looks
 # before, "": none

@@ -124,7 +124,9 @@
 #' `failures` and all columns but the last three are those of the experiment that does not stop, so that
 #' power lost and people saved are seen in the same runs. **The forecast is of a verdict, and not of the
 #' z-test at the end**, which has more power, so an experiment may stop although the z-test would have had a
-#' fair chance. A forecast takes about a hundredth of a second.
+#' fair chance. With 0.45 against 0.6, mu = 1, blocks of 100 and 600 people, `futility = 0.05` stopped 15% of
+#' 200 runs and took the power from 96% to 84%; 0.2 stopped 30% and took it to 70%. So keep it low, and
+#' compare `power_stopped` with `power`. A forecast takes about a hundredth of a second.
 #'
 #' @section Looks of a board:
 #' With `looks = c(1/3, 2/3)` the planned analysis is made three times: as soon as sums of a third, of two
@@ -334,6 +336,7 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, er
                                           runs = length(runs), power = if (is.null(people)) power,
                                           visits = if (comes_again(visits)) visits, outcomes = outcomes,
                                           futility = futility, by = by, looks = looks,
+                                          dropout = if (any(dropout > 0)) check_dropout(dropout, k),
                                           margin = if (margin > 0) margin, timing = timing), seed)
 }
 

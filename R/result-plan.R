@@ -57,7 +57,7 @@ tbl_sum.dpts_plan <- function(x, ...) {
                        if (is.null(shared(x, "by"))) "" else " in each stratum",
                        number_text(shared(x, "error"))),
     words_looks(shared(x, "looks")), words_visits(shared(x, "visits")), words_person(x),
-    words_timing(shared(x, "timing")),
+    words_timing(shared(x, "timing")), words_dropout(shared(x, "dropout")),
     words_late(if (is.null(shared(x, "timing"))) shared(x, "delay") else 0, shared(x, "batch")),
     "Seed" = words_seed(x), NextMethod())
 }
@@ -74,6 +74,14 @@ words_looks <- function(looks) {
   c("Looks" = sprintf("at %s of the people, spending as %s",
                       words_list(paste0(signif(100 * c(looks$share, 1), 3), "%")),
                       c(obrien_fleming = "O'Brien and Fleming", pocock = "Pocock")[[looks$spending]]))
+}
+
+# Who never answers
+words_dropout <- function(dropout) {
+  if (is.null(dropout)) return(NULL)
+  share <- if (length(unique(dropout)) == 1) dropout[1] else dropout
+  c("Answers" = sprintf("%s never come%s", words_list(paste0(signif(100 * share, 3), "%"), most = 8),
+                        if (length(share) > 1) ", by arm" else ""))
 }
 
 # How often people come

@@ -133,6 +133,14 @@ test_that("a plan comes before the first person; later ones are amendments with 
   expect_identical(nrow(agent_plan(agent)), 0L)
   expect_error(agent_plan(agent, plan[plan$design == "other", ]), "plan", class = "dpts_error_input")
   expect_error(agent_plan(agent, 1), class = "dpts_error_input")
+  # Arms in another order: the plan's control, and its effects, would be another arm's.
+  of <- function(rates) dpts_plan(design, arms_bernoulli(rates), people = 200, runs = 5, seed = 1, dropout = c(0, 0.1), margin = 0.05)
+  expect_error(agent_plan(agent, of(c(b = 0.5, a = 0.3))), "a and b, not b and a", class = "dpts_error_input")
+  fresh <- dpts_agent(design, c("a", "b"), use = "arrival")
+  recorded <- agent_plan(fresh, of(c(0.3, 0.5)))
+  expect_match(recorded$plan, paste0(
+    "Claims: arms not worse than any other by 0.05 of the range; family-wise error rate at most 0.05\n.*",
+    "Answers: 0% and 10% never come, by arm\n.*Seed: 1\ndesign,"))
   one <- agent_plan(agent, plan)
   expect_identical(one[c("kind", "people")], tibble::tibble(kind = "plan", people = 200))
   expect_match(one$plan, sprintf("\nown,.*,200,.*,%s", signif(plan$power[1], 6)))
@@ -169,6 +177,11 @@ test_that("the analysis at the end knows for how many people it was planned, als
   expect_false(any(grepl("early|late", shown)))
   two <- suppressMessages(dpts_releases(list(a = table, b = table)))
   expect_true(all(two$planned == 200))
+  # Words that say no number of people leave it.
+  agent_plan(agent, "Two centres joined.", reason = "Protocol 2")
+  expect_true(all(dpts_releases(agent)$planned == 100))
+  agent_plan(agent, "people: 90", reason = "Protocol 3")
+  expect_true(all(dpts_releases(agent)$planned == 90))
   agent_plan(agent, "people: 80\nA smaller trial.", reason = "Fewer people came.")
   expect_message(effects(agent, at = "end"), "planned for 80 people. This one, of 100, is too late")
   expect_message(effects(agent), NA, class = "dpts_message_end")
