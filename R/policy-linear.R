@@ -195,8 +195,8 @@
 #' number, or `"growing"`, the same as `NULL`; for the published forms `NULL` is after every reward. Does
 #' nothing without privacy.
 #' @param norm A bound on the length of contexts: their Euclidean length with `mu`, the sum of their numbers
-#'   with `epsilon`. A positive number, or `NULL` for what follows from \[0, 1\]^d. Refused where there is no
-#'   use for it.
+#'   with `epsilon`. A positive number, or `NULL` for what follows from \[0, 1\]^d, which is the most that a
+#'   larger number counts as. Refused where there is no use for it.
 #' @param ridge The regularisation: a positive number, or `NULL` for the default above; 1 without privacy.
 #' @param margin How much to regularise on account of the noise, in units of it (see How much noise): a
 #'   number, at least 0, or `NULL` for the default above. Refused where there is no use for it.
