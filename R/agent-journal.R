@@ -33,10 +33,12 @@
 #' # The plan
 #' A plan is part of the record as it was written: `agent_plan(agent, plan)` accepts one before the first
 #' person. A later call, or a second one, adds a dated *amendment*, for which a `reason` is required;
-#' nothing that was written is changed. The plan must be of the agent's arms, in their order (or of arms
-#' without names). The number of people, and the looks, that [effects()] with `at = "end"` goes by are those
-#' of the last plan or amendment that says a number of people. One in words says it by its first line, such
-#' as `"people: 300"`; otherwise it changes neither.
+#' nothing that was written is changed. The plan must be of as many arms, and arms of the same name must
+#' be in the same place; codes may have other names.
+#'
+#' The number of people, and the looks, that [effects()] with `at = "end"` goes by are those of the last plan
+#' or amendment that says a number of people. One in words says it by its first line, such as
+#' `"people: 300"`; otherwise it changes neither.
 #'
 #' # What is published
 #' Rows tell tickets, times and arms of choices, as [dpts_history()] does, and with `use = "arrival"`
@@ -143,7 +145,8 @@ plan_text <- function(plan, agent) {
   check_result(plan)
   arms <- shared(plan, "arms")
   own <- agent$terms$arms
-  if (!identical(arms, own) && !(length(arms) == length(own) && identical(arms, paste(seq_along(arms))))) {
+  both <- intersect(arms, own) # codes of arms may have other names
+  if (length(arms) != length(own) || any(match(both, arms) != match(both, own))) {
     abort_input("plan", "`plan` must be of this agent's arms, in their order: %s, not %s.",
                 words_list(own, most = 8), words_list(arms, most = 8))
   }

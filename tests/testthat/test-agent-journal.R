@@ -134,8 +134,11 @@ test_that("a plan comes before the first person; later ones are amendments with 
   expect_error(agent_plan(agent, plan[plan$design == "other", ]), "plan", class = "dpts_error_input")
   expect_error(agent_plan(agent, 1), class = "dpts_error_input")
   # Arms in another order: the plan's control, and its effects, would be another arm's.
-  of <- function(rates) dpts_plan(design, arms_bernoulli(rates), people = 200, runs = 5, seed = 1, dropout = c(0, 0.1), margin = 0.05)
+  of <- function(rates) dpts_plan(design, arms_bernoulli(rates), people = 200, runs = 5, seed = 1, dropout = seq(0, 0.1, length.out = length(rates)), margin = 0.05)
   expect_error(agent_plan(agent, of(c(b = 0.5, a = 0.3))), "a and b, not b and a", class = "dpts_error_input")
+  expect_error(agent_plan(agent, of(c(a = 0.5, c = 0.3, b = 0.3))), "a and b, not a, c and b", class = "dpts_error_input")
+  coded <- dpts_agent(design, c("P", "Q"), use = "arrival")
+  expect_identical(nrow(agent_plan(coded, of(c(a = 0.5, b = 0.3)))), 1L)
   fresh <- dpts_agent(design, c("a", "b"), use = "arrival")
   recorded <- agent_plan(fresh, of(c(0.3, 0.5)))
   expect_match(recorded$plan, paste0(
