@@ -458,7 +458,7 @@ effects_by <- function(object, control, level, at, by, margin, outcome, people) 
   if (at == "end") {
     for (record in release_records(table)$records) {
       record$planned <- people %||% record$planned
-      inform_end(record, record$seen, sum(released_whole(record, by_block = TRUE)$size))
+      inform_end(record, record$seen, sum(released_whole(record, by_block = TRUE)[, "size"]))
     }
   }
   each <- lapply(parts, function(part) {
