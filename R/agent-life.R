@@ -17,7 +17,7 @@ new_life <- function(arms) {
 write_life <- function(life) {
   text <- vapply(life, is.character, NA)
   c(writeBin(as.double(c(length(life$arms), unlist(life[!text], use.names = FALSE))), raw()),
-    unlist(lapply(unlist(life[text]), function(x) c(charToRaw(enc2utf8(x)), raw(1)))))
+    unlist(lapply(unlist(life[text], use.names = FALSE), function(x) c(charToRaw(enc2utf8(x)), raw(1)))))
 }
 
 read_life <- function(bytes) {

@@ -3,18 +3,19 @@
 # agent's lock. RPostgres connects anew by itself when a connection is lost, and what was set for it is lost
 # too: so every name has its schema, and every transaction sets what it needs.
 
-# The pages of the agent's row `a`, NULL if they are those of change number `seq`
-sql_pages <- function(at, seq) {
-  sprintf("SELECT string_agg(bytes, '' ORDER BY page) FROM %sdpts_page WHERE a.seq <> %s", at, seq)
+# The agent's row `a`, with the pages that are new since change number `seq`, which are NULL for none
+sql_agent <- function(at, seq) {
+  sprintf("%sdpts_agent AS a, LATERAL (SELECT string_agg(page::text, ',' ORDER BY page) AS paged,
+             string_agg(bytes, '' ORDER BY page) AS bytes FROM %1$sdpts_page AS p WHERE %s) AS fresh
+           WHERE a.id = 1", at, pages_since(seq))
 }
 
 # schema: as SQL writes it
 sql_postgres <- function(schema) {
   at <- paste0(schema, ".")
-  columns <- c("version", "identity", HEAD, "bytes")
-  look <- sprintf("SELECT %s, (%s) INTO %s FROM %sdpts_agent AS a WHERE id = 1;",
-                  paste(c("version", "identity", HEAD), collapse = ", "), sql_pages(at, "NEW.seq"),
-                  paste0("NEW.", columns, collapse = ", "), at)
+  columns <- c("version", "identity", HEAD, "paged", "bytes")
+  look <- sprintf("SELECT %s INTO %s FROM %s;", paste(columns, collapse = ", "),
+                  paste0("NEW.", columns, collapse = ", "), sql_agent(at, "NEW.seq"))
   list(
     at = at, blob = "BYTEA", number = "DOUBLE PRECISION", row_number = "BIGSERIAL", by_key = "",
     divide = "floor((%s) / %s)",
@@ -101,12 +102,12 @@ store_postgres <- function(con, own = FALSE) {
   if (is.na(found$schema)) abort_store("there is no schema for the tables: set `search_path`")
   sql <- sql_postgres(found$schema)
   # The head as one text, since what RPostgres makes of columns takes longer
-  columns <- c("version", "identity", HEAD, "now", "state")
-  numbers <- setdiff(columns, c("identity", "journal", "state_sum", "state"))
-  text_of <- function(bytes) sprintf(
+  columns <- c("version", "identity", HEAD, "now", "paged", "bytes")
+  numbers <- setdiff(columns, c("identity", "journal", "state_sum", "paged", "bytes"))
+  head_text <- sprintf(
     "concat_ws(' ', version, identity, %s, extract(epoch FROM clock_timestamp())::double precision,
-               encode((%s), 'hex'))",
-    paste(sub("next_due", "coalesce(next_due::text, 'NA')", HEAD), collapse = ", "), bytes)
+               paged, encode(bytes, 'hex'))",
+    paste(sub("next_due", "coalesce(next_due::text, 'NA')", HEAD), collapse = ", "))
   read_head <- function(text) {
     if (!length(text)) abort_store("the agent's row cannot be read")
     words <- strsplit(text, " ", fixed = TRUE)[[1]]
@@ -114,16 +115,16 @@ store_postgres <- function(con, own = FALSE) {
     names(words) <- columns[seq_along(words)]
     head <- as.list(words)
     head[numbers] <- as.numeric(words[numbers])
-    if ("state" %in% names(head)) head$state <- .Call(C_unhex, head$state)
-    head
+    if (is.null(head$paged)) return(head)
+    head$state <- list(numbers = as.integer(strsplit(head$paged, ",", fixed = TRUE)[[1]]),
+                       bytes = .Call(C_unhex, head$bytes))
+    head[setdiff(names(head), c("paged", "bytes"))]
   }
-  # The head, with the pages only if they are not those of change number `seq`: in one statement, which sees
-  # one moment
+  # The head, with the pages that are new since change number `seq`: in one statement, which sees one moment
   look <- function(seq) {
     drop()
-    read_head(DBI::dbGetQuery(con, sprintf("SELECT %s AS head FROM %sdpts_agent AS a WHERE id = 1",
-                                           text_of(sql_pages(sql$at, exactly(seq))), sql$at),
-                              immediate = TRUE)$head)
+    read_head(DBI::dbGetQuery(con, sprintf("SELECT %s AS head FROM %s", head_text,
+                                           sql_agent(sql$at, exactly(seq))), immediate = TRUE)$head)
   }
   # A change, or a look that takes the lock, is one value of one statement, which is a transaction of its
   # own. A commit is on disk before anybody sees what it wrote.
@@ -138,12 +139,14 @@ store_postgres <- function(con, own = FALSE) {
          AND set_config('synchronous_commit', 'on', true) IS NOT NULL
          AND set_config('lock_timeout', '10000', true) IS NOT NULL
          AND set_config('search_path', 'pg_catalog', true) IS NOT NULL
-       RETURNING CASE turn WHEN 'take' THEN %s ELSE turn END AS head", change_sql, text_of("bytes"))
-  # Rows for dpts_change -> for each that was accepted a text: the head, or its turn
+       RETURNING CASE turn WHEN 'take' THEN %s ELSE turn END AS head", change_sql, head_text)
+  # Rows for dpts_change -> for each that was accepted a text: the head, or its turn. (RPostgres's own method
+  # fetches: DBI's generic checks the class of the answer, which takes a third of the time of a message.)
+  fetch <- methods::selectMethod(DBI::dbFetch, "PqResult")
   exchange <- function(...) {
     if (is.null(compiled)) compiled <<- DBI::dbSendQuery(con, alone_sql)
     DBI::dbBind(compiled, list(vapply(list(...), function(row) .Call(C_json_record, row), "")))
-    DBI::dbFetch(compiled)$head
+    fetch(compiled)$head
   }
   take <- function(seq) {
     for (i in 1:TRIES) {

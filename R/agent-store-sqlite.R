@@ -31,14 +31,14 @@ sqlite_row <- function(row) {
   row
 }
 
-# The head of the agent, with the pages only if they are not those of change number `seq`: in one statement,
-# which sees one moment; a row for each page
+# The head of the agent, with the pages that are new: in one statement, which sees one moment; a row for each
+# page
 read_head <- function(rows) {
   if (!nrow(rows)) abort_store("the agent's row cannot be read")
   rows <- as.list(rows)
-  head <- lapply(rows[names(rows) != "state"], `[[`, 1)
+  head <- lapply(rows[!names(rows) %in% c("page", "bytes")], `[[`, 1)
   # A column of NULLs has no type.
-  if (is.list(rows$state) && is.raw(rows$state[[1]])) head$state <- unlist(rows$state)
+  if (!is.na(rows$page[1])) head$state <- list(numbers = as.integer(rows$page), bytes = unlist(rows$bytes))
   head$next_due <- as.numeric(head$next_due)
   head
 }
@@ -172,9 +172,9 @@ store_sqlite <- function(con, reader = con, label = "a SQLite connection", own =
       with_store_errors({
         if (how == "lock") lock()
         head <- read_head(query(sprintf(
-          "SELECT version, identity, %s, NULL AS now, p.bytes AS state FROM dpts_agent AS a
-           LEFT JOIN dpts_page AS p ON a.seq <> %s WHERE a.id = 1 ORDER BY p.page",
-          paste(HEAD, collapse = ", "), exactly(seq))))
+          "SELECT version, identity, %s, NULL AS now, p.page, p.bytes FROM dpts_agent AS a
+           LEFT JOIN dpts_page AS p ON %s WHERE a.id = 1 ORDER BY p.page",
+          paste0("a.", HEAD, collapse = ", "), pages_since(exactly(seq)))))
       })
       seen <<- head[names(head) != "state"]
       head

@@ -1,6 +1,7 @@
 # Where an agent lives. A store is a list of functions on these tables:
 #   dpts_agent       one row: who the agent is, the clock and counters
-#   dpts_page        the policy's state and what else changes, in pages: a change writes those that it changed
+#   dpts_page        the policy's state and what else changes, in pages, with the change that wrote each: a
+#                    change writes those that it changed, and who reads has those that it needs
 #   dpts_definition  one row that never changes: policy, arms, rules
 #   dpts_ticket      one row per choice; its reward until that is forgotten
 #   dpts_event       the journal: rows are added, never changed (a trigger sees to that); each holds a digest
@@ -12,9 +13,10 @@
 #                    the reward)
 #   dpts_person      by keyed hash: how many choices of each person count, and the last of them
 #
-#   begin(seq, how)  the agent's head, with its state unless that is the one of change number
-#                    `seq`. how: "lock" keeps everybody else out until commit() or rollback();
-#                    "read" looks at what is there; "remember" may be what was last seen here
+#   begin(seq, how)  the agent's head, with `state`, pages of its state that change number `seq` did not leave
+#                    as they are (their `numbers` and `bytes`), unless that was the last change. how: "lock"
+#                    keeps everybody else out until commit() or rollback(); "read" looks at what is there;
+#                    "remember" may be what was last seen here
 #   commit(changes)  writes tickets, journal, counters and state in one transaction -> TRUE, once
 #                    they are durable; FALSE, with nothing written, if another process has written
 #                    since begin()
@@ -76,7 +78,8 @@ schema_tables <- function(sql) {
       restored %2$s NOT NULL, pages INTEGER NOT NULL, journal TEXT NOT NULL, state_sum TEXT NOT NULL)",
       table("dpts_agent"),
       sql$number),
-    sprintf("CREATE TABLE %s (page INTEGER PRIMARY KEY, bytes %s NOT NULL)", table("dpts_page"), sql$blob),
+    sprintf("CREATE TABLE %s (page INTEGER PRIMARY KEY, seq %s NOT NULL, bytes %s NOT NULL)",
+            table("dpts_page"), sql$number, sql$blob),
     sprintf("CREATE TABLE %s (id INTEGER PRIMARY KEY, definition %s NOT NULL,
       definition_sum TEXT NOT NULL)", table("dpts_definition"), sql$blob),
     # t: the round, NULL for a choice that was none
@@ -123,8 +126,9 @@ change_statements <- function(sql) {
             paste0(HEAD, " = NEW.", HEAD, collapse = ", ")),
     sql$or_fail,
     # Each row of `paged` is a page's number and where it begins in the bytes of all new pages.
-    each("paged", "INSERT INTO %s (page, bytes) SELECT %s, substr(NEW.bytes, %s, %d) FROM %s WHERE 1 = 1
-               ON CONFLICT (page) DO UPDATE SET bytes = excluded.bytes", table("dpts_page"),
+    each("paged", "INSERT INTO %s (page, seq, bytes) SELECT %s, NEW.seq, substr(NEW.bytes, %s, %d) FROM %s
+               WHERE 1 = 1 ON CONFLICT (page) DO UPDATE SET seq = excluded.seq, bytes = excluded.bytes",
+         table("dpts_page"),
          field(0, "INTEGER"), field(1, "INTEGER"), IMAGE_PAGE, sql$rows("paged")),
     sprintf("DELETE FROM %s WHERE page >= NEW.pages", table("dpts_page")),
     each("tickets", "INSERT INTO %s (ticket, t, arm, batch, time, due, status, context, asked, probability)
@@ -203,7 +207,7 @@ stored <- function() list(
   dpts_agent = c(id = "integer", version = "integer", identity = "text", seq = "number", clock = "number",
                  next_due = "number", late = "number", restored = "number", pages = "integer",
                  journal = "text", state_sum = "text"),
-  dpts_page = c(page = "integer", bytes = "bytes"),
+  dpts_page = c(page = "integer", seq = "number", bytes = "bytes"),
   dpts_ticket = c(ticket = "text", t = "number", arm = "integer", batch = "number", time = "number",
                   due = "number", status = "integer", reward = "number", context = "text", asked = "text",
                   probability = "number"),
@@ -215,6 +219,11 @@ stored <- function() list(
                    reward = "number"),
   dpts_person = c(person = "text", pulls = "integer", arm = "integer", ticket = "text")
 )
+
+# Of the agent's row `a`: which pages `p` are news to who knows change number `seq`. There is at least one if
+# anything was changed. (All are written anew when their number changes. A store that went back to an older
+# change is read as a whole.)
+pages_since <- function(seq) sprintf("a.seq <> %1$s AND (p.seq > %1$s OR p.page = 0 OR a.seq < %1$s)", seq)
 
 # As in src/play_image.h
 IMAGE_PAGE <- 256L

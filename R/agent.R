@@ -391,7 +391,7 @@ agent_image <- function(agent) {
 }
 
 set_agent_state <- function(agent, head) {
-  bytes <- head[["state"]] # `$` would take state_sum for it
+  bytes <- session_pages(agent$session, head[["state"]], head$pages) # `$` would take state_sum for it
   parts <- .Call(C_image_parts, bytes)
   if (!identical(sealed(parts[[1]], head), head$state_sum)) abort_store("the checksum of the state is wrong")
   life <- if (identical(parts[[4]], agent$life_bytes)) agent$written else read_life(parts[[4]])
@@ -565,7 +565,7 @@ all_changes <- function(agent, tx, seq) {
 
 # The checksum of the state, with what the head has beside it. (`next_due` is for a look at the tables.)
 sealed <- function(sum, head) {
-  numbers <- vapply(head[c("seq", "clock", "late", "restored")], exactly, "")
+  numbers <- exactly(unlist(head[c("seq", "clock", "late", "restored")], use.names = FALSE))
   checksum(charToRaw(paste(c(sum, numbers, head$journal), collapse = " ")))
 }
 

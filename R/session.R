@@ -188,7 +188,12 @@ session_image <- function(session, ...) {
   stats::setNames(.Call(C_session_image, session$handle, parts), c("numbers", "bytes", "pages", "sum"))
 }
 
-# The store has these pages.
+# The bytes of the image with these pages in it: `numbers` and `bytes`, of so many in all
+session_pages <- function(session, new, pages) {
+  .Call(C_session_pages, session$handle, new$numbers, new$bytes, as.integer(pages))
+}
+
+# The store has this image.
 session_known <- function(session, bytes) .Call(C_session_known, session$handle, bytes)
 
 session_pulls <- function(session) rowSums(matrix(.Call(C_session_pulls, session$handle), session$k))

@@ -397,6 +397,28 @@ SEXP ffi_session_image(SEXP handle, SEXP parts) {
   return out;
 }
 
+/* The image, none for handle NULL, with new pages in it, of so many in all -> its bytes; NULL if this is
+   none */
+SEXP ffi_session_pages(SEXP handle, SEXP numbers, SEXP bytes, SEXP pages) {
+  const image_t *known = handle == R_NilValue ? NULL : &((const live_t *)handle_of(handle))->image;
+  const int n = Rf_length(numbers), all = Rf_asInteger(pages);
+  const int anew = !known || known->pages != (size_t)all;
+  const int whole = Rf_xlength(bytes) == (R_xlen_t)n * IMAGE_PAGE && (n == all || !anew);
+  if (all < 0 || n > all || !whole) return R_NilValue;
+  SEXP out = PROTECT(Rf_allocVector(RAWSXP, (R_xlen_t)all * IMAGE_PAGE));
+  if (!anew) memcpy(RAW(out), known->bytes, (size_t)all * IMAGE_PAGE);
+  for (int i = 0; i < n; i++) {
+    const int page = INTEGER(numbers)[i];
+    if (page < i || page >= all) {
+      UNPROTECT(1);
+      return R_NilValue;
+    }
+    memcpy(RAW(out) + (size_t)page * IMAGE_PAGE, RAW(bytes) + (size_t)i * IMAGE_PAGE, IMAGE_PAGE);
+  }
+  UNPROTECT(1);
+  return out;
+}
+
 /* The pages of an image -> list(checksum, the session as ffi_session_restore() takes it, the other parts
    as bytes); NULL if this is none */
 SEXP ffi_image_parts(SEXP bytes) {

@@ -114,7 +114,7 @@ test_that("the tables have not changed since their version was raised", {
   for (table in tables) {
     expect_setequal(setdiff(DBI::dbListFields(con, table), if (table %in% c("dpts_ticket", "dpts_release")) "id"), copied[[table]])
   }
-  expect_identical(sums, c(sqlite = "9e477275d2192315", postgres = "5ce6452df3cf42fe"))
+  expect_identical(sums, c(sqlite = "47a764b9ec5ad269", postgres = "d0ce0d67a0ce51af"))
 })
 
 test_that("what a handle remembers of its tickets is not held against what others wrote", {
@@ -263,7 +263,7 @@ test_that("PostgreSQL's log and list of sessions have no reward, ticket, person,
   }
   expect_error(agent_reward(two, tickets[5], 0.7431640625), class = "dpts_error_store")
   said <- postgres_says(watch)
-  state <- .Call(dpts:::C_hex, one$store$begin(-1, "read")[["state"]])
+  state <- .Call(dpts:::C_hex, one$store$begin(-1, "read")[["state"]]$bytes)
   secrets <- c(tickets, "0.743164", "order-", hash_person("somebody", one$terms$key), substr(state, 65, 96),
                .Call(dpts:::C_hex, one$terms$key))
   expect_identical(Filter(function(x) any(grepl(x, said, fixed = TRUE)), secrets), character())
@@ -544,18 +544,34 @@ test_that("a change writes the pages that it changed, and what is stored is the 
   each_store(function(store) {
     for (policy in c(list(longer), if (is.null(store)) list(batch_policy()))) {
       agent <- dpts_agent(policy, 3, store, use = "arrival")
+      before <- agent$store$begin(-1, "read")[["state"]]$bytes
+      fewest <- Inf
       for (i in 1:5) {
+        seq <- agent$store$begin(-1, "read")$seq
         agent_reward(agent, agent_choose(agent, 2)$ticket, c(0, 1))
         head <- agent$store$begin(-1, "read")
-        parts <- .Call(C_image_parts, head[["state"]])
-        expect_equal(length(head[["state"]]), head$pages * 256)
+        bytes <- head[["state"]]$bytes
+        parts <- .Call(C_image_parts, bytes)
+        expect_equal(head[["state"]]$numbers, seq_len(head$pages) - 1)
+        expect_equal(length(bytes), head$pages * 256)
         expect_identical(dpts:::sealed(parts[[1]], head), head$state_sum)
         expect_identical(parts[[2]], session_save(agent$session)$bytes)
         expect_identical(readBin(parts[[3]], "double", 3), agent$outstanding)
         # Nothing is left of a longer state that was before.
         end <- 32 + sum(lengths(parts[-1]))
-        expect_true(all(head[["state"]][-seq_len(end)] == as.raw(0)))
+        expect_true(all(bytes[-seq_len(end)] == as.raw(0)))
+        # Who knows an older change needs the pages that were written since, the first always.
+        new <- agent$store$begin(seq, "read")[["state"]]
+        expect_identical(c(seq + 2, new$numbers[1]), c(head$seq, 0))
+        fewest <- min(fewest, length(new$numbers) / head$pages)
+        if (length(before) != length(bytes)) expect_identical(new, head[["state"]])
+        if (length(before) < length(bytes)) length(before) <- length(bytes)
+        before[256 * rep(new$numbers, each = 256) + 1:256] <- new$bytes
+        expect_identical(before[seq_along(bytes)], bytes)
+        before <- bytes
+        expect_null(agent$store$begin(head$seq, "read")[["state"]])
       }
+      if (!identical(policy, longer)) expect_lt(fewest, 1)
       agent_close(agent)
     }
   })
@@ -570,7 +586,7 @@ test_that("a change writes the pages that it changed, and what is stored is the 
       agent_reward(agent, out[now], stats::runif(length(now)))
       out <- out[-now]
       head <- agent$store$begin(-1, "read")
-      expect_identical(.Call(C_image_parts, head[["state"]])[[2]], session_save(agent$session)$bytes)
+      expect_identical(.Call(C_image_parts, head[["state"]]$bytes)[[2]], session_save(agent$session)$bytes)
     }
   }
   agent <- dpts_agent(policy_gaussian_imed(1, first = 1), 500, use = "arrival")
