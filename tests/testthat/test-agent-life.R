@@ -209,6 +209,25 @@ test_that("DP-TS-UCB and top two go on with more arms as if these had been there
   n <- 0
   while (said(three)[1] == 0 && (n <- n + 1) < 5000) play_alike(list(three), 1)
   expect_equal(said(three), c(1, 1, 0.1))
+
+  # A batch that is open then is filled first. (Arms are equal: a verdict has a chance below 1e-9.)
+  policy <- policy_top_two(mu = 1, error = 1e-9)
+  one_round <- function(h) {
+    x <- .Call(C_session_choose, h, NULL, NULL)
+    .Call(C_session_update, h, x[2], as.integer(x[1]), x[3], 1, NULL, NULL)
+    x[1]
+  }
+  released <- function(h) .Call(C_session_report, h)[1, ]
+  two <- live_handle(policy, 2, 1e6)
+  while (any(released(two) == 0)) one_round(two)
+  arm <- one_round(two) # the first of its second batch
+  three <- live_handle(policy, 3, 1e6)
+  .Call(C_session_grow, three, two)
+  before <- released(three)[arm]
+  own <- TRUE
+  while (own && released(three)[arm] == before) own <- one_round(three) == arm
+  expect_true(own)
+  expect_equal(.Call(C_session_choose, three, NULL, NULL)[1], 3)
 })
 
 test_that("a tree of MT-UCB keeps its noise when arms come, and a new one has a share of its own", {
@@ -226,6 +245,19 @@ test_that("a tree of MT-UCB keeps its noise when arms come, and a new one has a 
       expect_equal(x[1], arm)
       told <- .Call(C_session_update, grown, x[2], as.integer(arm), x[3], 1, NULL, NULL)
       expect_equal(unique(told[, 2]), scale[arm])
+    }
+    # The indices of all arms have the relaxation of four, also of those that were there before.
+    again <- live_handle(policy, 4, 100)
+    .Call(C_session_grow, again, small)
+    gamma <- log(100)^2 * log(4 * 100 * log(100) / policy$params$gamma) * if (split) 4 else 1
+    for (t in 21:60) {
+      sums <- .Call(C_session_report, again)
+      n <- sums[1, ]
+      r <- sums[2, ]
+      index <- r / n + if (tuned) sqrt(pmax(r, 0) * log(t)) / n + log(t) / n else sqrt(2 * log(t) / n) + gamma / n
+      x <- .Call(C_session_choose, again, NULL, NULL)
+      if (all(n > 0)) expect_equal(x[1], which.max(index))
+      .Call(C_session_update, again, x[2], as.integer(x[1]), x[3], as.double(x[1] == 1), NULL, NULL)
     }
   }
 })

@@ -177,6 +177,16 @@ test_that("a batch that the horizon cuts releases nothing", {
   expect_gt(cut, length(batch_policies()) / 2)
 })
 
+test_that("at the end the batches that wait are released in their order, as far as their rewards have come", {
+  rewards <- matrix(2^-(1:8), 8, 2)
+  came <- c(1, 3, 5, 6, 8) # of each batch that waits, some
+  for (policy in list(policy_private(policy_ucb1(), mu = 1, batch = 2), policy_forget(window = 100, mu = 1, batch = 2))) {
+    out <- run_script(policy, 2, rep(1L, 8), rewards, delays = replace(rep(1e4, 8), came, 0), finish = TRUE)
+    # the batch of pulls 5 and 6 was complete before the end
+    expect_equal(out$exact[seq_len(out$total)], c(2^-5 + 2^-6, 2^-1, 2^-3, 2^-8))
+  }
+})
+
 test_that("a committed policy stays with its arm, and forced rewards do not break it", {
   policy <- policy_dp_imed(Inf, ratio = 2, first = 4)
   rewards <- cbind(rep(1, 40), 0)

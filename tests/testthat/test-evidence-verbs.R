@@ -114,9 +114,15 @@ test_that("evidence against a known rate is for each arm and side, in the unit o
   proved <- unique(paste(e$arm, e$side)[e$evidence >= e$line])
   expect_true("2 above" %in% proved && all(proved %in% c("1 below", "2 above")))
   # Correlated noise has a part of the error probability.
-  e <- evidence(history_of(policy_gaussian_imed(1)), against = 0.5)
+  correlated <- history_of(policy_gaussian_imed(1))
+  e <- evidence(correlated, against = 0.5)
   expect_equal(unique(e$line), log(6 / (0.8 * 0.05)))
-  expect_gte(min(e$p), 0.1 * 0.05 / 3)
+  highest <- function(of) stats::ave(e$evidence, e$run, e$arm, of, FUN = cummax)
+  expect_equal(e$p, pmin(1, 0.1 * 0.05 / 3 + exp(-highest(e$side))))
+  # A pair has the noise of two of the three arms.
+  e <- evidence(correlated)
+  expect_equal(e$p, pmin(1, 2 * 0.1 * 0.05 / 3 + exp(-highest(e$rival))))
+  expect_lt(min(e$p), 0.9)
   # By tosses, for whoever tosses
   e <- evidence(sim[sim$policy == "tossed", ], "tosses", against = 0.5)
   record <- release_records(sim[sim$policy == "tossed", ])$records[[2]]

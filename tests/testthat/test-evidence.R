@@ -226,6 +226,37 @@ test_that("by means with squares: the expectation is at most 1 whatever the rewa
   }
 })
 
+test_that("by means with squares: the third batch's tilts rest on the noise of both before it", {
+  law <- c(2, 1.5, 0, 0)
+  size <- c(20, 100, 600)
+  sum <- c(9, 61, 330)
+  squares <- c(3, 14, 70)
+  rival <- c(0.4, 1e-3)
+  for (sign in c(1L, -1L)) {
+    theta <- if (sign > 0) 0.45 else 0.65
+    mean <- 0.5
+    spread <- 0.25
+    gap <- 0.05
+    score <- 0
+    for (j in 1:3) {
+      centre <- if (j == 1) 0.5 else mean
+      gaps <- matrix(c(0, 0.005 * 1.6^(0:9), gap * c(0.6, 1, 1.6)), 1)
+      l <- square_tilts_by_hand(law, 2, gaps, matrix(spread, 1, 14), matrix(centre, 1, 14), size[j], sign)
+      psi <- ifelse(l == 0, 0, fan_by_hand(l, if (sign > 0) centre else 1 - centre))
+      t <- sign * l - psi * (1 - 2 * centre)
+      score <- score + t * sum[j] - sign * l * centre * size[j] - psi * (squares[j] + size[j] * (centre^2 - 1 / 4)) -
+        size[j] * log(1 + sign * l * (theta - centre)) - 1.5^2 / 2 * (t^2 + (psi / 2)^2)
+      seen <- seq_len(j)
+      weight <- size[seen] / (spread + 1.5^2 / size[seen])
+      mean <- sum(weight * (sum / size)[seen]) / sum(weight)
+      spread <- safe_variance(sum(size[seen]), sum(sum[seen]), sum(squares[seen]), j, 1.5, 2)
+      gap <- abs(mean - rival[1]) / sum(weight) / (1 / sum(weight) + rival[2])
+    }
+    expect_equal(squares_alone(size, cbind(sum), law, sign, theta, rival, 0, cbind(squares), 2), log(mix_by_hand(score)),
+                 tolerance = 1e-5)
+  }
+})
+
 test_that("beside correlated releases, bets with squares are at most a process of expectation 1", {
   withr::local_seed(14)
   for (i in seq_len(ceiling(settings / 3))) {

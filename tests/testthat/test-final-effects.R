@@ -52,6 +52,21 @@ test_that("of one block the test is the z-test of two means with their noise", {
   expect_equal(quiet(effects(table, at = "end"))$p, 2 * pnorm(-abs(found$difference) / se))
 })
 
+test_that("of one block with squares it is that of two means whose variances are seen, but for the noise of squares", {
+  n <- c(400, 500)
+  sum <- c(180.5, 262.25)
+  squares <- c(21.4, 26.1)
+  table <- as_releases(data.frame(t = 900, block = 1, arm = 1:2, n = n, sum = sum, squares = squares, chance = c(4, 5) / 9,
+                                  floor = 4 / 9), "gaussian", 3)
+  found <- quiet(effects(table, at = "end"))
+  mean <- sum / n
+  of_all <- sum(squares) / sum(n) - ((sum(sum) + 1) / (sum(n) + 2) - 0.5)^2
+  own <- ((squares / n - (mean - 0.5)^2) * n + 9 / n) / (n - 1)
+  # what noise of sd 3 / 2 in squares may hide
+  v <- (n * own + 5 * of_all) / (n + 5) + 1.5 / n
+  expect_equal(found$upper - found$difference, qnorm(0.975) * sqrt(sum(v / n + 9 / n^2)))
+})
+
 test_that("a margin at any look is that of verdicts, and non-inferiority is seldom shown where it is not", {
   sim <- dpts_simulate(arms_bernoulli(c(0.5, 0.45)), policy_randomised(mu = 1, block = 400), 2000, runs = 100, seed = 5,
                        history = TRUE)

@@ -59,6 +59,11 @@ test_that("the privacy statements hold and are the sharpest", {
   expect_equal(noisy_max_privacy(2, 1, 0)$epsilon, 0.5)
   expect_equal(noisy_max_privacy(c(2, 2), 1, 0, changed = "all")$epsilon, 1)
   expect_equal(noisy_max_privacy(c(1, 4), c(1, 2), 0, changed = "all")$epsilon, 3)
+  # Of three values the largest move of another one counts. P(L1 - L2 > x) = exp(-x / b) (2 + x / b) / 4, as above:
+  # far out, with the third value further out, the chance of value 1 changes by as much.
+  tail <- function(x) -x / 2 + log(2 + x / 2)
+  expect_equal(noisy_max_privacy(2, c(1, 0.2, 0.5), 0, changed = "all")$epsilon, tail(1e7) - tail(1e7 + 1 + 0.5),
+               tolerance = 1e-6)
 })
 
 test_that("values that do not move leak nothing, whatever delta", {

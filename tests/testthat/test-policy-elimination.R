@@ -188,6 +188,20 @@ test_that("halving drops the later of equal arms, and a stage without rewards re
   }
 })
 
+test_that("halving weighs stages by the inverse variance of their means, noise included", {
+  # Arms 1 and 2 stay; arm 1 is ahead by 4 in 10 rewards, then behind by `back` in 20.
+  last <- function(policy, back) {
+    out <- run_script(policy, 4, rep(NA, 84), matrix(0, 84, 4), forced = c(8, 4, 0, 0, 10, 10 + back))
+    unique(out$arm[81:84])
+  }
+  weight <- function(r, noise) r / (r / 4 + noise)
+  for (policy in list(policy_halving(epsilon = 0.5, people = 80), policy_halving(mu = 0.4, people = 80))) {
+    noise <- if (is.null(policy$params$epsilon)) 1 / 0.4^2 else 2 / 0.5^2
+    even <- 4 * weight(10, noise) / weight(20, noise)
+    expect_identical(c(last(policy, even - 0.001), last(policy, even + 0.001)), 1:2)
+  }
+})
+
 test_that("halving names an arm with all people, and its verdict is no promise", {
   arms <- arms_bernoulli(c(0.5, 0.8, 0.4, 0.45, 0.3))
   found <- dpts_identify(arms, list(half = policy_halving(mu = 1), top = policy_top_two(mu = 1)), limit = 900, runs = 200, seed = 1)

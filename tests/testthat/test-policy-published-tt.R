@@ -42,6 +42,15 @@ ref_adap_tt <- function(out, k, epsilon, error, threshold) {
   list(allowed = allowed, verdict = verdict)
 }
 
+# DP-TT's evidence for the first of two arms, from noisy sums `y` of `j` batches with `n` rewards
+ref_dp_tt <- function(y, n, j, epsilon) {
+  rate <- function(i, s, theta) {
+    f <- function(l) s * l * y[i] - n[i] * log(1 - theta + theta * exp(s * l)) + j[i] * log(1 - (l / epsilon)^2)
+    max(0, stats::optimize(f, c(0, epsilon * (1 - 1e-12)), maximum = TRUE, tol = 1e-10)$objective)
+  }
+  stats::optimize(function(theta) rate(1, 1, theta) + rate(2, -1, theta), c(0, 1), tol = 1e-8)$objective
+}
+
 test_that("policy_adap_tt() is the authors' algorithm, and releases each reward once", {
   withr::local_seed(1)
   means <- c(0.2, 0.9, 0.5)
@@ -107,10 +116,6 @@ test_that("policy_dp_tt() stops, leads and challenges by Chernoff's rates", {
   ledger <- out$ledger
   first <- ceiling((2 + 6 / epsilon) * log(2 / error))
   expect_identical(ledger$round[1:3], as.integer(first * 1:3))
-  rate <- function(y, n, j, s, theta) {
-    f <- function(l) s * l * y - n * log(1 - theta + theta * exp(s * l)) + j * log(1 - (l / epsilon)^2)
-    max(0, stats::optimize(f, c(0, epsilon * (1 - 1e-12)), maximum = TRUE, tol = 1e-10)$objective)
-  }
   verdict <- NA
   for (i in 3:nrow(ledger)) {
     seen <- ledger[seq_len(i), ]
@@ -120,8 +125,7 @@ test_that("policy_dp_tt() stops, leads and challenges by Chernoff's rates", {
     a <- which.max(y / n)
     w <- vapply(1:3, function(b) {
       if (b == a) return(Inf)
-      stats::optimize(function(theta) rate(y[a], n[a], j[a], 1, theta) + rate(y[b], n[b], j[b], -1, theta), c(0, 1),
-                      tol = 1e-8)$objective
+      ref_dp_tt(y[c(a, b)], n[c(a, b)], j[c(a, b)], epsilon)
     }, 0)
     chance <- error / (2 * j[a] * (j[a] + 1) * j * (j + 1))
     next_round <- ledger$round[i] + seq_len(min(20, 4000 - ledger$round[i]))
@@ -134,6 +138,27 @@ test_that("policy_dp_tt() stops, leads and challenges by Chernoff's rates", {
   }
   expect_identical(verdict, 2L)
   expect_identical(unique(out$arm[-seq_len(ledger$round[i])]), 2L)
+})
+
+test_that("policy_dp_tt() stops as soon as the evidence passes its threshold, at first and at later releases", {
+  first <- ceiling(8 * log(10)) # epsilon 1, error 0.1, two arms
+  rewards <- matrix(0, 200, 2)
+  for (batches in list(c(1, 1), c(1, 2), c(2, 1))) {
+    n <- first * batches
+    y <- n * c(0.5, 0.2)
+    w <- stats::uniroot(function(w) (1 + w) * exp(-w) - 0.1 / prod(batches, batches + 1), c(1, 50), tol = 1e-10)$root
+    y[1] <- stats::uniroot(function(y1) ref_dp_tt(c(y1, y[2]), n, batches, 1) - w, c(y[2] * n[1] / n[2], 3 * n[1]),
+                           tol = 1e-9)$root
+    twice <- which(batches == 2)
+    arm <- c(rep(1:2, each = first), rep(twice, first), rep(NA, 40))
+    for (side in c(-1, 1)) {
+      sums <- y + c(side * 1e-3, 0)
+      # Before a second release both sums are those of the other arm.
+      forced <- if (length(twice)) c(rep(sums[-twice], 2), sums[twice] - sums[-twice]) else sums
+      out <- run_script(policy_dp_tt(1, 0.1), 2, arm, rewards, forced = forced)
+      expect_setequal(utils::tail(out$arm, 40), if (side > 0) 1 else 1:2)
+    }
+  }
 })
 
 test_that("they run until their own verdict, and so does DP-SE", {

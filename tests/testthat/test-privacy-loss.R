@@ -175,6 +175,25 @@ test_that("what is no guarantee is refused by name", {
   bad(privacy_loss(data.frame(loss = c(NA, 1), probability = c(0.5, 0.5))), "losses that are numbers")
 })
 
+test_that("a guarantee is inside a budget of losses only if its curve is nowhere above the budget's", {
+  spent <- c(0.5, 0.07, 0.03, 0.4) # under P; in the other order under Q
+  kept <- c(0.4, 0.03, 0.07, 0.5)
+  budget <- privacy_loss(list(spent, kept))
+  delta <- function(p, q, e) vapply(exp(e), function(x) max(sum(pmax(p - x * q, 0)), sum(pmax(q - x * p, 0))), 0)
+  e <- c(0, log(c(spent / kept, kept / spent)), seq(0.001, 2, 0.001))
+  e <- e[e >= 0]
+  found <- expected <- logical()
+  for (loss in c(0.2, 0.5, 0.84, 1.2)) for (shift in c(0.01, 0.05, 0.13)) { # the budget's shift is 0.14
+    most <- shift / (1 - exp(-loss))
+    p <- c(most, 1 - most * (1 + exp(-loss)), most * exp(-loss))
+    if (p[2] < 0) next
+    found <- c(found, dpts:::inside_budget(privacy_loss(list(p, rev(p))), budget, at))
+    expected <- c(expected, all(delta(p, rev(p), e) <= delta(spent, kept, e) + 1e-12))
+  }
+  expect_identical(found, expected)
+  expect_setequal(found, c(TRUE, FALSE))
+})
+
 test_that("a budget with an infinite loss has room for Gaussian policies below its whole curve", {
   budgets <- list(list(c(0.01, 0.6, 0.39, 0), c(0, 0.39, 0.6, 0.01)), list(c(0.1, 0.5, 0.4, 0), c(0, 0.2, 0.7, 0.1)))
   for (pairs in budgets) {

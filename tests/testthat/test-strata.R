@@ -131,6 +131,9 @@ test_that("a person is in one stratum, and a store opened anew goes on", {
   expect_identical(nrow(dpts_releases(agent)), 2L)
   expect_true(is.na(visit(agent, "south", person = "p")$t))
   expect_false(is.na(visit(agent, "north", person = "p")$t))
+  expect_true(is.na(visit(agent, "north", person = "p")$t)) # the open block, the second of its stratum
+  expect_false(is.na(visit(agent, "south", person = "q")$t))
+  expect_true(is.na(visit(agent, "south", person = "q")$t)) # the first block of the second stratum
   expect_match(format(agent)[2], "2-GDP for people with up to 4 rewards in different releases")
   expect_equal(min(dpts_privacy(agent, delta = 1e-6)$epsilon[1]), gdp_epsilon(1, 1e-6))
   agent_close(agent)
