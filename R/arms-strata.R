@@ -79,7 +79,7 @@ check_share <- function(share, strata) {
 # Blocks that are large for the people of a stratum: it is seen too late, or never, what was released.
 warn_small_strata <- function(policies, share, people, call = caller_env()) {
   first <- max(0, unlist(lapply(policies, function(policy) {
-    params_in_strata(unwrapped(policy)$params, length(share))$size_1
+    block_rule(unwrapped(policy), length(share))$size[1]
   })))
   needed <- first / min(share)
   if (length(share) == 1 || length(share) <= 20 && needed <= people / 2) return(invisible())
@@ -101,10 +101,10 @@ labels_within <- function(arms) {
   arms$world$arms %||% as.character(seq_len(n_arms(arms) / strata_in(arms)))
 }
 
-# The mean of each arm over the strata, by their shares
-means_over_strata <- function(arms) {
-  if (strata_in(arms) == 1) return(arms$mean)
-  as.vector(matrix(arms$mean, ncol = strata_in(arms)) %*% arms$world$share)
+# The mean of each arm over the strata, by their shares; or of other numbers for each arm of each stratum
+average_over_strata <- function(x, arms) {
+  if (strata_in(arms) == 1) return(x)
+  as.vector(matrix(x, ncol = strata_in(arms)) %*% arms$world$share)
 }
 
 # What is concluded in strata rests on tosses.

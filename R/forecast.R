@@ -132,12 +132,14 @@ draw_verdict <- function(record, laws, error, margin) {
   if (is.na(said$arm)) Inf else said$t
 }
 
-# Is the forecast of a verdict by so many people below `least`? Nothing is said before all arms had a release.
-# `block`: as check_blocks() returns it
+# Is the forecast of a verdict by so many people below `least`? Nothing is said before each stratum had a
+# release of all arms. `block`: as check_blocks() returns it
 is_futile <- function(record, people, least, error, runs, block = NULL) {
   rows <- record$releases
-  if (!any(tabulate(match(rows[, "block"], unique(rows[, "block"]))) == record$k)) return(FALSE)
-  laws <- list(c(future_law(record, people, block), share = 1))
+  whole <- tabulate(match(rows[, "block"], unique(rows[, "block"]))) == record$k
+  first <- rows[!duplicated(rows[, "block"]), "stratum"]
+  if (!all(seq_len(record$strata) %in% first[whole])) return(FALSE)
+  laws <- future_laws(record, people, block)
   hits <- 0
   for (i in seq_len(runs)) {
     hits <- hits + is.finite(draw_verdict(record, laws, error, 0))

@@ -91,7 +91,7 @@ gather_identification <- function(job, chunks, limit, several) {
   found <- lapply(joined, `[[`, "verdict")
   arms <- rep(lapply(job$problems, `[[`, "arms"), each = length(job$policies))
   gap <- unlist(Map(function(arms, found) {
-    mean <- if (strata_in(arms) > 1) means_over_strata(arms) else arm_means(arms, 1)[1, ]
+    mean <- if (strata_in(arms) > 1) average_over_strata(arms$mean, arms) else arm_means(arms, 1)[1, ]
     (max(mean) - mean[found[2, ]]) / diff(arms$range)
   }, arms, found), use.names = FALSE)
   columns <- do.call(cbind, found)

@@ -12,8 +12,8 @@ check_dropout <- function(dropout, k) {
 }
 
 # The means of other outcomes, in parts of their range: of each scenario a matrix with a row for each arm and
-# a column for each outcome
-check_rates <- function(rates, outcomes, scenarios, k) {
+# a column for each outcome; of several strata one after the other
+check_rates <- function(rates, outcomes, scenarios, k, strata) {
   if (is.null(outcomes)) {
     if (!is.null(rates)) abort_arg("rates", "NULL without `outcomes`")
     return(NULL)
@@ -31,14 +31,15 @@ check_rates <- function(rates, outcomes, scenarios, k) {
       }
       own <- own[scenario, ]
     }
-    if (!is.numeric(own) || length(own) != k || !all(own >= range[1] & own <= range[2])) {
-      abort_arg("rates", sprintf("a number from %s to %s for each arm in \"%s\"", number_text(range[1]),
-                                 number_text(range[2]), name), own)
+    if (!is.numeric(own) || !length(own) %in% c(k, k * strata) || !all(own >= range[1] & own <= range[2])) {
+      abort_arg("rates", sprintf("a number from %s to %s for each arm%s in \"%s\"", number_text(range[1]),
+                                 number_text(range[2]), if (strata > 1) ", or for each arm of each stratum,"
+                                 else "", name), own)
     }
-    (own - range[1]) / diff(range)
+    rep_len((own - range[1]) / diff(range), k * strata)
   }
   lapply(stats::setNames(nm = scenarios), function(scenario) {
-    vapply(names(outcomes), of_one, numeric(k), scenario = scenario)
+    vapply(names(outcomes), of_one, numeric(k * strata), scenario = scenario)
   })
 }
 
@@ -63,7 +64,8 @@ answers_of <- function(arms, rates, outcomes, correlation, dropout, missing, fut
   if (is.null(outcomes) && is.null(futility) && all(dropout == 0)) return(NULL)
   k <- n_arms(arms)
   rates <- rates %||% matrix(0, k, 0)
-  list(looks = !is.null(futility) || any(has_guard(outcomes)), silent = as.double(dropout),
+  list(strata = as.double(strata_in(arms)), looks = !is.null(futility) || any(has_guard(outcomes)),
+       silent = as.double(dropout),
        missing = as.double(missing), rate = as.double(rates),
        slope = as.double(outcome_slopes(rates, arms, correlation)),
        mean = as.double((arms$mean - arms$range[1]) / diff(arms$range)),
@@ -90,7 +92,7 @@ harmful_arms <- function(rates, outcomes, control) {
 # see() is given a run, how many have come, and rows of src/play_answers.h, and says which arms are paused;
 # seen() gives, for each run, after how many people each arm was paused and the experiment would have stopped
 looks_of <- function(job, policy) {
-  k <- n_arms(job$arms)
+  k <- n_arms(job$arms) / strata_in(job$arms)
   if (!tosses_people(policy) || flip_of(policy) > 0) {
     return(list(asks = FALSE, seen = function(run) list(looks = matrix(NA_real_, k + 1, length(run)))))
   }
@@ -108,7 +110,8 @@ looks_of <- function(job, policy) {
     }
     if (!is.null(job$futility) && is.nan(now$stopped)) {
       futile <- with_stream(job$seed, run, 1, now$looks, {
-        is_futile(now$records[[1]], job$horizon, job$futility, job$ask$error, FUTURES, block_rule(policy))
+        is_futile(now$records[[1]], job$horizon, job$futility, job$ask$error, FUTURES,
+                  block_rule(policy, strata_in(job$arms)))
       })
       if (futile) now$stopped <- t
     }
@@ -133,8 +136,9 @@ looks_of <- function(job, policy) {
 # A record (R/releases.R) of a design's runs before the first release: of rewards, or of another outcome; with
 # the noise of its rows in `law`
 empty_record <- function(outcome, policy, arms) {
-  k <- n_arms(arms)
-  labels <- arm_labels(arms)
+  labels <- labels_within(arms)
+  k <- length(labels)
+  strata <- arms$world[["names"]]
   design <- release_design(policy, k)
   range <- outcome$range %||% arms$range
   report <- if (!is.null(outcome)) outcome_noise(outcome) else
@@ -145,7 +149,7 @@ empty_record <- function(outcome, policy, arms) {
     list(), function(run, arm) factor(labels[arm], labels), list(matrix(0, 0, length(RELEASE))), k,
     c(law, list(low = range[1], high = range[2], flip = 0, grid = 0, permuted = design$permuted,
                 floor = if (design$tosses) design$floor else NA, correlation = design$correlation),
-      predicted))
+      predicted), strata = if (strata_in(arms) > 1) strata)
   c(release_records(table)$records[[1]], list(law = law))
 }
 
@@ -155,7 +159,7 @@ record_rows <- function(record, rows) {
   cbind(arm = rows[, 3], t = rows[, 4], size = rows[, 5], sum = rows[, 6], terms = rows[, 8],
         whole = rows[, 9], chance = rows[, 7], block = rows[, 2], noise = law$noise, scale = law$scale,
         grid = rep(0, n), correlation = rep(record$correlation, n),
-        squares = replace(rows[, 10], is.na(rows[, 10]), 0), weight = law$weight, stratum = rep(1, n))
+        squares = replace(rows[, 10], is.na(rows[, 10]), 0), weight = law$weight, stratum = rows[, 11])
 }
 
 # What looks come to in a cell. `claimed`: was the best arm claimed, in each run? `harmful`: of each arm

@@ -72,7 +72,9 @@
 #' which there is a difference has its `power`. `people` and `longest_run` are of the whole experiment,
 #' `counted` is the mean number of people in the stratum, and all other columns are of this stratum.
 #'
-#' `visits`, `outcomes` and `futility` cannot be planned with strata.
+#' People who come again stay in their stratum. A guard reads the blocks of all strata, and pauses an arm in
+#' all of them. An arm is worse by more than the guard if it is so on average over the strata, by their
+#' shares. A forecast is of all strata, too, so that `futility` is refused with `by = "stratum"`.
 #'
 #' @section People who come again:
 #' With `visits = c(5, 60)` people come in groups of 60, each person five times: all 60 in turn, and so again,
@@ -174,8 +176,9 @@
 #'   apart; see People who come again.
 #' @param max_per_person Maximum number of visits of a person that count: a whole number, or `NULL` for all.
 #' @param outcomes Other outcomes of the same people: a named list of [agent_outcome()]; see Other outcomes.
-#' @param rates The true means of these outcomes: a list with their names. Each is a number for each arm, or a
-#'   matrix of these with a row for each scenario, by its name.
+#' @param rates The true means of these outcomes: a list with their names. Each is a number for each arm (or
+#'   for each arm of the first stratum, then of the next, and so on), or a matrix of these with a row for each
+#'   scenario, by its name.
 #' @param correlation The correlation of the reward and an outcome within an arm, for rewards of 0 and 1: a
 #'   number in \[-1, 1].
 #' @param dropout The share of people who never answer: a number in \[0, 1] for each arm, or one for all.
@@ -293,10 +296,6 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, er
   }
   strata <- strata_in(problems[[1]])
   check_by(by, problems[[1]])
-  if (strata > 1) {
-    if (!is.null(outcomes)) abort_arg("outcomes", "NULL with strata, in which guards are not simulated")
-    if (!is.null(futility)) abort_arg("futility", "NULL with strata, in which plans draw no forecasts")
-  }
   inform_coins(designs, problems)
   runs <- check_runs(runs)
   threads <- check_count(threads, 1, 1024)
@@ -309,10 +308,10 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, er
   if (is.null(timing)) delay <- check_delay(delay, most)
   begin_stages(progress)
   for (design in designs) outcomes <- check_outcomes(outcomes, design, 0)
-  answers <- list(outcomes = outcomes, rates = check_rates(rates, outcomes, names(problems), k),
+  answers <- list(outcomes = outcomes, rates = check_rates(rates, outcomes, names(problems), k, strata),
                   correlation = check_number(correlation, -1, 1),
                   dropout = 1 - (1 - rep(check_dropout(dropout, k), strata)) * (1 - timing$silent %||% 0),
-                  missing = missing, futility = check_futility(futility, visits))
+                  missing = missing, futility = check_futility(futility, visits, by))
   problems_answer(answers, problems) # an error before any work
   looks <- check_looks(looks, check_choice(spending, SPENDING))
   if (!is.null(looks)) check_looked_at(designs, outcomes, futility, comes_again(visits), by)
@@ -356,7 +355,6 @@ all_count <- function(visits) is.null(visits) || visits[4] >= visits[2]
 check_again <- function(visits, problem) {
   if (!comes_again(visits)) return(invisible())
   if (!is.null(problem$contexts)) abort_arg("visits", "1 for arms with contexts")
-  if (strata_in(problem) > 1) abort_arg("visits", "1 with strata: each visit would be in another stratum")
 }
 
 check_by <- function(by, problem) {
@@ -365,10 +363,11 @@ check_by <- function(by, problem) {
   if (strata_in(problem) == 1) abort_arg("by", "NULL for arms without strata", by)
 }
 
-check_futility <- function(futility, visits) {
+check_futility <- function(futility, visits, by) {
   if (is.null(futility)) return(NULL)
   futility <- check_number(futility, 0, 1, open = TRUE)
   if (comes_again(visits)) abort_arg("futility", "NULL where people come again")
+  if (!is.null(by)) abort_arg("futility", "NULL with `by`: a forecast is of a verdict on all strata")
   futility
 }
 
@@ -463,13 +462,14 @@ plan_cell <- function(joined, policy, problem, job, part = 1) {
   strata <- strata_in(problem$arms)
   k <- all / strata
   control <- if (job$ask$control > 0) job$ask$control
-  before <- 4 + 2 * all + (part - 1) * (k + 6 * k^2)
+  before <- 3 + 3 * all + (part - 1) * (k + 6 * k^2)
   own <- if (job$ask$by_stratum) (part - 1) * k + seq_len(k) else seq_len(all)
   by_law <- function(i) seen[before + k + (i - 1) * k^2 + seq_len(k^2), , drop = FALSE]
-  pulls <- seen[4 + own, , drop = FALSE]
+  pulls <- seen[3 + own, , drop = FALSE]
+  counted <- seen[3 + all + own, , drop = FALSE]
   each <- true_means(problem$arms, problem$horizon, job$seed, job$runs)[own, , drop = FALSE]
   n <- colSums(pulls)
-  truth <- over_strata(each, pulls, k)
+  truth <- over_strata(each, counted, k)
   got <- over_strata(pulls, NULL, k)
   gaps <- truth[rep(seq_len(k), k), , drop = FALSE] - truth[rep(seq_len(k), each = k), , drop = FALSE]
   margin <- job$ask$margin
@@ -491,7 +491,7 @@ plan_cell <- function(joined, policy, problem, job, part = 1) {
   # What is private and says nothing of means shows which arm it prefers.
   open <- promises_nothing(policy$guarantee) || concludes || is_true_of(policy, "reports")
   score <- if (tossed) over_rivals(by_law(4), NULL) else
-    if (open) seen[4 + all + own, , drop = FALSE] else pulls
+    if (open) seen[3 + 2 * all + own, , drop = FALSE] else pulls
   score[is.na(score)] <- -Inf
   named <- ifelse(seen[3, ] > 0, seen[3, ], max.col(t(score), "first"))
   runs <- seq_along(best)
@@ -499,7 +499,11 @@ plan_cell <- function(joined, policy, problem, job, part = 1) {
   can <- function(x) if (tossed || concludes) x else NA_real_ * x
   earned <- if (is_changing(problem$arms)) seen[1, ] else colSums(pulls * each)
   looked <- if (!is.null(job$spending)) found[PLAN_LOOKS$looks] else if (!is.null(joined$looks)) {
-    harmful <- harmful_arms(matrix(problem$answers$rate, k, dimnames = list(NULL, names(problem$outcomes))),
+    rates <- vapply(names(problem$outcomes), function(name) {
+      own <- (match(name, names(problem$outcomes)) - 1) * all
+      average_over_strata(problem$answers$rate[own + seq_len(all)], problem$arms)
+    }, numeric(k))
+    harmful <- harmful_arms(matrix(rates, k, dimnames = list(NULL, names(problem$outcomes))),
                             problem$outcomes, policy$params$control)
     looks_cell(joined$looks, problem$horizon, harmful, claimed[cbind(aimed, runs)])
   }
@@ -510,7 +514,7 @@ plan_cell <- function(joined, policy, problem, job, part = 1) {
     false_claims = can(mean(colSums(claimed & !better) > 0)), coverage = can(hits$coverage),
     equivalent = can(hits$equivalent), width = can(hits$width * diff(problem$arms$range)),
     longest_run = mean(seen[2, ]),
-    provable = any(provable), counted = if (job$ask$by_stratum) mean(n) else mean(seen[4, ]),
+    provable = any(provable), counted = mean(colSums(counted)),
     test = if (tossed) "z-test" else if (concludes) "evidence" else NA_character_,
     share = rowMeans(got) / mean(n), sd = apply(got / rep(pmax(n, 1), each = k), 1, stats::sd),
     claimed = can(rowMeans(claimed)), proved = if (concludes) rowMeans(proved) else rep(NA_real_, k),

@@ -36,8 +36,9 @@
 #' variance of rewards within arms, by the noisy sums, but at least s sqrt(j) over the number of rewards
 #' released, for j sums. Before the first release v is 0.04, or 0.005 with predictions.
 #'
-#' In each of S strata `NULL` begins with max(20, 200 / S, 100 s / sqrt(S)) people, 200 at most: the strata
-#' together have about as many people in their first blocks as one stratum would.
+#' In each of S strata `NULL` begins with max(20, 100 / S, 100 s / sqrt(S)) people, 200 at most, and each next
+#' block is 0.15 times the people of its stratum so far. At a verdict the other strata have open blocks, of
+#' whose people nothing is released yet, so smaller blocks save people.
 #'
 #' **Assignments are independent** unless `permuted`. Then the numbers of people are fixed for a block (its
 #' probabilities times its size) and only their order is random. Permuted blocks are more even, but the next
@@ -190,7 +191,7 @@ noise_variance_of <- function(mu, epsilon) {
 #   for each arm, the largest
 # `noise`: the variance of a sum's noise
 check_blocks <- function(block, noise = 0, strata = 1) {
-  if (is.null(block)) return(list(growth = 1.3, size = c(first_block(noise, strata), 200 * noise)))
+  if (is.null(block)) return(default_blocks(noise, strata))
   block <- check_numbers(block, 1, 2^53, open = c(TRUE, FALSE))
   if (length(block) == 1 && block <= 4) return(list(growth = block, size = 200))
   if (any(block < 5 | block != trunc(block)) || length(block) > 6) {
@@ -207,21 +208,26 @@ block_rule <- function(policy, strata = 1) {
   list(growth = params$growth, size = unname(size[!is.na(size)]))
 }
 
-# The parameters in each of several strata. Blocks that nobody asked for begin with fewer people.
+# The parameters in each of several strata
 params_in_strata <- function(params, strata) {
   if (is.null(params$growth) || is.null(params$size_2)) return(params)
-  params$size_1 <- first_block(params$size_2 / 200, strata)
+  blocks <- default_blocks(params$size_2 / 200, strata)
+  params$growth <- blocks$growth
+  params$size_1 <- blocks$size[1]
   params
 }
 
-# So many people that all strata together have 200 (with smaller blocks, late rewards would soon fill all that
-# may wait), but not so few that their noise costs more than waiting does. A verdict that takes n people
-# without noise takes about n (1 + 8 s^2 / (b v)) + strata b / 2 with noise of sd s in blocks of b people, and
-# v the variance of a person's score. That is least for a b that grows as s / sqrt(strata). Of the factors 70,
-# 100 and 140, 100 was best or as good for 2, 5 and 20 strata and mu = 1, 0.5 and 0.2, in the problem of
-# bench/strata.R.
-first_block <- function(noise, strata) {
-  ceiling(min(200, max(20, 200 / strata, 100 * sqrt(noise / strata))))
+# Blocks that nobody asked for are smaller where there are several strata, since at a verdict each of the
+# others has an open block of people of whom nothing is released. But they are not so small that their noise
+# costs more than waiting does, nor that late rewards soon fill all blocks that may wait. A verdict that takes
+# n people without noise takes about n (1 + 8 s^2 / (b v)) + strata b / 2 with noise of sd s in blocks of b
+# people, and v the variance of a person's score. That is least for a b that grows as s / sqrt(strata). Of the
+# factors 50, 70, 100 and 140, and the growths 1.15 and 1.3, 100 and 1.15 were best or as good for 2, 5 and 20
+# strata and mu = 2, 1, 0.5 and 0.2, in the problem of bench/strata.R.
+default_blocks <- function(noise, strata) {
+  if (strata == 1) return(list(growth = 1.3, size = c(200, 200 * noise)))
+  first <- ceiling(min(200, max(20, 100 / strata, 100 * sqrt(noise / strata))))
+  list(growth = 1.15, size = c(first, 200 * noise))
 }
 
 # Returns The floor, and the control's (NA: at least 1 / k)

@@ -90,6 +90,7 @@ struct environment_t {
   int followed;           /* does an observer look at every choice? */
   int watched;            /* does one look at every release? */
   const visits_t *visits; /* NULL: everybody comes once */
+  visitor_t *who;         /* the present one of them */
   int passed;             /* does this visit not count? 2: then the batch is to be closed */
   answers_t *answers;     /* NULL: everybody answers, and R does not look */
   double counted;         /* what the last reward counts as, with `answers` */

@@ -7,15 +7,15 @@
 #include "play_judge.h"
 #include "policy_final_test.h"
 
-/* A column holds REWARD, LONGEST, NAMED (the arm of the policy's own verdict, 0: none), COUNTED (visits
-   that count: play_visits.h); then pulls and means of each arm, in all strata; then for each part the round
+/* A column holds REWARD, LONGEST, NAMED (the arm of the policy's own verdict, 0: none); then pulls, those
+   that count (play_visits.h), and means of each arm, in all strata; then for each part the round
    at which an arm of k was shown to be better (than the control, or than all others), and, arm a against b at
    a + k b, k by k lower bounds of differences by evidence, and of the test at the end estimates, standard
    errors, Z, and shares and terms of noise with Laplace tails. Then, of each look before the end at the first
    part, the number of people of whom something was released (NaN: there was no look), the variance of an
    arm's noise so far, and what the test then says, as at the end. If there are looks, that variance at the
    end is the last row. */
-enum { REWARD, LONGEST, NAMED, COUNTED, FIRST, BY_ARM = 2, BY_TEST = 5, BY_PAIR = 1 + BY_TEST };
+enum { REWARD, LONGEST, NAMED, FIRST, BY_ARM = 3, BY_TEST = 5, BY_PAIR = 1 + BY_TEST };
 
 typedef struct {
   int64_t run, longest;
@@ -176,8 +176,6 @@ static void finish(observer_t *observer, const environment_t *env, const reports
   out[REWARD] = env->reward_sum;
   out[LONGEST] = (double)trial->longest;
   out[NAMED] = trial->named;
-  out[COUNTED] = 0;
-  for (int i = 0; i < k; i++) out[COUNTED] += (double)trial->counted[i];
   if (survey->blind && !trial->released) {
     for (int i = 0; i < k; i++) {
       const double n = (double)trial->counted[i];
@@ -191,11 +189,12 @@ static void finish(observer_t *observer, const environment_t *env, const reports
     final_test_add(trial->tests, trial->judge.rows, k);
   }
   if (looks(survey) > 0) out[rows(survey) - 1] = trial->noise;
-  double *pulls = out + FIRST, *mean = pulls + k, *proved = mean + k;
+  double *pulls = out + FIRST, *counted = pulls + k, *mean = counted + k, *proved = mean + k;
   for (int i = 0; i < k; i++) {
     const report_t report = reports->of(reports->policy, i);
     pulls[i] = (double)trial->pulls[i];
-    mean[i] = report.rewards > 0 ? report.sum / report.rewards : trial->sums[i] / (double)trial->counted[i];
+    counted[i] = (double)trial->counted[i];
+    mean[i] = report.rewards > 0 ? report.sum / report.rewards : trial->sums[i] / counted[i];
   }
   for (int part = 0; part < survey->parts; part++, proved += own + BY_PAIR * own * own) {
     final_test_close(&trial->tests[part]);

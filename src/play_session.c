@@ -257,7 +257,7 @@ static void hear(session_t *session, environment_t *env) {
   if (!answers || !answers->looks || session->finished) return;
   for (int i = 0; i < session->spec->k; i++) {
     if (!session_new_release(session, i, &answers->known[i], &row)) continue;
-    answers->released += !heard;
+    if (!heard) answers_next(answers, i / answers_each(answers));
     heard = 1;
     answers_release(answers, i, session->t, &row);
   }
@@ -269,10 +269,11 @@ void session_pause(session_t *session, environment_t *env, const int *arms, int 
   env->over = env->asks = 0;
   if (n == 0) return;
   answers_pause(env->answers, arms, n);
-  /* The open block is of other offers than those to come. */
-  if (session->spec->policy->close)
-    session->spec->policy->close(session->state, arms[0] - 1, &session->draws);
-  hear(session, env);
+  /* The open blocks are of other offers than those to come. */
+  for (int i = arms[0] - 1; i < env->answers->k; i += answers_each(env->answers)) {
+    if (session->spec->policy->close) session->spec->policy->close(session->state, i, &session->draws);
+    hear(session, env);
+  }
 }
 
 /* The end of round t. */
@@ -328,13 +329,11 @@ static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *en
     int arm = -1;
     for (int64_t n = stretch; n > 0; n--) {
       if (!plain) round = session_round(session);
-      if (!plain && kind->offer) kind->offer(env, &round);
-      if (!plain && env->answers && env->answers->n_offer < k) {
-        round.offer = env->answers->offer;
-        round.n_offer = env->answers->n_offer;
-      }
-      arm = !plain && kind->force ? kind->force(env, &round) : -1;
       visitor_t *who = !plain && env->visits ? visits_next(env->visits, env->player.t) : NULL;
+      if (!plain) env->who = who;
+      if (!plain && kind->offer) kind->offer(env, &round);
+      if (!plain && env->answers) answers_offer(env->answers, &round);
+      arm = !plain && kind->force ? kind->force(env, &round) : -1;
       if (who) status = choose_again(session, &policy, env, &round, who, &arm, viewed);
       else if (arm < 0) status = choose(session, &policy, &round, k, &arm, viewed);
       if (!plain && session->chances && status == SESSION_OK)
@@ -365,7 +364,7 @@ static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *en
         if (late) due = late_add(late, moment, &round, arm, feedback.batch, reward);
         if (due == 0) status = SESSION_FULL;
         if (!plain && env->answers) answers_add(env->answers, feedback.batch, arm);
-        if (who) *who = (visitor_t){who->counted + 1, feedback.batch, due, arm};
+        if (who) *who = (visitor_t){who->counted + 1, feedback.batch, due, arm, who->stratum};
       } else if (env->passed == 2) {
         policy.close(session->state, who->arm, &session->draws);
         if (env->watched) hear(session, env);

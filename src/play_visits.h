@@ -3,7 +3,8 @@
 /* People who come again, in a simulation. They come in groups of `apart`, each person of a group `number`
    times: all of the group in turn, and so again. Then comes the next group; the last may be smaller. As with
    an agent (R/agent-choose.R), a person has at most `most` visits that count, and with `separate` no two of
-   them in one batch. What a visit that does not count brings is learned by nobody. */
+   them in one batch. What a visit that does not count brings is learned by nobody. A person stays in the
+   stratum of the first visit. */
 
 #include <stdint.h>
 
@@ -11,7 +12,7 @@
 typedef struct {
   int64_t counted, batch; /* visits that count, and the batch of the last one, */
   int64_t due;            /* at the end of which visit its reward is learned */
-  int arm;
+  int arm, stratum;       /* the stratum from 1 */
 } visitor_t;
 
 typedef struct {

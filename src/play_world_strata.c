@@ -1,5 +1,5 @@
-/* People of several strata: in each round one of them comes, by its share, and its arms alone are on offer.
-   The arms are those of the strata, one after the other. */
+/* People of several strata: in each round a person of one of them comes, by its share, and its arms alone are
+   on offer. Who comes again is of the same stratum. The arms are those of the strata, one after the other. */
 
 #include "play_environment.h"
 #include "sample.h"
@@ -17,9 +17,15 @@ static void begin(environment_t *env, uint64_t seed, uint64_t run) {
 static void offer(environment_t *env, round_t *round) {
   const int strata = (int)*env->world->par[STRATA], k = env->arms->k / strata;
   const double *share = env->world->par[SHARE];
-  double u = rng_unif(&env->contexts);
+  visitor_t *who = env->who;
   int at = 0;
-  while (at + 1 < strata && (u -= share[at]) >= 0) at++;
+  if (who && who->stratum > 0) {
+    at = who->stratum - 1;
+  } else {
+    double u = rng_unif(&env->contexts);
+    while (at + 1 < strata && (u -= share[at]) >= 0) at++;
+  }
+  if (who) who->stratum = at + 1;
   round->offer = (const int *)env->space + at * k;
   round->n_offer = k;
   round->all = NULL;

@@ -73,6 +73,7 @@ static size_t lay_out(const simulation_t *sim, slot_t *slot, char *block) {
   laid.answers = sim->answers;
   const size_t n = (size_t)sim->answers.n, cells = ANSWER_BLOCKS * n * k;
   const size_t most = sim->answers.looks ? ANSWER_BLOCKS * (n + 1) * k : 0;
+  laid.answers.released = cut(&cutter, sizeof(int64_t) * (size_t)sim->answers.strata);
   laid.answers.known = cut(&cutter, sizeof(release_mark_t) * k);
   laid.answers.value = cut(&cutter, sizeof(double) * n);
   laid.answers.sums = cut(&cutter, sizeof(double) * cells);
@@ -116,8 +117,8 @@ static void read_delays(SEXP how, SEXP kept, delays_t *delays) {
   delays->late = rule->sampled || rule->delay > 0 || rule->group > 1;
 }
 
-/* list(looks, silent, missing, rate, slope, mean, none, how), or NULL; how: c(mu, epsilon, continuous?) of
-   each outcome */
+/* list(strata, looks, silent, missing, rate, slope, mean, none, how), or NULL; how: c(mu, epsilon,
+   continuous?) of each outcome */
 static void read_answers(SEXP x, SEXP kept, int k, answers_t *answers) {
   if (x == R_NilValue) return;
   SET_VECTOR_ELT(kept, ANSWERS, x);
@@ -127,6 +128,7 @@ static void read_answers(SEXP x, SEXP kept, int k, answers_t *answers) {
   for (int h = 0; h < n; h++) laws[h] = read_outcome(VECTOR_ELT(how, h));
   *answers = (answers_t){.k = k,
                          .n = n,
+                         .strata = (int)list_number(x, "strata"),
                          .looks = list_number(x, "looks") != 0,
                          .silent = REAL(list_get(x, "silent")),
                          .missing = list_number(x, "missing"),

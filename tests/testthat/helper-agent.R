@@ -198,17 +198,21 @@ call_api <- function(router, method, path, body = "", token = TOKEN, query = "")
 # The evidence of an outcome's guard, in R: the mean over kappa of the bets on an arm against another one by the rows
 # of a release table, each over the most that it can be with a difference of the guard
 guard_evidence <- function(arm, control, rows, guard) {
-  kappa <- 0.02 * 2.2^(4 - 4:0)
+  several <- length(unique(rows$stratum)) > 1
+  kappa <- 0.02 * 2.2^(4 - if (several) 8:0 / 2 else 4:0)
   log_bets <- numeric(length(kappa))
   n <- 0
-  guess <- list(n = c(0, 0), sum = c(0, 0))
+  known <- list() # of each stratum
   for (b in unique(rows$block)) {
+    at <- paste("stratum", rows$stratum[rows$block == b][1])
+    guess <- known[[at]] %||% list(n = c(0, 0), sum = c(0, 0), noise = c(0, 0))
     one <- rows[rows$block == b & rows$arm == arm, ]
     two <- rows[rows$block == b & rows$arm == control, ]
     if (!nrow(one)) next
     p <- one$chance / (one$chance + two$chance)
     q <- 1 - p
-    mean <- pmin(pmax((guess$sum + 5) / (guess$n + 10), 0), 1)
+    own <- if (several) 2.4 + 12 * guess$noise / pmax(guess$n, 1) else 10
+    mean <- pmin(pmax((guess$sum + own / 2) / (guess$n + own), 0), 1)
     centre <- q * mean[1] + p * mean[2]
     for (i in seq_along(kappa)) {
       k <- kappa[i]
@@ -220,6 +224,8 @@ guard_evidence <- function(arm, control, rows, guard) {
     }
     guess$n <- guess$n + c(one$n, two$n)
     guess$sum <- guess$sum + c(one$sum, two$sum)
+    guess$noise <- guess$noise + one$scale^2
+    known[[at]] <- guess
     n <- n + one$n + two$n
   }
   log(mean(exp(log_bets - n * log1p(kappa * guard))))

@@ -103,10 +103,6 @@ test_that("bad strata are named", {
   bad(dpts_plan(policy_randomised(), one, 100, by = "stratum"), "`by` must be NULL")
   bad(plan(by = "site"), "`by`")
   bad(plan(control = "low: control"), "`control`.*control and new")
-  bad(plan(visits = 2), "`visits`.*strata")
-  bad(plan(futility = 0.1), "`futility`.*strata")
-  bad(plan(outcomes = list(harm = agent_outcome(mu = 1)), rates = list(harm = c(0.1, 0.2))),
-      "`outcomes`.*strata")
   bad(dpts_recommend(privacy_gdp(1), list(rates(), arms_bernoulli(1:4 / 5)), horizon = 500), "same strata")
   bad(dpts_recommend(privacy_gdp(1), rates(), horizon = 500, goal = "verdict", candidates = "top_two"),
       "`candidates`.*means")

@@ -125,7 +125,7 @@ test_that("a forecast knows the blocks of an agent, a simulation and a replay, a
     # Default blocks go on as the policy says, but equal ones of 200 look like these.
     record <- release_records(dpts_releases(agent))$records[[1]]
     own <- known_blocks(agent)(record)
-    expect_identical(own$growth, if (is.null(block)) 1.3)
+    expect_identical(own$growth, if (is.null(block)) if (is.null(strata)) 1.3 else 1.15)
     sizes <- function(block) lapply(future_laws(record, 6000, block), `[[`, "sizes")
     expect_identical(identical(sizes(own), sizes(NULL)), is.null(block) || !is.null(strata))
     expect_identical(sizes(own), sizes(if (!is.null(block)) check_blocks(block)))
@@ -158,8 +158,8 @@ test_that("a verdict stays, and bad input is refused", {
 })
 
 test_that("an experiment is futile if fewer futures than asked end with a verdict, and not at just as many", {
-  record <- list(releases = cbind(block = c(1, 1)), k = 2)
-  local_function("future_law", function(old) function(...) NULL)
+  record <- list(releases = cbind(block = c(1, 1), stratum = 1), k = 2, strata = 1)
+  local_function("future_laws", function(old) function(...) NULL)
   for (hits in 4:6) {
     drawn <- 0
     local_function("draw_verdict", function(old) function(...) if ((drawn <<- drawn + 1) <= 10 - hits) Inf else 100)

@@ -122,19 +122,19 @@ test_that("what a run comes to is what R makes of its releases", {
     }
     c(total[1] / total[3], sqrt(total[2]) / total[3], total[4] / sqrt(total[3]))
   }, numeric(3))
-  # After 4 numbers and 3 by arm there are lower bounds, estimates, errors and Z of 9 pairs; b against a is the second.
-  expect_equal(seen[4 + 9 + 9 + 2, ], found[1, ])
-  expect_equal(seen[4 + 9 + 18 + 2, ], found[2, ])
-  expect_equal(seen[4 + 9 + 27 + 2, ], found[3, ])
+  # After 3 numbers and 4 by arm there are lower bounds, estimates, errors and Z of 9 pairs; b against a is the second.
+  expect_equal(seen[3 + 12 + 9 + 2, ], found[1, ])
+  expect_equal(seen[3 + 12 + 18 + 2, ], found[2, ])
+  expect_equal(seen[3 + 12 + 27 + 2, ], found[3, ])
   # Lower bounds and proofs are those of effects() and evidence().
   known <- effects(sim, control = "a", level = 0.95)
-  expect_equal(seen[4 + 9 + 2, ], known$lower[known$arm == "b"])
+  expect_equal(seen[3 + 12 + 2, ], known$lower[known$arm == "b"])
   proofs <- evidence(sim, "tosses")
   proofs <- proofs[proofs$arm == "b" & proofs$rival == "a" & proofs$evidence >= log(2 / 0.05), ]
   first <- as.vector(tapply(proofs$t, factor(proofs$run, 1:20), min))
   expect_gt(sum(!is.na(first)), 3)
-  expect_equal(ifelse(is.nan(seen[4 + 6 + 2, ]), NA, seen[4 + 6 + 2, ]), first)
-  expect_true(all(is.nan(seen[4 + 6 + 1, ]))) # the control is not better than itself
+  expect_equal(ifelse(is.nan(seen[3 + 9 + 2, ]), NA, seen[3 + 9 + 2, ]), first)
+  expect_true(all(is.nan(seen[3 + 9 + 1, ]))) # the control is not better than itself
 })
 
 test_that("what people got is what the runs of the same seed give, also where means change or differ from run to run", {
@@ -390,7 +390,8 @@ looked_at <- function(policy, arms, people, runs, ...) {
     list(asks = TRUE, seen = look$seen, see = function(run, t, rows) {
       new <- look$see(run, t, rows)
       at <- list(run = rep(run, ncol(rows)), outcome = rows[1, ], block = rows[2, ], arm = c("a", "b", "c")[rows[3, ]], n = rows[5, ],
-                 sum = rows[6, ], chance = rows[7, ], scale = rep(1 / told$outcomes$harm$mu %||% Inf, ncol(rows)))
+                 sum = rows[6, ], chance = rows[7, ], stratum = rows[11, ],
+                 scale = rep(1 / told$outcomes$harm$mu %||% Inf, ncol(rows)))
       shown[[length(shown) + 1]] <<- cbind(as.data.frame(at), t = t)
       new
     })
@@ -428,6 +429,85 @@ test_that("a guard pauses an arm in a plan when its formula says so", {
   expect_equal(by_arm$paused_at[3], stats::median(seen$looks[3, ], na.rm = TRUE))
   expect_lt(by_arm$share[3], 0.5 * by_arm$share[6])
   expect_match(capture.output(print(plan)), "A person: +3.1623-GDP", all = FALSE) # the root of 1 + 9
+})
+
+test_that("in strata a guard and a forecast read the blocks of all, and a pause is for all", {
+  skip_on_cran() # takes seconds
+  harm <- agent_outcome(mu = 3, missing = 1, guard = 0.1)
+  arms <- arms_strata(x = arms_bernoulli(c(a = 0.2, b = 0.2, c = 0.3)), y = arms_bernoulli(c(a = 0.6, b = 0.6, c = 0.7)),
+                      share = c(0.6, 0.4))
+  policy <- policy_randomised(mu = 1, block = 40, control = 1)
+  rates <- c(0.1, 0.15, 0.5, 0.3, 0.3, 0.8) # of x, then of y
+  seen <- looked_at(policy, arms, 900, 8, outcomes = list(harm = harm), rates = cbind(harm = rates))
+  expect_gt(sum(!is.nan(seen$looks[3, ])), 5)
+  for (run in 1:8) {
+    rows <- seen$rows[seen$rows$run == run & seen$rows$outcome == 1, ]
+    first <- NaN
+    for (b in unique(rows$block)) {
+      if (guard_evidence("c", "a", rows[seq_len(max(which(rows$block == b))), ], 0.1) < log(2 / 0.05)) next
+      first <- max(rows$t[rows$block == b])
+      break
+    }
+    expect_identical(seen$looks[3, run], first)
+    expect_setequal(rows$stratum[rows$arm == "c"], 1:2)
+    before <- rows[rows$t < min(first, Inf, na.rm = TRUE), ]
+    expect_true(all(tapply(before$n, before$block, sum) == 40)) # of one stratum each
+    # The open blocks of both strata end with it, and nobody gets the arm from then on.
+    expect_lte(max(table(rows$stratum[rows$t == first & rows$outcome == 1 & rows$arm == "c"]), 0), 2)
+    expect_false("c" %in% rows$arm[rows$t > first])
+  }
+  # What is counted: each stratum has the means of its own rates.
+  all <- seen$rows[seen$rows$outcome == 1, ]
+  for (s in 1:2) for (a in 1:3) {
+    own <- all[all$stratum == s & all$arm == c("a", "b", "c")[a], ]
+    p <- rates[3 * (s - 1) + a]
+    expect_lt(abs(sum(own$sum) / sum(own$n) - p), 4.5 * sqrt(p * (1 - p) / sum(own$n) + nrow(own) / 9 / sum(own$n)^2))
+  }
+  plan <- dpts_plan(policy, list(bad = arms), 900, control = "a", runs = 8, seed = 3, outcomes = list(harm = harm),
+                    rates = list(harm = rates))
+  expect_equal(plan$paused, mean(!is.nan(seen$looks[3, ])))
+  expect_equal(plan$false_alarms, 0)
+  # Rates by arm are those of each stratum.
+  short <- function(rates) {
+    dpts_plan(policy, arms, 500, control = "a", runs = 5, seed = 3, outcomes = list(harm = harm), rates = list(harm = rates))
+  }
+  expect_identical(as.data.frame(short(c(0.1, 0.2, 0.3))), as.data.frame(short(rep(c(0.1, 0.2, 0.3), 2))))
+  # Futility: as forecast() says of the table at each look
+  stops <- looked_at(policy, arms, 500, 3, futility = 0.3)$looks[4, ]
+  expect_true(any(!is.nan(stops)))
+  table <- dpts_releases(dpts_simulate(arms, policy, 500, runs = 3, seed = 3, history = TRUE))
+  se <- 3 * sqrt(0.3 * 0.7 * (1 / 100 + 1 / 60))
+  for (run in 1:3) {
+    own <- table[table$run == run & table$n > 0, ]
+    at <- setdiff(unique(own$t), 500)
+    at <- at[vapply(at, function(t) length(unique(own$stratum[own$t <= t])) == 2, NA)]
+    said <- vapply(at, function(t) forecast(own[own$t <= t, ], 500, block = 40, runs = 60, seed = 1)$verdict, 0)
+    expect_true(all(said[at < min(stops[run], Inf, na.rm = TRUE)] > 0.3 - se), info = run)
+    if (!is.nan(stops[run])) expect_lt(said[at == stops[run]], 0.3 + se)
+  }
+})
+
+test_that("who comes again is of the same stratum, and as many visits count as an account of each stratum says", {
+  arms <- arms_strata(x = arms_bernoulli(c(a = 0.2, b = 0.3)), y = arms_bernoulli(c(a = 0.6, b = 0.7)), share = c(0.7, 0.3))
+  policy <- policy_randomised(mu = 1, block = 20)
+  at_once <- dpts_plan(policy, arms, 90, visits = c(5, 30), max_per_person = 3, runs = 1, seed = 4)
+  expect_lte(at_once$counted, 90 * 3)
+  # With a cap of 1 the first visit of each person counts, and no other.
+  expect_equal(dpts_plan(policy, arms, 90, visits = c(5, 30), max_per_person = 1, runs = 3, seed = 4)$counted, 90)
+  # All of one stratum but for a few: as without strata
+  one <- arms_strata(x = arms_bernoulli(c(a = 0.4, b = 0.6)), y = arms_bernoulli(c(a = 0.4, b = 0.6)), share = c(1 - 1e-9, 1e-9))
+  case <- list(people = 90, number = 5, apart = 40, most = 5, block = 60)
+  found <- suppressWarnings(dpts_plan(policy_randomised(mu = 1, block = 60), one, 90, visits = c(5, 40), max_per_person = 5,
+                                      runs = 2, seed = 1))
+  expect_equal(found$counted, do.call(counted_visits, case))
+  # By stratum people stay: with three visits each that all count, the number in a stratum is a multiple of three.
+  by <- dpts_plan(policy, arms, 40, visits = c(3, 40), runs = 1, seed = 2, by = "stratum")
+  expect_equal(by$counted %% 3, c(0, 0))
+  expect_equal(sum(by$counted), 120)
+  # The power is that of the closed form for as many rewards.
+  within <- dpts_plan(policy_randomised(block = 1e9), arms, 300, visits = 2, runs = 1500, seed = 1)
+  se <- sqrt((0.7 * (0.16 + 0.21) + 0.3 * (0.24 + 0.21)) / 300)
+  expect_lt(abs(within$power - stats::pnorm(0.1 / se - stats::qnorm(0.975))), 0.04)
 })
 
 test_that("false alarms of a guard stay below its error in a plan", {
@@ -523,6 +603,9 @@ test_that("what people answer is checked", {
   bad("missing", missing = 2)
   bad("futility", futility = 1)
   bad("futility", futility = 0.1, visits = 2)
+  strata <- arms_strata(x = two(0.4, 0.6), y = two(0.4, 0.6))
+  bad("futility", futility = 0.1, by = "stratum", arms = strata)
+  bad("rates", outcomes = harm, rates = list(harm = c(0.1, 0.2, 0.3)), arms = strata)
 })
 
 test_that("power for non-inferiority and equivalence is that of the closed form", {

@@ -154,7 +154,7 @@ test_that("bad strata are refused by name, and many small ones are warned of", {
   bad(new_strata(policy_restart(policy_randomised(mu = 1), 100)), "started anew")
   expect_warning(new_strata(strata = paste("s", 1:200)), "200 strata.* 10 people, so that about 2,000 people",
                  class = "dpts_warning_strata")
-  expect_warning(new_strata(policy_randomised(mu = 1), horizon = 300), "so that about 200 people",
+  expect_warning(new_strata(policy_randomised(mu = 1), horizon = 200), "so that about 142 people",
                  class = "dpts_warning_strata")
   # A stratum of nobody: it has no releases, and the others say what they prove.
   visit(agent, rep("north", 100))
@@ -349,9 +349,9 @@ test_that("default blocks of strata are smaller, unless noise asks for people; g
     choice <- agent_choose(agent, 250, stratum = "s1")
     as.vector(table(match(stored(agent, choice$ticket)$batch, c(1, n + 1))))[1]
   }
-  # max(20, 200 / S, 100 s / sqrt(S)), and 200 at most
+  # max(20, 100 / S, 100 s / sqrt(S)), and 200 at most
   expect_identical(c(first(2), first(2, mu = 1), first(2, mu = 0.5), first(2, mu = 0.2)),
-                   c(100L, 100L, 142L, 200L))
+                   c(50L, 71L, 142L, 200L))
   expect_identical(c(first(20), first(5, mu = 1), first(20, mu = 0.5)), c(20L, 45L, 45L))
   expect_identical(c(first(2, block = 120), first(2, block = 1.5), first(1, mu = 1)), c(120L, 200L, 200L))
 })
