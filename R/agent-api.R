@@ -82,8 +82,8 @@
 #' }
 #' @export
 agent_api <- function(agent, token, ..., rate = Inf, log = stderr()) {
-  check_all_given()
   check_dots_empty(...)
+  check_all_given()
   service <- new_service(agent, token, rate, log)
   # httpuv sends the head and the body of an answer separately, and the body waits until the client has
   # acknowledged the head. On a connection that stays open clients put that off for 40 ms.
@@ -97,7 +97,7 @@ agent_api <- function(agent, token, ..., rate = Inf, log = stderr()) {
 
 # What the requests of a service share
 new_service <- function(agent, token, rate, log) {
-  for (package in c("jsonlite", "openssl")) need_package(package, "to serve an agent")
+  need_package(c("jsonlite", "openssl"), "to serve an agent")
   rate <- check_number(rate, 0, open = TRUE, inf = TRUE)
   hourly <- identical(log, "hour")
   if (hourly) log <- stderr()

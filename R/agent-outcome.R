@@ -71,6 +71,8 @@
 #' @param error The probability that a guard ever pauses an arm wrongly: a number in (0, 1).
 #' @returns An object of class `dpts_outcome`, for `outcomes` of [dpts_agent()].
 #' @family agent
+#' @seealso [dpts_agent()] takes the outcomes, [agent_reward()] tells one, and
+#'   [effects()][effects.dpts_simulation] compares arms by it.
 #' @concept guardrail metric
 #' @concept safety monitoring
 #' @concept secondary endpoint

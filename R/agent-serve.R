@@ -6,8 +6,8 @@ SERVE_BYTES <- 1.28e8 # of all requests and answers under way together
 #' @rdname agent_api
 #' @export
 agent_serve <- function(agent, port, token, host = "127.0.0.1", ..., rate = Inf, log = stderr()) {
-  check_all_given()
   check_dots_empty(...)
+  check_all_given()
   port <- check_count(port, 1, 65535)
   check_string(host)
   service <- new_service(agent, token, rate, log)

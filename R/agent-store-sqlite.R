@@ -72,7 +72,7 @@ store_memory <- function() {
   store
 }
 
-need_sqlite <- function() for (package in c("DBI", "RSQLite")) need_package(package, "for an agent")
+need_sqlite <- function() need_package(c("DBI", "RSQLite"), "for an agent")
 
 sqlite_connect <- function(path) {
   DBI::dbConnect(RSQLite::SQLite(), path, bigint = "numeric", synchronous = NULL)

@@ -385,10 +385,13 @@ in_units <- function(reward, range) on_grid(in_shares(reward, range))
 in_shares <- function(reward, range) (reward - range[1]) / (range[2] - range[1])
 from_units <- function(x, range) range[1] + x * (range[2] - range[1])
 
-# Ask for a suggested package by name, when it is needed
-need_package <- function(package, why) {
-  if (requireNamespace(package, quietly = TRUE)) return(invisible())
-  abort_dpts(sprintf("Package %s is needed %s: install.packages(\"%s\").", package, why, package),
+# Ask for suggested packages by name, all that are missing at once, when they are needed
+need_package <- function(packages, why) {
+  missing <- packages[!vapply(packages, requireNamespace, NA, quietly = TRUE)]
+  if (length(missing) == 0) return(invisible())
+  quoted <- paste0("\"", missing, "\"", collapse = ", ")
+  abort_dpts(sprintf(if (length(missing) == 1) "Package %s is needed %s: install.packages(%s)." else
+                       "Packages %s are needed %s: install.packages(c(%s)).", words_list(missing), why, quoted),
              "dpts_error_package")
 }
 

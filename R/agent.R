@@ -252,8 +252,8 @@ dpts_agent <- function(policy, arms, store = NULL, ..., name = NULL, horizon = N
                        missing = range[1], max_per_person = NULL, sticky = FALSE,
                        keep_rewards = FALSE, dim = NULL, budget = NULL, retention = NULL,
                        strata = NULL, block_time = NULL, window = NULL, outcomes = NULL) {
-  check_all_given()
   check_dots_empty(...)
+  check_all_given()
   check_policy(policy)
   arms <- check_arm_labels(arms)
   if (!is.null(name)) check_string(name)
@@ -311,8 +311,8 @@ dpts_agent <- function(policy, arms, store = NULL, ..., name = NULL, horizon = N
 #' @rdname dpts_agent
 #' @export
 agent_open <- function(store, ..., restored = FALSE) {
-  check_all_given()
   check_dots_empty(...)
+  check_all_given()
   check_flag(restored)
   opened <- open_store(store, create = FALSE, arg = "store")
   made <- FALSE
@@ -359,19 +359,18 @@ session_of <- function(terms, arms) {
 # A store from the user's argument: NULL, a path or a DBI connection
 open_store <- function(store, create, arg = caller_arg(store)) {
   force(arg)
-  need_package("openssl", "for an agent")
+  connected <- inherits(store, "DBIConnection") || is.function(store)
+  need_package(c("DBI", "openssl", if (!connected) "RSQLite"), "for an agent")
   if (is.null(store) && create) return(store_memory())
   if (is.character(store) && length(store) == 1 && !is.na(store) && nzchar(store)) {
     return(store_sqlite_file(store, create, arg))
   }
   if (inherits(store, "DBIConnection")) {
-    need_package("DBI", "for an agent in a database")
     if (inherits(store, "SQLiteConnection")) return(store_sqlite(store))
     if (inherits(store, "PqConnection")) return(store_postgres(store))
     abort_arg(arg, "a connection of RSQLite or RPostgres", store)
   }
   if (is.function(store)) {
-    need_package("DBI", "for an agent in a database")
     con <- store()
     if (inherits(con, "PqConnection")) return(store_postgres(con, own = TRUE))
     abort_arg(arg, "a function that makes a connection of RPostgres", con)

@@ -50,8 +50,8 @@
 #' @export
 arms_adversary <- function(f, ..., block = 1, range = c(0, 1), arms = 2, memory = 10, name = NULL,
                            params = list()) {
-  check_all_given()
   check_dots_empty(...)
+  check_all_given()
   if (is.character(f)) return(arms_compiled(check_string(f), name, params, range, arms, memory))
   check_callback(f, "f(past, t)")
   block <- check_count(block, 1, 64)

@@ -45,8 +45,8 @@
 #' arms_custom(function(arm, n, t) stats::rbinom(n, 1, wave(t)[, arm]), wave)
 #' @export
 arms_custom <- function(draw, means, ..., range = c(0, 1), check = FALSE) {
-  check_all_given()
   check_dots_empty(...)
+  check_all_given()
   check_flag(check)
   bounds <- if (is.null(range)) c(-Inf, Inf) else check_range(range)
   changing <- is.function(means)

@@ -10,6 +10,8 @@
 #' @param ... Passed on to the method of [utils::bibentry()].
 #' @returns An object of class `"Bibtex"`, a character vector with an element for each line, which prints as
 #'   the text of a `.bib` file.
+#' @seealso [dpts_experiment()] lists the experiments, [dpts_reproduce()] runs one; the page of a policy has
+#'   its references as text.
 #' @examples
 #' toBibtex(policy_dp_imed(1))
 #' toBibtex(dpts_experiment("ou-1"))

@@ -111,7 +111,8 @@
 #'
 #'   Fan, X., Grama, I. and Liu, Q. (2015). Exponential Inequalities for Martingales with Applications.
 #'   Electronic Journal of Probability 20(1), 1-22: the bets with squares.
-#' @seealso [evidence()], [dpts_releases()]
+#' @seealso [evidence()] computes these, [verdict()] concludes from them, and [dpts_releases()] has the table
+#'   that both read.
 #' @concept evidence
 #' @concept e-process
 #' @examples

@@ -124,8 +124,8 @@
 #' evidence(sim, against = 0.55)
 #' @export
 evidence <- function(x, kind = c("means", "tosses"), ..., against = NULL, error = 0.05, outcome = "reward") {
-  check_all_given()
   check_dots_empty(...)
+  check_all_given()
   kinds <- if (missing(kind)) kind else check_choice(kind, names(EVIDENCE))
   error <- check_number(error, 0, 1, open = TRUE)
   known <- !is.null(against)
@@ -604,8 +604,8 @@ effects.dpts_releases <- effects.dpts_simulation
 #' verdict(sim[sim$t <= 300, ])
 #' @export
 verdict <- function(x, error = 0.05, margin = 0, ..., outcome = "reward") {
-  check_all_given()
   check_dots_empty(...)
+  check_all_given()
   error <- check_number(error, 0, 1, open = TRUE)
   margin <- check_number(margin, 0)
   each_record(x, function(record) record_verdict(record, error, margin), "dpts_verdict", outcome = outcome)

@@ -275,8 +275,8 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, er
                       rates = NULL, correlation = 0, dropout = 0, missing = NULL, futility = NULL,
                       deadline = NULL, accrual = NULL, looks = NULL,
                       spending = c("obrien_fleming", "pocock")) {
-  check_all_given()
   check_dots_empty(...)
+  check_all_given()
   designs <- check_policies(designs)
   problems <- check_scenarios(scenarios)
   control <- control_arm(control, labels_within(problems[[1]]))

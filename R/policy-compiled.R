@@ -46,8 +46,8 @@
 #' dpts_simulate(arms_bernoulli(c(0.7, 0.5)), list(mine = ucb1, ours = policy_ucb1()), 1000, seed = 1)
 #' @export
 policy_compiled <- function(file, name, ..., params = list(), guarantee = NULL) {
-  check_all_given()
   check_dots_empty(...)
+  check_all_given()
   file <- check_string(file)
   name <- check_string(name)
   source <- read_source(file)

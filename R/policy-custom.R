@@ -85,8 +85,8 @@
 #' @export
 policy_custom <- function(name, start, choose, update, ..., commit = NULL, report = NULL, probability = NULL,
                           finish = NULL, verdict = NULL, guarantee = NULL) {
-  check_all_given()
   check_dots_empty(...)
+  check_all_given()
   name <- check_string(name)
   check_callback(start, "start(k, horizon)")
   check_callback(choose, "choose(state, round)")

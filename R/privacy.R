@@ -140,8 +140,8 @@ dpts_privacy <- function(policies, ...) UseMethod("dpts_privacy")
 #' @export
 dpts_privacy.default <- function(policies, horizon, ..., delta = 10^-(1:12), accountant = NULL,
                                  lower = FALSE, arms = 2, delay = 0, pools = FALSE) {
-  check_all_given()
   check_dots_empty(...)
+  check_all_given()
   guarantees <- check_guaranteed(policies)
   horizon <- check_counts(horizon)
   delta <- check_numbers(delta, 0, 1)

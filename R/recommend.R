@@ -29,7 +29,8 @@
 #' all 0 or 1, candidates that can have `outcome = "continuous"` have it.
 #'
 #' `candidates = NULL` leaves out policies that are slow to simulate and have never ranked first: `"dp_ts"`,
-#' `"mt_ucb"`, `"mt_ts"` and `"dp_ucb_bound"`; and `"uniform"`, which meets every budget.
+#' `"mt_ucb"`, `"mt_ts"`, `"dp_ucb_bound"` and `"lazy_gaussian_ts"`. It also leaves out `"uniform"`, which
+#' meets every budget.
 #'
 #' @section To reach a conclusion:
 #' `goal = "verdict"` ranks by the number of people until a verdict which arm

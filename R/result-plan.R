@@ -270,7 +270,7 @@ autoplot.dpts_plan <- function(object, ...) {
   runs <- shared(object, "runs")
   long <- plan_panels(data, runs)
   one <- !any(duplicated(data[c("design", "scenario")]))
-  scales <- scales_by(levels(data$design), title = ggplot2::waiver())
+  scales <- scales_by(levels(data$design), title = ggplot2::waiver(), below = TRUE)
   narrow <- ggplot2::labeller(.default = function(x) wrap_label(x, 10))
   base <- if (one) {
     ggplot2::ggplot(long, ggplot2::aes(.data$value, factor(.data$design, rev(levels(.data$design))),

@@ -47,9 +47,12 @@ POINT_SHAPES <- c(16, 17, 15, 1, 2, 0, 3, 4, 5)
 # Scales that give each level a colour, line type and shape of its own, in the order of `breaks` in the legend
 #
 # With `title = waiver()` and short names the legend of a scale that the user adds is one with the others.
-scales_by <- function(levels, breaks = levels, title = NULL, guide = "legend") {
+# `below`: Does the legend stand below the plot?
+scales_by <- function(levels, breaks = levels, title = NULL, guide = "legend", below = FALSE) {
   each <- function(values) stats::setNames(rep_len(values, length(levels)), levels)
-  if (length(levels) > 12) guide <- ggplot2::guide_legend(ncol = ceiling(length(levels) / 12))
+  if (below) guide <- guide_below(breaks) else if (length(levels) > 12) {
+    guide <- ggplot2::guide_legend(ncol = ceiling(length(levels) / 12))
+  }
   words <- if (any(nchar(levels) > 26)) wrap_label else ggplot2::waiver()
   manual <- function(scale, values) {
     scale(title, values = each(values), breaks = breaks, labels = words, guide = guide)
@@ -160,8 +163,16 @@ panels_by <- function(data, columns, ...) {
        room_between())
 }
 
+# Names of panels, of 8 points, may reach into the room between them.
 room_between <- function() {
-  ggplot2::theme(panel.spacing.x = ggplot2::unit(18, "pt"), plot.margin = ggplot2::margin(5.5, 12, 5.5, 5.5))
+  ggplot2::theme(panel.spacing.x = ggplot2::unit(18, "pt"), plot.margin = ggplot2::margin(5.5, 12, 5.5, 5.5),
+                 strip.clip = "off", strip.text = ggplot2::element_text(size = ggplot2::rel(0.73)))
+}
+
+# The columns of a legend below a plot of 5 cm (142 points): a key takes 28, and a letter of its name 5.
+guide_below <- function(names) {
+  fit <- max(1, floor(142 / (28 + 5 * min(26, max(nchar(names))))))
+  ggplot2::guide_legend(ncol = max(fit, ceiling(length(names) / 12)), title.position = "top")
 }
 
 # A legend that leaves a narrow plot its width
@@ -210,7 +221,6 @@ downwards <- function(x) factor(x, rev(if (is.factor(x)) levels(x) else unique(x
 words_level <- function(level) scales::label_percent(accuracy = 0.01, drop0trailing = TRUE)(level)
 
 # What a pseudo-regret counts
-REGRET <- "regret (expected reward lost)"
 REGRET_Y <- "Mean regret\n(expected reward lost)"
 
 # "Mean of 20 runs, with 95% confidence bands": what a plot of means shows
@@ -226,8 +236,40 @@ words_mean <- function(runs, level, mark = "band") {
 plot_words <- function(..., caption = NULL) {
   list(ggplot2::labs(..., caption = if (!is.null(caption)) wrap_caption(gsub("\n", " ", caption))),
        ggplot2::theme(plot.caption.position = "plot", plot.title.position = "plot",
-                      plot.caption = ggplot2::element_text(size = ggplot2::rel(0.75))))
+                      plot.caption = element_caption(size = ggplot2::rel(0.75))))
 }
+
+# The text of a caption that has the width of the picture, which is known when it is drawn. The lines of the
+# text itself fit into 5 cm, for themes that replace this element.
+element_caption <- function(...) {
+  element <- ggplot2::element_text(...)
+  class(element) <- c("dpts_caption", class(element))
+  element
+}
+
+#' @exportS3Method ggplot2::element_grob
+element_grob.dpts_caption <- function(element, label = "", ...) {
+  if (is.null(label)) return(ggplot2::zeroGrob())
+  class(element) <- setdiff(class(element), "dpts_caption")
+  text <- gsub("\n", " ", label)
+  draw <- function(lines) ggplot2::element_grob(element, paste(lines, collapse = "\n"), ...)
+  grid::gTree(text = text, draw = draw, cl = "dpts_caption_grob")
+}
+
+# As many letters a line as have room, by the mean width of a letter. `less`: margins of the plot, in points
+wrap_to_picture <- function(x, less) {
+  points <- function(width) grid::convertWidth(width, "points", valueOnly = TRUE)
+  letter <- points(grid::grobWidth(x$draw(x$text)$children[[1]])) / max(nchar(x$text), 1)
+  room <- points(grid::unit(1, "npc")) - less
+  x$draw(strwrap(x$text, max(20, floor(0.95 * room / letter))))
+}
+
+# The height is asked for where the whole picture is at hand, before the margins are taken off.
+#' @exportS3Method grid::heightDetails
+heightDetails.dpts_caption_grob <- function(x) grid::grobHeight(wrap_to_picture(x, 24))
+
+#' @exportS3Method grid::makeContent
+makeContent.dpts_caption_grob <- function(x) grid::setChildren(x, grid::gList(wrap_to_picture(x, 0)))
 
 # A plot that says why it is empty
 nothing_to_draw <- function(why) {

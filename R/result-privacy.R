@@ -139,9 +139,11 @@ draw_where <- function(data, log) {
   gone <- setdiff(unique(as.character(data$policy)), as.character(data$policy[drawn]))
   none <- vapply(gone, function(policy) all(is.infinite(data$epsilon[data$policy == policy])), NA)
   words <- c(
-    if (any(none)) sprintf("No privacy is guaranteed by %s (epsilon is infinite).", words_list(gone[none])),
+    if (any(none)) {
+      sprintf("No privacy is guaranteed by %s (epsilon is infinite).", words_list(gone[none], most = 6))
+    },
     if (any(!none)) sprintf("Epsilon is 0 for %s, which a logarithmic axis cannot show.",
-                            words_list(gone[!none]))
+                            words_list(gone[!none], most = 6))
   )
   list(data = data[drawn, ], words = paste(words, collapse = " "))
 }

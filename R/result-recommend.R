@@ -414,7 +414,7 @@ autoplot.dpts_recommendation <- function(object, ..., log = "x") {
   runs <- shared(object, "runs")
   data$tied <- data$standing %in% c("best", "tied")
   data$standing <- factor(data$standing, c("best", "tied", "unsure", "worse"))
-  scales <- scales_by(c("worse", "best", "tied", "unsure"), levels(droplevels(data$standing)))
+  scales <- scales_by(c("worse", "best", "tied", "unsure"), levels(droplevels(data$standing)), below = TRUE)
   problems <- length(shared(object, "arms"))
   ggplot2::ggplot(data, ggplot2::aes(.data$regret, .data$policy, colour = .data$standing)) +
     ggplot2::geom_linerange(ggplot2::aes(xmin = .data$lower, xmax = .data$upper), data = with_band(data)) +
@@ -425,12 +425,12 @@ autoplot.dpts_recommendation <- function(object, ..., log = "x") {
     axes(log)[[1]] +
     legend_below() +
     plot_words(
-      x = if (by == "regret") paste("Mean", REGRET) else "People", y = NULL, colour = NULL, shape = NULL,
+      x = if (by == "regret") REGRET_Y else "People", y = NULL, colour = NULL, shape = NULL,
       caption = wrap_caption(words_mean(runs, level, "line"),
                              if (any(is.finite(data$q95))) "Cross: 95th percentile of the runs.",
                              if (problems > 1) sprintf("Each run is an average over %d problems.", problems),
                              if (any(early)) paste("Left the race early, with at least so much regret:",
-                                                   paste0(words_list(object$policy[early]), "."))),
+                                                   paste0(words_list(object$policy[early], most = 6), "."))),
       alt = sprintf(
         "%s of %s, with %s confidence intervals, inside %s. From the least: %s.",
         if (by == "regret") "Mean regret at the horizon" else "People that a conclusion takes",

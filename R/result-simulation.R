@@ -611,7 +611,7 @@ draw_last <- function(last, log, level, failures = NULL) {
   last[c("at", "from", "to")] <- last[c("mean", "lower", "upper")]
   at <- label_count(unique(last$t))
   place <- if (is.null(last[["problem"]])) last$policy else paste0(last$problem, ": ", last$policy)
-  draw_ranges(last[setdiff(names(last), c("policy", "run"))], paste("Mean", REGRET),
+  draw_ranges(last[setdiff(names(last), c("policy", "run"))], REGRET_Y,
               log = if (nzchar(log)) "x" else "",
               alt = sprintf("Mean regret at round %s with %s confidence intervals: %s.", words_list(at),
                             words_level(level), paste(place, shorts(last$mean), collapse = ", ")),

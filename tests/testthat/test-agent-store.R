@@ -453,6 +453,8 @@ test_that("an agent that nobody closed goes without a warning, and its connectio
 test_that("packages are asked for by name", {
   expect_error(dpts:::need_package("dptsnosuch", "for a test"), "install.packages\\(\"dptsnosuch",
                class = "dpts_error_package")
+  expect_error(dpts:::need_package(c("dptsnosuch", "stats", "dptsnorsuch"), "for a test"),
+               "Packages dptsnosuch and dptsnorsuch .*c\\(\"dptsnosuch\", \"dptsnorsuch\"\\)")
 })
 
 test_that("every store gives numbers of the same type, counts of PostgreSQL too", {

@@ -70,6 +70,7 @@ test_that("a constructor names the argument that it does not know, and what it t
   bad(policy_top_two(1, delta = 0.1), "Did you mean `error`?")
   bad(arms_bernoulli(0.7, 0.5), "has no further argument without a name; it takes `means`", "one vector")
   bad(policy_uniform(3), "it takes none")
+  bad(dpts_privacy(policy_ucb1(), horizn = 10), "no argument `horizn`", "Did you mean `horizon`?")
   bad(dpts_privacy(policy_ucb1(), 10, 1e-5), "`dpts_privacy()` has no further argument without a name")
   # Every constructor can say it.
   for (name in setdiff(grep("^(policy|arms|privacy|counter)_", getNamespaceExports("dpts"), value = TRUE), "privacy_group")) {

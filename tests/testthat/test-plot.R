@@ -156,6 +156,17 @@ test_that("captions fit below a narrow plot", {
     })
     expect_lt(2.54 * wide, 5)
   }
+  # Drawn, a caption takes as many lines as the picture has room for.
+  plot <- plots()$recommendation
+  height <- function(cm) {
+    withr::with_pdf(NULL, {
+      grid::pushViewport(grid::viewport(width = grid::unit(cm, "cm")))
+      parts <- ggplot2::ggplotGrob(plot)
+      grid::convertHeight(grid::grobHeight(parts$grobs[[which(parts$layout$name == "caption")]]), "points", valueOnly = TRUE)
+    })
+  }
+  expect_gt(height(5), 2 * height(30))
+  expect_lt(height(5), 2 * height(10))
   expect_match(words_replay(1, 0.95), "^Mean of 1 run;")
   expect_match(words_replay(c(2, 5), 0.95), "^Mean of 2 to 5 runs;")
 })
