@@ -390,9 +390,9 @@ need_package <- function(packages, why) {
   missing <- packages[!vapply(packages, requireNamespace, NA, quietly = TRUE)]
   if (length(missing) == 0) return(invisible())
   quoted <- paste0("\"", missing, "\"", collapse = ", ")
-  abort_dpts(sprintf(if (length(missing) == 1) "Package %s is needed %s: install.packages(%s)." else
-                       "Packages %s are needed %s: install.packages(c(%s)).", words_list(missing), why, quoted),
-             "dpts_error_package")
+  said <- if (length(missing) == 1) "Package %s is needed %s: install.packages(%s)." else
+    "Packages %s are needed %s: install.packages(c(%s))."
+  abort_dpts(sprintf(said, words_list(missing), why, quoted), "dpts_error_package")
 }
 
 # Turn the words of a database into errors that say what to do. The store is as it was: every
