@@ -86,7 +86,7 @@ vignettes: quick ## Build the vignettes, with the time each takes: doc/; FILE=au
 articles: quick ## Compute anew what the vignettes store: vignettes/stored/; FILE=audit for one
 	@Rscript tools/setup.R knitr rmarkdown survival && ARTICLES=store FILE="$(FILE)" Rscript tools/vignettes.R
 
-paper: quick ## Compute the article for a journal: paper/dpts.html
+paper: quick ## Compute the article for a journal: paper/dpts.html, with LaTeX paper/dpts.pdf, too
 	@Rscript tools/setup.R knitr rmarkdown withr && mkdir -p paper && cd paper && Rscript ../inst/paper/make.R
 
 slides: quick ## Write lesson.html, the slides of the class of ninety minutes

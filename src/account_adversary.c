@@ -18,7 +18,7 @@
 
 #define CELL_RATIO 0.02 /* width of cells of n, relative to n + 1 */
 #define STEP_RATIO 0.04 /* width of cells of tau, relative to tau */
-#define MAX_PULLS 2e4  /* of the private arm; then the adversary stops */
+#define MAX_PULLS  2e4  /* of the private arm; then the adversary stops */
 
 static double next_time(double tau) { return tau + fmax(1, floor(STEP_RATIO * tau)); }
 

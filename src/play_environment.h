@@ -38,8 +38,8 @@ typedef struct {
   void (*begin)(environment_t *env, uint64_t seed, uint64_t run);
   /* Sets the means of the arms in a coming round; NULL: those of env->arms. */
   void (*means)(const environment_t *env, int64_t t, double *mean);
-  int dim;                            /* numbers in a context that offer() sets, where not the arms say so */
-  int changing;                       /* do gaps change from round to round? Then pull() sums the regret. */
+  int dim;                           /* numbers in a context that offer() sets, where not the arms say so */
+  int changing;                      /* do gaps change from round to round? Then pull() sums the regret. */
   const char *params[WORLD_MAX_PAR]; /* names of its parameters in R */
   /* If the caller supplies rewards (play_supply.h). wants(): does the environment wait for a block that
      begins with this arm? destination(): where the rewards of an arm go, or with mean = 1 its means.
@@ -59,7 +59,7 @@ struct world_t {
   const arms_t *arms; /* `n` of them: those of the first round, then those that follow */
   int n;
   const double *par[WORLD_MAX_PAR]; /* parameters, in the order of kind->params */
-  const dpts_adversary *adversary;   /* for play_world_compiled.c */
+  const dpts_adversary *adversary;  /* for play_world_compiled.c */
 };
 
 /* A kind of simulated world by its name; NULL if there is none. */

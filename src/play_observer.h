@@ -15,7 +15,7 @@ typedef struct environment_t environment_t;
 typedef struct session_t session_t;
 typedef struct observer_t observer_t;
 
-#define OBSERVERS_MAX   10 /* in one call */
+#define OBSERVERS_MAX    10 /* in one call */
 #define OBSERVER_OUTPUTS 2  /* the most matrices of one observer */
 
 /* What is known before the runs of a call. */

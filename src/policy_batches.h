@@ -91,37 +91,37 @@ void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth, 
 
 /* The functions of a policy from its parameters, its plan(), its best_arm(), a growth_t or NULL, and
    whether it `fails_rarely` (policy.h). */
-#define BATCH_POLICY(NAME, GROWTH, FAILS_RARELY)                                                            \
-  static size_t size(const spec_t *spec) {                                                                  \
-    const plan_t p = plan(spec);                                                                            \
-    return batches_size(spec, &p);                                                                          \
-  }                                                                                                         \
-  static void init(void *state, const spec_t *spec) {                                                       \
-    batches_t *s = state;                                                                                   \
-    batches_init(s, spec, plan(spec));                                                                      \
-    for (int i = 0; i < BATCH_PAR; i++) s->par[i] = spec->par[i];                                           \
-  }                                                                                                         \
-  static int choose(const void *state, const round_t *round, draws_t *draws) {                              \
-    (void)draws;                                                                                            \
-    return batches_choose(state, round, best_arm);                                                          \
-  }                                                                                                         \
-  static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws) {                       \
-    (void)round, (void)draws;                                                                               \
-    return batches_assign(state, arm, 1, GROWTH);                                                           \
-  }                                                                                                         \
-  static void update(void *state, const feedback_t *feedback, draws_t *draws) {                             \
-    batches_update(state, feedback, draws);                                                                 \
-  }                                                                                                         \
-  static void learn(void *state, const round_t *round, int arm, double reward, draws_t *draws) {            \
-    (void)round;                                                                                            \
-    batches_learn(state, arm, reward, GROWTH, draws);                                                       \
-  }                                                                                                         \
-  static void skip(void *state, player_t *player, draws_t *draws) {                                         \
-    batches_skip(state, player, best_arm, GROWTH, draws);                                                   \
-  }                                                                                                         \
+#define BATCH_POLICY(NAME, GROWTH, FAILS_RARELY)                                                             \
+  static size_t size(const spec_t *spec) {                                                                   \
+    const plan_t p = plan(spec);                                                                             \
+    return batches_size(spec, &p);                                                                           \
+  }                                                                                                          \
+  static void init(void *state, const spec_t *spec) {                                                        \
+    batches_t *s = state;                                                                                    \
+    batches_init(s, spec, plan(spec));                                                                       \
+    for (int i = 0; i < BATCH_PAR; i++) s->par[i] = spec->par[i];                                            \
+  }                                                                                                          \
+  static int choose(const void *state, const round_t *round, draws_t *draws) {                               \
+    (void)draws;                                                                                             \
+    return batches_choose(state, round, best_arm);                                                           \
+  }                                                                                                          \
+  static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws) {                        \
+    (void)round, (void)draws;                                                                                \
+    return batches_assign(state, arm, 1, GROWTH);                                                            \
+  }                                                                                                          \
+  static void update(void *state, const feedback_t *feedback, draws_t *draws) {                              \
+    batches_update(state, feedback, draws);                                                                  \
+  }                                                                                                          \
+  static void learn(void *state, const round_t *round, int arm, double reward, draws_t *draws) {             \
+    (void)round;                                                                                             \
+    batches_learn(state, arm, reward, GROWTH, draws);                                                        \
+  }                                                                                                          \
+  static void skip(void *state, player_t *player, draws_t *draws) {                                          \
+    batches_skip(state, player, best_arm, GROWTH, draws);                                                    \
+  }                                                                                                          \
   POLICY(NAME, .state_version = 7, .releases = 1, .batches = GATHER_SLOTS, .each_once = 1, .commit = commit, \
-         .pass = batches_pass, .close = batches_close, .update = update, .learn = learn, .skip = skip,      \
-         .report = batches_report, .finish = batches_finish, .grow = batches_grow, .own = batches_own,      \
+         .pass = batches_pass, .close = batches_close, .update = update, .learn = learn, .skip = skip,       \
+         .report = batches_report, .finish = batches_finish, .grow = batches_grow, .own = batches_own,       \
          .sound = batches_sound, .fails_rarely = FAILS_RARELY);
 
 #endif

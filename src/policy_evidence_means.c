@@ -13,7 +13,7 @@ static const double SMALLEST = 0.005, RATIO = 1.6, /* of the fixed gaps */
 static const double WEIGHT[EVIDENCE_TILTS] = {0.02,  0.073, 0.073, 0.073, 0.073,  0.073, 0.073,
                                               0.073, 0.073, 0.073, 0.073, 0.0625, 0.125, 0.0625};
 static const double MIN_VARIANCE = 0.03; /* of a reward, for tilts */
-static const double FIRST_GAP = 0.05;      /* before anything is known */
+static const double FIRST_GAP = 0.05;    /* before anything is known */
 static const double MAX_TILT = 20;
 static const double WITHIN = 0.95;     /* so far into what is allowed */
 static const double OFF_CENTRE = 0.15; /* standard deviations by which a centre may be off */

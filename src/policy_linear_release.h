@@ -8,7 +8,7 @@
 /* Live, contexts and rewards are multiples of 1 / LINEAR_GRID, the root of the grid of exact noise, and
    nothing is learned after so many rounds. */
 #define LINEAR_GRID 0x1p10
-#define LINEAR_MAX 0x1p24
+#define LINEAR_MAX  0x1p24
 
 /* Observations when the present batch began, now, and when it ends; sums over those that were released of
    their weights and of the squares of these. */

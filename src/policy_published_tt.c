@@ -261,8 +261,8 @@ static int sound(const void *state, const void *fresh) {
   return all;
 }
 
-#define PUBLISHED(NAME, OWN_PARAMS, OWN_INIT)                                                             \
-  POLICY_OF(NAME, OWN_PARAMS, OWN_INIT, choose, .state_version = 2, .tosses = 1, .releases = 1,           \
+#define PUBLISHED(NAME, OWN_PARAMS, OWN_INIT)                                                              \
+  POLICY_OF(NAME, OWN_PARAMS, OWN_INIT, choose, .state_version = 2, .tosses = 1, .releases = 1,            \
             .batches = GATHER_SLOTS, .each_once = 1, .commit = commit, .update = update, .report = report, \
             .verdict = verdict, .finish = finish, .sound = sound)
 PUBLISHED(adap_tt, ADAP_PARAMS, adap_init);

@@ -16,9 +16,9 @@ typedef struct {
   ledger_t ledger;
   double columns[LEDGER_COLUMNS][MAX_RELEASES];
   double forced[MAX_RELEASES]; /* of tests */
-  release_mark_t *known;        /* of each arm: what ffi_session_news() has said */
-  image_t image;                /* as the agent's store has it */
-  touched_t touched;            /* since then */
+  release_mark_t *known;       /* of each arm: what ffi_session_news() has said */
+  image_t image;               /* as the agent's store has it */
+  touched_t touched;           /* since then */
 } live_t;
 
 static void check_status(const live_t *live, session_status_t status) {
@@ -203,8 +203,7 @@ SEXP ffi_session_unpull(SEXP handle, SEXP arm, SEXP batch) {
   live_t *live = handle_of(handle);
   live->touched.n = -1;
   if (!spec_leaves_out(&live->spec)) return Rf_ScalarInteger(0);
-  return Rf_ScalarInteger(
-      session_unpull(&live->session, Rf_asInteger(arm) - 1, (int64_t)Rf_asReal(batch)));
+  return Rf_ScalarInteger(session_unpull(&live->session, Rf_asInteger(arm) - 1, (int64_t)Rf_asReal(batch)));
 }
 
 /* Before the end -> was there a sum that waited for its turn, and is released now? */

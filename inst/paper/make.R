@@ -55,7 +55,7 @@ if (!nzchar(Sys.which("pdflatex"))) {
   writeLines(for_latex(readLines(knitted)), file.path(work, "dpts.md"))
   file.copy(file.path(here, c("dpts.bib", "jss.tex")), work)
   back <- setwd(work)
-  rmarkdown::pandoc_convert("dpts.md", to = "latex", from = "markdown-implicit_figures+implicit_figures", output = "dpts.tex",
+  rmarkdown::pandoc_convert("dpts.md", to = "latex", from = "markdown", output = "dpts.tex",
                             options = c("--natbib", "--number-sections", "--template", "jss.tex",
                                         "-V", "plaintitle=dpts: Private Bandits That Learn, Account and Conclude",
                                         "-V", "shorttitle=dpts: Private Bandits"))
