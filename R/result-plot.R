@@ -190,6 +190,8 @@ draw_ranges <- function(data, x, alt, caption, log = "", line = NULL) {
   few <- runs[seq_len(min(length(runs), MAX_RUNS))]
   if (length(runs)) data <- data[data$run %in% few, ]
   data$line <- if (length(runs)) data$run else 1
+  bare <- is.na(data$from) | is.na(data$to) # a point without an interval
+  data$from[bare] <- data$to[bare] <- data$at[bare]
   place <- if (length(few) > 1) ggplot2::position_dodge(width = 0.7) else "identity"
   panels <- panels_by(data, intersect(c("problem", "policy", "delay"), names(data)))
   large <- max(data$to, 0, na.rm = TRUE) >= 1000
