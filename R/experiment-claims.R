@@ -81,7 +81,7 @@ over_runs <- function(d) {
 }
 
 # Of several margins, or lists of them, the least favourable to a claim, in standard errors; unknown if one is
-worst <- function(margins) {
+least <- function(margins) {
   if (any(vapply(margins, is.list, NA))) margins <- unlist(margins, recursive = FALSE)
   if (!length(margins)) return(c(NA_real_, NA_real_))
   both <- vapply(margins, as.double, c(0, 0))
@@ -145,7 +145,7 @@ by_mu <- function(settings) {
 }
 
 # The least favourable margin over all mu: `margin` is a function of the columns of one
-at_each_mu <- function(settings, margin) worst(lapply(by_mu(settings), margin))
+at_each_mu <- function(settings, margin) least(lapply(by_mu(settings), margin))
 
 best_of <- function(regret, at, which = which.min) at[which(colMeans(regret[, at, drop = FALSE]))]
 
@@ -174,7 +174,7 @@ claims_ou_over_time <- function() {
           }),
     claim("Regret per round is lower after the pre-pulls than in them, at every b and guarantee.",
           function(x, regret, settings) {
-            worst(lapply(which(settings$prepulls > 0), function(at) {
+            least(lapply(which(settings$prepulls > 0), function(at) {
               rate <- per_round(x, settings, at)
               over_runs(rate$early - rate$late)
             }))
@@ -248,14 +248,14 @@ claims_ou_at_horizon <- function() {
           }),
     claim("A weaker guarantee means less regret, for the smaller half of the values of b.",
           function(x, regret, settings) {
-            worst(lapply(smaller_half(settings), function(b) over_runs(gain(regret, at_b(settings, b)))))
+            least(lapply(smaller_half(settings), function(b) over_runs(gain(regret, at_b(settings, b)))))
           }),
     claim("This is more pronounced at each of these b than at the largest, over the guarantees that it has.",
           function(x, regret, settings) {
             several <- as.double(names(which(table(settings$prepulls) > 1)))
             if (!length(several)) return(c(NA, NA))
             largest <- at_b(settings, max(several))
-            worst(lapply(setdiff(smaller_half(settings), max(several)), function(b) {
+            least(lapply(setdiff(smaller_half(settings), max(several)), function(b) {
               at <- at_b(settings, b)
               at <- at[settings$mu[at] %in% settings$mu[largest]]
               over_runs(gain(regret, at) - gain(regret, largest))
@@ -286,7 +286,7 @@ claims_ou_accountants <- function(accountant) {
 claims_ou_8 <- function(mu) {
   beats <- function(better, worse, at) function(x, regret, settings) {
     column <- function(m, series) regret[, which(settings$mu == m & settings$series == series)]
-    worst(lapply(at, function(m) lapply(worse, function(w) over_runs(column(m, w) - column(m, better)))))
+    least(lapply(at, function(m) lapply(worse, function(w) over_runs(column(m, w) - column(m, better)))))
   }
   list(
     claim(sprintf("At the strongest guarantee (%s-GDP) Anytime-Lazy-UCB is the best of the three.",
@@ -330,7 +330,7 @@ claims_mt_1 <- function(epsilon) {
   }
   improves <- function(panel) function(x, regret, settings) {
     if (length(epsilon) < 2) return(c(NA, NA))
-    worst(lapply(seq_along(epsilon)[-1], function(i) {
+    least(lapply(seq_along(epsilon)[-1], function(i) {
       over_runs(column(regret, settings, panel, epsilon[i - 1]) - column(regret, settings, panel, epsilon[i]))
     }))
   }
@@ -345,7 +345,7 @@ claims_mt_1 <- function(epsilon) {
   c(list(
     claim("Thompson sampling has less regret than UCB sampling, at every epsilon.",
           function(x, regret, settings) {
-            worst(lapply(epsilon, function(e) {
+            least(lapply(epsilon, function(e) {
               over_runs(column(regret, settings, panels[1], e) - column(regret, settings, panels[2], e))
             }))
           }),
@@ -361,7 +361,7 @@ claims_mt_2 <- function() {
   about <- function(text, weights) claim(text, function(x, ...) {
     stats <- summary(x)
     used <- which(weights != 0)
-    worst(lapply(list(c("LinUCB", "private LinUCB"), c("linear TS", "private linear TS")), function(pair) {
+    least(lapply(list(c("LinUCB", "private LinUCB"), c("linear TS", "private linear TS")), function(pair) {
       at <- vapply(used, function(i) {
         which(stats$policy == pair[(i + 1) %/% 2] & stats$delay == range(stats$delay)[2 - i %% 2])
       }, 0L)

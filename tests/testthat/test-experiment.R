@@ -204,15 +204,15 @@ test_that("a claim's margin is the difference within runs", {
 
 test_that("a claim about several pairs is held to the one that speaks most against it", {
   # 5 +- 1 has the smaller margin, but 20 +- 30 is the pair that is undecided
-  expect_equal(worst(list(c(5, 1), c(20, 30))), c(20, 30))
-  expect_equal(worst(list(c(5, 1), c(-9, 3), c(-20, 30))), c(-9, 3))
+  expect_equal(least(list(c(5, 1), c(20, 30))), c(20, 30))
+  expect_equal(least(list(c(5, 1), c(-9, 3), c(-20, 30))), c(-9, 3))
   # without error a positive margin is certain, and the smallest is shown
-  expect_equal(worst(list(c(3, 0), c(2, 0))), c(2, 0))
-  expect_equal(worst(list(c(3, 0), c(0, 0), c(1, 0.1))), c(0, 0))
-  expect_equal(worst(list(c(3, 1), c(NA, NA))), c(NA_real_, NA_real_))
-  expect_equal(worst(list()), c(NA_real_, NA_real_))
+  expect_equal(least(list(c(3, 0), c(2, 0))), c(2, 0))
+  expect_equal(least(list(c(3, 0), c(0, 0), c(1, 0.1))), c(0, 0))
+  expect_equal(least(list(c(3, 1), c(NA, NA))), c(NA_real_, NA_real_))
+  expect_equal(least(list()), c(NA_real_, NA_real_))
   # one run: margins, but no errors and no verdict
-  expect_equal(worst(list(c(3, NA), c(2, NA))), c(2, NA))
+  expect_equal(least(list(c(3, NA), c(2, NA))), c(2, NA))
 })
 
 test_that("the claims about pre-pulls are read off the curves", {
