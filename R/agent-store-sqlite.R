@@ -44,7 +44,7 @@ read_head <- function(rows) {
 }
 
 store_sqlite_file <- function(path, create, arg) {
-  need_sqlite()
+  need_package(c("DBI", "RSQLite"), "for an agent")
   path <- path.expand(path)
   if (!file.exists(path)) {
     if (!create) abort_arg(arg, "the path of a file that exists", path)
@@ -64,15 +64,12 @@ store_sqlite_file <- function(path, create, arg) {
 }
 
 store_memory <- function() {
-  need_sqlite()
   con <- sqlite_connect(":memory:")
   store <- store_sqlite(con, con, "memory", own = TRUE)
   # An agent in memory may be dropped without agent_close(); RSQLite would warn of its connection.
   reg.finalizer(environment(store$close), function(frame) frame$close())
   store
 }
-
-need_sqlite <- function() need_package(c("DBI", "RSQLite"), "for an agent")
 
 sqlite_connect <- function(path) {
   DBI::dbConnect(RSQLite::SQLite(), path, bigint = "numeric", synchronous = NULL)

@@ -446,6 +446,11 @@ inform_end <- function(record, people, counted) {
   ))
 }
 
+# Effects that are parts of an analysis, of which inform_end() has spoken
+without_end <- function(effects) {
+  withCallingHandlers(effects, dpts_message_end = function(m) invokeRestart("muffleMessage"))
+}
+
 # The effects of each stratum or site. Numbers of people that were planned, and looks, are of all together.
 effects_by <- function(object, control, level, at, by, margin, outcome, people) {
   table <- table_of(object, outcome)
@@ -464,8 +469,7 @@ effects_by <- function(object, control, level, at, by, margin, outcome, people) 
   each <- lapply(parts, function(part) {
     rows <- begin_rows(table[table[[by]] == part & is.na(table[["event"]] %||% NA), ], table)
     rows[c(by, "planned", "looks")] <- NULL
-    withCallingHandlers(effects(rows, control, 1 - (1 - level) / length(parts), at = at, margin = margin),
-                        dpts_message_end = function(m) invokeRestart("muffleMessage"))
+    without_end(effects(rows, control, 1 - (1 - level) / length(parts), at = at, margin = margin))
   })
   of <- factor(rep(parts, vapply(each, nrow, 0L)), parts)
   stacked_effects(stats::setNames(list(of), by), each, level, at)
@@ -520,8 +524,7 @@ effects_missing <- function(object, control, level, margin, looks, people, answe
       if (case == "released") return(of(reward, rival))
       worst <- own != rival # for the arm, and so best for its rival
       as <- if (case == "worst") ifelse(worst, 0, 1) else ifelse(worst, 1, 0)
-      withCallingHandlers(of(imputed_table(reward, answers, as - counted), rival),
-                          dpts_message_end = function(m) invokeRestart("muffleMessage"))
+      without_end(of(imputed_table(reward, answers, as - counted), rival))
     })
   })
   each <- vapply(parts, function(part) sum(vapply(part, nrow, 0L)), 0)

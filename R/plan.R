@@ -499,12 +499,11 @@ plan_cell <- function(joined, policy, problem, job, part = 1) {
   can <- function(x) if (tossed || concludes) x else NA_real_ * x
   earned <- if (is_changing(problem$arms)) seen[1, ] else colSums(pulls * each)
   looked <- if (!is.null(job$spending)) found[PLAN_LOOKS$looks] else if (!is.null(joined$looks)) {
+    each_stratum <- matrix(problem$answers$rate, all, dimnames = list(NULL, names(problem$outcomes)))
     rates <- vapply(names(problem$outcomes), function(name) {
-      own <- (match(name, names(problem$outcomes)) - 1) * all
-      average_over_strata(problem$answers$rate[own + seq_len(all)], problem$arms)
+      average_over_strata(each_stratum[, name], problem$arms)
     }, numeric(k))
-    harmful <- harmful_arms(matrix(rates, k, dimnames = list(NULL, names(problem$outcomes))),
-                            problem$outcomes, policy$params$control)
+    harmful <- harmful_arms(rates, problem$outcomes, policy$params$control)
     looks_cell(joined$looks, problem$horizon, harmful, claimed[cbind(aimed, runs)])
   }
   c(looked, list(

@@ -7,4 +7,4 @@ globals_of <- function(policies) {
   uses_of(unlist(lapply(policies, function(policy) unclass(unwrapped(policy))[host_calls])))$global
 }
 
-plays_r <- function(policies) any(vapply(policies, function(policy) is_custom(policy), NA))
+plays_r <- function(policies) any(vapply(policies, is_custom, NA))

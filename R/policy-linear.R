@@ -357,15 +357,11 @@ check_fit <- function(policies, k, context, where, strata = 1) {
 }
 
 # After how many rounds a policy first releases sums or, with public contexts, after how many rewards of an
-# arm, by the rule of release_rule() in src/policy_linear_release.c. 0: at once, or there are no batches.
-# d: how many numbers a context has
+# arm. 0: at once, or there are no batches. d: how many numbers a context has
 first_batch <- function(policy, d, horizon) {
   policy <- unwrapped(policy)
-  p <- policy$params
-  if (!needs_unit_contexts(policy) || is.null(p$growth)) return(0)
-  if (p$batch > 0 || p$growth == 0) return(p$batch)
-  if (p$public == 0) return(ceiling(min(300, 1.5 * sqrt(horizon) / min(1, p$mu, p$epsilon / 5))))
-  if (p$mu < Inf) 4 * (d + p$intercept) else 0 # else rewards are released as bits
+  if (!needs_unit_contexts(policy) || is.null(policy$params$growth)) return(0)
+  .Call(C_first_batch, kernel(policy, horizon), as.integer(d), as.double(horizon))
 }
 
 # Has a policy released anything after so many rewards, and so many of an arm? Numbers

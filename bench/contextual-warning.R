@@ -1,6 +1,6 @@
 # When does a private contextual policy beat the uniform one by 5%, and does the message before the first
 # round say so? A problem is d numbers from a Dirichlet(0.3) distribution, k arms and theta uniform on [0, 1];
-# the rule was tuned on others. Budgets are multiples of the one at which the message begins.
+# the form of the rule was found on others, its limits were set on these. Budgets are multiples of the one at which the message begins.
 # Rscript bench/contextual-warning.R
 
 library(dpts)

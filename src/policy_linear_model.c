@@ -50,6 +50,11 @@ size_t linear_size(const spec_t *spec, int factor) {
                                               linalg_scratch(p.dim));
 }
 
+int64_t linear_first_batch(const spec_t *spec) {
+  const linear_t p = plan(spec, 0);
+  return p.batches && p.bits == 0 ? p.batch : 0;
+}
+
 int linear_dim(const linear_t *linear) { return linear->dim; }
 int linear_is_shared(const linear_t *linear) { return linear->shared; }
 

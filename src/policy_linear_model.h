@@ -89,6 +89,10 @@ int linear_sound(const void *state, const void *fresh);
 /* Models of more arms, made by linear_init(): those of new arms begin with nothing. */
 void linear_grow(void *state, const void *old, int k);
 
+/* After how many rounds or, with public contexts, rewards of an arm sums are first released; 0: at once, or
+   there are no batches */
+int64_t linear_first_batch(const spec_t *spec);
+
 int linear_dim(const linear_t *linear);
 int linear_is_shared(const linear_t *linear);
 

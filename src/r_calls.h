@@ -25,6 +25,7 @@ CALL(compiled_properties, 3, SEXP library, SEXP name, SEXP adversary)
 CALL(compiled_check, 4, SEXP policy, SEXP k, SEXP horizon, SEXP dim)
 /* r_read.c */
 CALL(max_context, 0, void)
+CALL(first_batch, 3, SEXP policy, SEXP dim, SEXP horizon)
 /* r_counter.c */
 CALL(noise_names, 0, void)
 CALL(mechanism, 4, SEXP kind, SEXP value, SEXP scale, SEXP seed)

@@ -3,6 +3,7 @@
 #include <unistd.h>
 #endif
 #include "math_util.h"
+#include "policy_linear_model.h"
 #include "r_compiled.h"
 #include "r_custom.h"
 #include "r_read.h"
@@ -56,6 +57,13 @@ void read_policy(SEXP value, int k, int dim, double horizon, spec_t *spec) {
       Rf_error("policy \"%s\" has no parameter \"%s\"", name, param->name);
     }
   }
+}
+
+/* Of a contextual policy for contexts of so many numbers: as linear_first_batch() */
+SEXP ffi_first_batch(SEXP policy, SEXP dim, SEXP horizon) {
+  spec_t spec;
+  read_policy(policy, 1, Rf_asInteger(dim), Rf_asReal(horizon), &spec);
+  return Rf_ScalarReal((double)linear_first_batch(&spec));
 }
 
 static void *memory(size_t bytes) {
