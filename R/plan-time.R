@@ -6,8 +6,8 @@
 check_timing <- function(delay, deadline, accrual, k, strata, again) {
   if (is.null(deadline) && is.null(accrual)) {
     if (is.list(delay)) {
-      abort_arg("delay", paste("numbers or a function without a `deadline`: delays by arm are planned only",
-                               "where the reward is used at a deadline"))
+      abort_arg("delay", paste("numbers or a function without a `deadline`, the same for all arms. A block is",
+                               "released when its last reward is in, so give those of the slowest arm"))
     }
     return(NULL)
   }
@@ -20,7 +20,8 @@ check_timing <- function(delay, deadline, accrual, k, strata, again) {
   if (is.function(delay)) abort_arg("delay", "numbers with `deadline` or `accrual`", delay)
   each <- if (is.list(delay)) delay else list(delay)
   if (is.list(delay) && is.null(deadline)) {
-    abort_arg("deadline", "given where `delay` is a list by arm: it is planned only for rewards used then")
+    abort_arg("deadline", paste("given where `delay` is a list by arm. Without one a block is released when",
+                                "its last reward is in, so give the delays of the slowest arm to all"))
   }
   if (!length(each) %in% c(1, k)) abort_arg("delay", "a list with the delays of each arm", delay)
   each <- lapply(each, function(d) as.vector(check_numbers(d, 0, arg = "delay")))

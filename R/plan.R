@@ -110,8 +110,8 @@
 #' With a `deadline` rewards are used as an agent with `use = "deadline"` uses them: at the deadline, whether
 #' and whenever they came. A person whose answer comes just then or later, by the `delay` of the arm, counts
 #' as one who never answers. `delay = list(0, c(10, 30, 80))` with `deadline = 60` are two arms, the second
-#' with a third of late answers. Without a deadline all arms have the same delays: when rewards are used as
-#' they come, delays by arm are not simulated.
+#' with a third of late answers. Without a deadline all arms have the same delays. A block is then released
+#' when its last reward is in, so plan with the delays of the slowest arm.
 #'
 #' With `accrual = c(20, 40, 60)` 20 people come in the first month (or any other unit of time), 40 in the
 #' second and 60 in each later one, evenly within it. `delay` and `deadline` are then in months: while more
@@ -334,6 +334,7 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, er
   new_plan(cells, designs, problems, list(control = control, error = error, delay = delay, batch = batch,
                                           runs = length(runs), power = if (is.null(people)) power,
                                           visits = if (comes_again(visits)) visits, outcomes = outcomes,
+                                          rates = if (!is.null(outcomes)) answers$rates,
                                           futility = futility, by = by, looks = looks,
                                           dropout = if (any(dropout > 0)) check_dropout(dropout, k),
                                           margin = if (margin > 0) margin, timing = timing), seed)

@@ -240,12 +240,11 @@ kind_composed <- list(
     curve = function(g, at) composed_curve(g, at)
   ),
   fixed = function(g) all(vapply(g$parts, is_fixed, NA)),
+  composes = TRUE,
   # A person may be in every part: a group of a composition is the composition of groups.
   group = function(g, k) replace(g, "parts", list(lapply(g$parts, group_of, k = k))),
   paid = function(g, paid) replace(g, "parts", list(lapply(g$parts, as_paid, paid = paid))),
-  words = function(g, digits) {
-    paste(vapply(simplified(g$parts), format, "", digits = digits), collapse = " + ")
-  },
+  words = function(g, digits) words_sum(simplified(g$parts), digits),
   sentences = function(g, digits) {
     whole <- simplified(g$parts)
     c(
@@ -255,11 +254,19 @@ kind_composed <- list(
         paste(guarantee_sentences(part, digits), collapse = " ")
       }, "")),
       if (length(whole) < length(innermost(g$parts))) {
-        sprintf("Together: %s.", paste(vapply(whole, format, "", digits = digits), collapse = " + "))
+        sprintf("Together: %s.", words_sum(whole, digits))
       }
     )
   }
 )
+
+# "1-GDP + 0.5-DP for people with up to 3 rewards": what parts say at their end is said once, if all say it.
+words_sum <- function(parts, digits) {
+  said <- vapply(parts, format, "", digits = digits)
+  first <- sub(" for people .*$", "", said)
+  people <- unique(substring(said, nchar(first) + 1))
+  if (length(people) == 1) paste0(paste(first, collapse = " + "), people) else paste(said, collapse = " + ")
+}
 
 # Parts whose composition is one guarantee of their kind are printed as one: 3-GDP and 4-GDP are 5-GDP, also
 # for groups of one size and in nested compositions.

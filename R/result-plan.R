@@ -52,6 +52,7 @@ tbl_sum.dpts_plan <- function(x, ...) {
   c("Plan" = sprintf("%s, %s, %s each", count_noun(length(unique(x$design)), "design", "designs"),
                      count_noun(length(unique(x$scenario)), "scenario", "scenarios"),
                      count_noun(shared(x, "runs"), "run", "runs")),
+    words_scenarios(x),
     "Claims" = sprintf("%s%s; family-wise error rate at most %s",
                        words_claims(if (!is.null(control)) shared(x, "arms")[control], shared(x, "margin")),
                        if (is.null(shared(x, "by"))) "" else " in each stratum",
@@ -60,6 +61,31 @@ tbl_sum.dpts_plan <- function(x, ...) {
     words_timing(shared(x, "timing")), words_dropout(shared(x, "dropout")),
     words_late(if (is.null(shared(x, "timing"))) shared(x, "delay") else 0, shared(x, "batch")),
     "Seed" = words_seed(x), NextMethod())
+}
+
+# The means of each scenario's arms, stratum by stratum, and of other outcomes
+words_scenarios <- function(x, most = 6) {
+  scenarios <- things_of(x$scenario)
+  scenarios <- scenarios[names(scenarios) %in% x$scenario]
+  few <- function(v) paste0(paste(utils::head(v, most), collapse = ", "), if (length(v) > most) ", ...")
+  outcomes <- shared(x, "outcomes")
+  each <- vapply(utils::head(names(scenarios), most), function(name) {
+    arms <- scenarios[[name]]
+    labels <- if (!is.null(names(arms$mean))) paste0(shared(x, "arms"), " ") else ""
+    means <- matrix(arms$mean, ncol = strata_in(arms))
+    said <- apply(means, 2, function(mean) few(paste0(labels, shorts(mean))))
+    if (ncol(means) > 1) {
+      said <- sprintf("%s, %s%% of the people: %s", arms$world$names, signif(100 * arms$world$share, 3), said)
+      said <- c(utils::head(said, most), if (length(said) > most) "...")
+    }
+    others <- vapply(names(outcomes), function(outcome) {
+      rate <- average_over_strata(shared(x, "rates")[[name]][, outcome], arms)
+      paste(outcome, few(shorts(from_units(rate, outcomes[[outcome]]$range))))
+    }, "")
+    sprintf("%s (%s%s)", name, if (is_changing(arms)) "means change, in round 1 " else "",
+            paste(c(said, others), collapse = "; "))
+  }, "")
+  c("Scenarios" = paste(c(each, if (length(scenarios) > most) "..."), collapse = "; "))
 }
 
 # What is claimed

@@ -273,6 +273,22 @@ test_that("a plan is a result: checkpoint, statement, print, summary", {
   expect_s3_class(plan[plan$people == 50, ], "dpts_plan")
 })
 
+test_that("a plan says what its scenarios are, by arm, stratum and outcome", {
+  said <- function(...) tbl_sum(dpts_plan(policy_randomised(mu = 1, control = 1), ..., people = 100, runs = 2, seed = 1))
+  expect_equal(said(list(hope = arms_bernoulli(c(a = 0.4, b = 0.55)), null = two(0.4, 0.4)))[["Scenarios"]],
+               "hope (a 0.4, b 0.55); null (a 0.4, b 0.4)")
+  drifting <- said(list(trend = arms_drift(c(0.15, 0.15), c(0.65, 0.65), "sine", period = 100)))[["Scenarios"]]
+  expect_match(drifting, "^trend \\(means change, in round 1 0\\.1")
+  strata <- arms_strata(north = arms_bernoulli(c(a = 0.4, b = 0.55)), south = arms_bernoulli(c(a = 0.6, b = 0.7)),
+                        share = c(0.25, 0.75))
+  expect_equal(said(list(hope = strata), outcomes = list(cost = agent_outcome(mu = 1, range = c(0, 100), missing = 0)),
+                    rates = list(cost = c(10, 20, 30, 40)))[["Scenarios"]],
+               paste("hope (north, 25% of the people: a 0.4, b 0.55; south, 75% of the people: a 0.6, b 0.7;",
+                     "cost 25, 35)"))
+  many <- said(list(many = arms_bernoulli(seq(0.1, 0.8, 0.1))))[["Scenarios"]]
+  expect_equal(many, "many (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, ...)")
+})
+
 test_that("bad input is named", {
   arms <- two(0.5, 0.6)
   bad <- function(arg, ...) expect_error(dpts_plan(...), sprintf("`%s`", arg), class = "dpts_error_input")
@@ -625,7 +641,7 @@ test_that("power for non-inferiority and equivalence is that of the closed form"
     half <- 0.1 / se(0.5, noise) - qnorm(0.975)
     expect_lt(abs(row("same")$equivalent - (2 * pnorm(half) - 1)), limit)
   }
-  expect_match(format(plan)[3], "Claims: +arms not worse than a by 0.1 of the range")
+  expect_match(format(plan)[4], "Claims: +arms not worse than a by 0.1 of the range")
   # The analysis agrees, run by run; also without a control, by means, and with looks
   arms <- arms_bernoulli(c(0.5, 0.48, 0.3))
   for (looks in list(NULL, 0.5)) {
