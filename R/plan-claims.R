@@ -64,8 +64,8 @@ test_end <- function(seen, ask, gap, control) {
 # Designs whose test can be made at several looks
 check_looked_at <- function(designs, outcomes, futility, again, by) {
   if (!is.null(by)) {
-    abort_arg("looks", paste("NULL with `by`, since each stratum reaches a share of its people at another time:",
-                             "plan each by itself, at `error` over their number"))
+    abort_arg("looks", paste("NULL with `by`, since each stratum reaches a share of its people at another",
+                             "time: plan each by itself, at `error` over their number"))
   }
   if (!is.null(futility)) abort_arg("looks", "NULL with `futility`, which looks by another rule")
   if (again) abort_arg("looks", "NULL where people come again")

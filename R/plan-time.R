@@ -6,8 +6,8 @@
 check_timing <- function(delay, deadline, accrual, k, strata, again) {
   if (is.null(deadline) && is.null(accrual)) {
     if (is.list(delay)) {
-      abort_arg("delay", paste("numbers or a function without a `deadline`, the same for all arms. A block is",
-                               "released when its last reward is in, so give those of the slowest arm"))
+      abort_arg("delay", paste("numbers or a function without a `deadline`, the same for all arms. A block",
+                               "is released when its last reward is in, so give those of the slowest arm"))
     }
     return(NULL)
   }
