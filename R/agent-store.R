@@ -38,7 +38,7 @@
 # life, a term of the definition. Do not raise it for a new term whose absence (NULL) means what was so
 # before, nor for the layout of a session or of a policy's state: these have versions of their own
 # (play_session_save.c).
-STORE_VERSION <- 12
+STORE_VERSION <- 13
 
 # A checksum of bytes, as text
 checksum <- function(bytes) .Call(C_checksum, bytes)
@@ -67,9 +67,9 @@ IN_BATCH <- sprintf("status IN (%d, %d)", TICKET[["used"]], TICKET[["missing"]])
 CHANGED <- c("tickets", "resolved", "forget", "persons", "events", "releases", "paged", "moved", "erased",
              "answers", "answered")
 
-# The tables, and the view by which they are changed: a row for it is one change, with the rows for each table
-# as JSON, and its trigger writes them. `sql`: a dialect, with its names of types and functions, and `at`,
-# what comes before the name of a table.
+# The tables, and the view by which they are changed: a row of it is one change, with the rows for each table
+# as JSON, which its trigger writes, or a function on PostgreSQL. `sql`: a dialect, with its names of types
+# and functions, and `at`, what comes before the name of a table.
 schema_tables <- function(sql) {
   table <- function(name) paste0(sql$at, name)
   c(
@@ -112,7 +112,7 @@ schema_tables <- function(sql) {
   )
 }
 
-# What the trigger of dpts_change does; the first statement must find its row. Most changes have rows for
+# How a change is written; the first statement must find its row. Most changes have rows for
 # few tables.
 change_statements <- function(sql) {
   table <- function(name) paste0(sql$at, name)
@@ -415,7 +415,7 @@ abort_store <- function(said) {
     damaged = list("malformed|not a database|disk I/O error|checksum|cannot be read",
                    paste("The store is damaged, or is none; nothing was changed. Restore a copy, and open it",
                          "by `agent_open(store, restored = TRUE)`.")),
-    inside = list("within a transaction",
+    inside = list("within a transaction|invalid transaction termination",
                   paste("The connection is inside a transaction, which could take the change back; nothing",
                         "was changed. End it first.")),
     append = list("append-only", "The journal is append-only; nothing was changed."),

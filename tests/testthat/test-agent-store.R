@@ -83,7 +83,7 @@ test_that("a store of another version is refused", {
     expect_error(agent_choose(x$agent), paste(age, "version of dpts"), class = class)
     agent_close(x$agent)
     before <- unname(tools::md5sum(x$file))
-    expect_error(agent_open(x$file), sprintf("%s version of dpts: it has format %d, .* reads format 12 only", age, version),
+    expect_error(agent_open(x$file), sprintf("%s version of dpts: it has format %d, .* reads format 13 only", age, version),
                  class = class)
     expect_error(dpts_agent(batch_policy(), 2, x$file, use = "arrival"), class = class)
     expect_identical(unname(tools::md5sum(x$file)), before)
@@ -101,7 +101,7 @@ test_that("the tables have not changed since their version was raised", {
     text <- gsub("[[:space:]]+", " ", dpts:::schema_tables(sql))
     dpts:::checksum(charToRaw(paste(text, collapse = ";")))
   }, "")
-  expect_identical(dpts:::STORE_VERSION, 12)
+  expect_identical(dpts:::STORE_VERSION, 13)
   # A copy takes all columns with it, but for the numbers of rows.
   skip_if_not_installed("RSQLite")
   x <- new_file_agent()
@@ -114,7 +114,7 @@ test_that("the tables have not changed since their version was raised", {
   for (table in tables) {
     expect_setequal(setdiff(DBI::dbListFields(con, table), if (table %in% c("dpts_ticket", "dpts_release")) "id"), copied[[table]])
   }
-  expect_identical(sums, c(sqlite = "47a764b9ec5ad269", postgres = "d0ce0d67a0ce51af"))
+  expect_identical(sums, c(sqlite = "47a764b9ec5ad269", postgres = "eecd07ac807beb0d"))
 })
 
 test_that("what a handle remembers of its tickets is not held against what others wrote", {
@@ -246,15 +246,15 @@ test_that("PostgreSQL's log and list of sessions have no reward, ticket, person,
   expect_identical(agent_reward(one, tickets[2], 0.7431640625)$status, "used")
   # A lock that is not given, and a session that is ended in the middle of a change
   DBI::dbExecute(watch, sprintf("BEGIN; SELECT 1 FROM %s.dpts_agent FOR UPDATE", schema), immediate = TRUE)
-  local({
-    local_function("store_postgres", function(store) {
-      body(store) <- parse(text = sub("'lock_timeout', '10000'", "'lock_timeout', '50'", deparse(body(store)), fixed = TRUE))[[1]]
-      store
-    })
-    three <- agent_open(cons[[2]])
-    expect_error(agent_reward(three, tickets[8], 0.7431640625), class = "dpts_error_store_locked")
-  })
+  patience <- function(milliseconds) {
+    DBI::dbExecute(cons[[2]], gsub("'lock_timeout', '[0-9]+'", sprintf("'lock_timeout', '%d'", milliseconds), DBI::dbGetQuery(
+      cons[[2]], sprintf("SELECT pg_get_functiondef('%s.dpts_transact'::regproc) AS text", schema))$text), immediate = TRUE)
+  }
+  patience(50)
+  three <- agent_open(cons[[2]])
+  expect_error(agent_reward(three, tickets[8], 0.7431640625), class = "dpts_error_store_locked")
   DBI::dbExecute(watch, "ROLLBACK")
+  patience(10000)
   pid <- DBI::dbGetQuery(cons[[1]], "SELECT pg_backend_pid() AS pid")$pid
   commit <- two$store$commit
   two$store$commit <- function(changes) {
@@ -268,7 +268,7 @@ test_that("PostgreSQL's log and list of sessions have no reward, ticket, person,
                .Call(dpts:::C_hex, one$terms$key))
   expect_identical(Filter(function(x) any(grepl(x, said, fixed = TRUE)), secrets), character())
   said <- said[grepl(schema, said, fixed = TRUE)]
-  expect_gt(sum(grepl("INSERT INTO .*dpts_change", said)), 10)
+  expect_gt(sum(grepl("CALL .*dpts_transact", said)), 10)
   expect_equal(sum(grepl("ERROR", said)), 0)
   expect_true(any(grepl("canceling statement due to lock timeout", postgres_says(watch))))
 })
@@ -306,10 +306,17 @@ test_that("a change on PostgreSQL is a transaction of its own, whatever the conn
   locks <- "SELECT count(*)::int AS n FROM pg_locks WHERE locktype = 'advisory'
               AND objid = 'dpts_change'::regclass AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
   expect_identical(DBI::dbGetQuery(con, locks)$n, 0L)
-  # A commit that is cancelled in its last moment is no error in RPostgres, so that the change is looked for.
-  body(other$store$commit) <- parse(text = sub("changes$agent[c(\"seq\", \"journal\")]", "list(seq = changes$agent$seq, journal = '')",
-                                               deparse1(body(other$store$commit), "\n"), fixed = TRUE))[[1]]
-  expect_error(agent_choose(other), "the commit was cancelled", class = "dpts_error_store")
+  # A commit that fails in its last moment, of which RPostgres would say nothing if the answer had come before
+  DBI::dbExecute(con, "CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RAISE 'in the last moment'; END$$;
+    CREATE CONSTRAINT TRIGGER fail AFTER UPDATE ON dpts_agent DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION fail()", immediate = TRUE)
+  before <- rounds()
+  for (each in list(agent, other)) expect_error(agent_choose(each), "in the last moment", class = "dpts_error_store")
+  expect_identical(rounds(), before)
+  expect_identical(DBI::dbGetQuery(con, locks)$n, 0L)
+  DBI::dbExecute(con, "DROP TRIGGER fail ON dpts_agent")
+  for (each in list(agent, other)) agent_choose(each)
+  expect_identical(rounds(), before + 2L)
   agent_close(other)
   # A connection of the agent's own is closed with it.
   agent_close(agent)
