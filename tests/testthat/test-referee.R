@@ -21,6 +21,30 @@ if (length(referee$models)) lapply(names(referee$models), function(name) {
   })
 })
 
+test_that("releases with several variables of noise of different scales are as the model has them", {
+  skip_on_cran()
+  skip_if_not(length(referee$models) > 0, "tests/referee is not there")
+  rows <- data.frame(block = rep(1:5, each = 3), arm = c(2, 1, 3),
+                     n = c(300, 250, 90, 300, 200, 210, 300, 120, 310, 500, 450, 400, 90, 250, 400),
+                     share = c(0.7, 0.45, 0.3, 0.72, 0.5, 0.36, 0.66, 0.41, 0.2, 0.69, 0.44, 0.32, 0.73, 0.4, 0.35),
+                     spread = c(0.2, 0.1, 0.15, 0.24, 0.12), scale = c(4, 1.5, 6, 4, 4, 2, 4, 3, 3, 1, 5, 2, 1.5, 1, 6),
+                     terms = c(3, 1, 2, 1, 2, 3, 2, 2, 3, 2, 1, 3, 3, 3, 1))
+  rows$t <- stats::ave(cumsum(rows$n), rows$block, FUN = max)
+  rows$sum <- rows$n * rows$share
+  for (noise in c("gaussian", "laplace", "geometric")) {
+    for (squares in c(FALSE, noise != "geometric")) {
+      rows$squares <- if (squares) rows$n * rows$spread else NA
+      rows$grid <- if (noise == "geometric") 0.5 else 0
+      table <- as_releases(cbind(rows[!names(rows) %in% c("spread", "share")], noise = noise))
+      e <- suppressMessages(evidence(table, "means", error = 0.05))
+      states <- referee$means_states(referee$means_rows(table), 3, max(e$line))
+      pair <- function(look, a, b) referee$means_pair(states[[look]][[a]], states[[look]][[b]])
+      want <- mapply(pair, rep(1:5, each = 6), as.integer(e$arm), as.integer(e$rival))
+      expect_null(referee$means_differ(noise, e$evidence, want))
+    }
+  }
+})
+
 test_that("the referee notices a wrong model, an error and too many false alarms", {
   skip_on_cran()
   skip_if_not(length(referee$models) > 0, "tests/referee is not there")
