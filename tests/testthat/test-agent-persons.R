@@ -376,11 +376,15 @@ test_that("all that a person says in a window moves one released sum by at most 
 # A coupled pair of agents in which all that person "c" ever says is another thing: a 0 became a 1, a 1 became a 0 or, with
 # `use = "deadline"`, is not reported in time. The first run notes what was released and which arms were drawn. The second
 # is given the same: releases by force, and a coin by drawing from the same state again, so that its probability is compared.
-live_pair <- function(policy, use, m, n, env = parent.frame()) {
-  people <- c("c", "b", "c", sample(letters[1:6], n - 3, replace = TRUE))
+# Within a `window` of seconds a person has several rewards for one ticket, all the same; those of "c" are 1, so that their mean
+# moves by 1.
+live_pair <- function(policy, use, m, n, window = NULL, strata = NULL, env = parent.frame()) {
+  people <- c("c", "b", "c", sample(c(letters[1:6], if (!is.null(window)) rep("c", 4)), n - 3, replace = TRUE))
   own <- people == "c"
   x <- rep_len(c(0, 0, 1, 0.5, 0.25), n)
   x[own] <- rep_len(c(1, 0, 1), sum(own))
+  if (!is.null(window)) x <- c(0.5, 0, 1, 0.25, 0, 1)[match(people, letters)]
+  stratum <- strata[1 + match(people, letters) %% 2]
   after <- sample(0:4, n, replace = TRUE) # so many visits later
   after[!own & use == "deadline"] <- rep_len(c(0:4, 7), sum(!own)) # a deadline is past after five
   notes <- new.env()
@@ -415,16 +419,17 @@ live_pair <- function(policy, use, m, n, env = parent.frame()) {
     list2env(list(calls = 0, draws = 0, forced = forced, arms = arms, drawn = integer(), released = list()), notes)
     reward <- ifelse(moved & own, 1 - x, x)
     late <- ifelse(moved & own & x == 1 & use == "deadline", 7, after)
-    agent <- dpts_agent(policy, c("a", "b", "c"), con, use = use, max_per_person = m,
+    agent <- dpts_agent(policy, c("a", "b", "c"), con, use = use, max_per_person = m, strata = strata,
+                        window = if (!is.null(window)) as.difftime(window, units = "secs"),
                         deadline = if (use == "deadline") as.difftime(5.5, units = "secs") else Inf)
     DBI::dbExecute(con, "PRAGMA synchronous = OFF")
     out <- data.frame(person = people, t = NA_real_, arm = "", probability = NA_real_, ticket = "", batch = NA_real_)
     for (i in seq_len(n)) {
       turn(1)
-      choice <- agent_choose(agent, person = people[i])
+      choice <- agent_choose(agent, person = people[i], stratum = stratum[i])
       out[i, 2:5] <- list(choice$t, as.character(choice$arm), choice$probability, choice$ticket)
       for (j in which(seq_len(n) + late == i)) agent_reward(agent, out$ticket[j], reward[j])
-      if (i == 15) agent_arms(agent, add = "d")
+      if (i == 15 && is.null(strata)) agent_arms(agent, add = "d")
       if (i == 25) agent_arms(agent, pause = "a")
       if (i == 35) agent_arms(agent, resume = "a", retire = "c")
       if (i %in% c(20, 45)) {
@@ -443,8 +448,16 @@ live_pair <- function(policy, use, m, n, env = parent.frame()) {
     out$batch[counted] <- blocks_of(agent, out$ticket[counted])
     promise <- dpts_privacy(agent, delta = 1e-4)
     agent_close(agent)
+    # Of a ticket its reward, or the mean of what came in its window or until its deadline, or the first after a window.
+    first <- match(out$ticket, out$ticket)
+    at <- ifelse(seq_len(n) + late > n, n + 10, seq_len(n) + late)
+    known <- at < first + (if (use == "deadline") 5.5 else window %||% Inf)
+    value <- vapply(split(seq_len(n), first), function(i) {
+      if (any(known[i])) mean(reward[i[known[i]]]) else if (use == "deadline") 0 else reward[i[which.min(at[i])]] # `missing` is 0
+    }, 0)
+    out$new <- first == seq_len(n)
     list(out = out, table = table, released = released, drawn = notes$drawn,
-         value = ifelse(use == "deadline" & late > 5, 0, reward), # `missing` is 0
+         value = unname(value[as.character(first)]),
          promise = promise[promise$unit == "person" & promise$accountant %in% c("gdp", "pure"), ])
   }
 }
@@ -455,12 +468,16 @@ test_that("coupling: with all that a person says moved and the same releases all
     list(policy_gaussian_imed(1000, first = 3, correlation = 0), "arrival", 3, 50),
     list(policy_dp_imed(1000, first = 3), "deadline", 3, 50), list(policy_top_two(1000), "deadline", 2, 70),
     list(policy_randomised(1000, rule = "thompson", block = 6), "deadline", 3, 50),
-    list(policy_randomised(epsilon = 1000, block = 6, permuted = TRUE), "arrival", 3, 50)
+    list(policy_randomised(epsilon = 1000, block = 6, permuted = TRUE), "arrival", 3, 50),
+    list(policy_randomised(1000, rule = "thompson", block = 6), "arrival", 4, 80, window = 4.5),
+    list(policy_gaussian_imed(1000, first = 3, correlation = 0), "deadline", 3, 80, window = 4.5),
+    list(policy_randomised(1000, block = 5), "deadline", 3, 80, window = 3.5, strata = c("north", "south")),
+    list(policy_dp_imed(1000, first = 3), "arrival", 3, 70, strata = c("north", "south"))
   )
   for (case in cases) local({
     withr::local_seed(4)
     m <- case[[3]]
-    run <- live_pair(case[[1]], case[[2]], m, case[[4]])
+    run <- do.call(live_pair, c(case, list(env = environment())))
     a <- run(FALSE)
     b <- run(TRUE, a$released, a$drawn)
     same <- c("person", "t", "arm", "probability", "batch")
@@ -469,7 +486,8 @@ test_that("coupling: with all that a person says moved and the same releases all
     expect_identical(b$table[setdiff(names(a$table), "sum")], a$table[setdiff(names(a$table), "sum")])
     expect_gt(length(a$released), 0)
     # What is released are the sums of the visits that count, by arm and block; of these m are the person's.
-    held <- a$out$batch %in% seq_len(100)
+    held <- a$out$batch > 0 & a$out$new & !is.na(a$out$batch)
+    if (!is.null(case$window)) expect_gt(sum(a$out$person == "c" & !a$out$new), 2)
     of <- function(value) tapply(value[held], paste(a$out$arm, a$out$batch)[held], sum)
     released <- function(arm, n, sum) {
       x <- data.frame(arm = as.character(arm), n, sum = round(4 * sum) / 4)
