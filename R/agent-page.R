@@ -165,7 +165,7 @@ shown_of <- function(table, conclude) {
 # Effects of all people and of each stratum
 effects_shown <- function(table) {
   rows <- lapply(list(NULL, "stratum"), function(by) {
-    found <- shown_of(table, function(table) as.list(effects(table, by = by)))
+    found <- shown_of(table, function(table) as.list(suppressMessages(effects(table, by = by))))
     as.data.frame(c(list(stratum = found$stratum %||% rep(NA, length(found$arm))),
                     found[c("arm", "control", "difference", "lower", "upper")]))
   })

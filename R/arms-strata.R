@@ -54,6 +54,15 @@ arms_strata <- function(..., share = NULL) {
   out
 }
 
+#' @export
+format.dpts_arms_strata <- function(x, ...) {
+  first <- apply(matrix(x$gap == 0, ncol = strata_in(x)), 2, which.max)
+  best <- labels_within(x)[first]
+  where <- if (length(unique(best)) == 1) paste(best[1], "in each stratum") else
+    words_list(paste(best, "in", x$world$names), most = 8)
+  c(utils::head(NextMethod(), -1), paste("  best: ", where))
+}
+
 check_share <- function(share, strata) {
   if (is.null(share)) return(rep(1 / length(strata), length(strata)))
   named <- names(share)

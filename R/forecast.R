@@ -30,7 +30,8 @@
 #' @param object An agent, a release table of one experiment ([dpts_releases()], [as_releases()]), or a
 #'   simulation or replay with its history, whose policy randomises people to arms, such as
 #'   [policy_randomised()]; or a named list of these, which are sites of one experiment. Each stratum has
-#'   futures of its own, with as large a share of the people as so far.
+#'   futures of its own, with as large a share of the people as so far; in a stratum of which nothing was
+#'   released nobody is expected.
 #' @param people Numbers of people in all, those so far included: whole numbers.
 #' @param ... Not used; later arguments must be named.
 #' @param error,margin As in [verdict()].
@@ -153,7 +154,8 @@ is_futile <- function(record, people, least, error, runs, block = NULL) {
 future_laws <- function(record, people, block = NULL) {
   rows <- record$releases
   stratum <- rows[, "stratum"]
-  lapply(seq_len(record$strata), function(s) {
+  there <- if (nrow(rows)) sort(unique(stratum)) else 1
+  lapply(there, function(s) {
     record$releases <- rows[stratum == s, , drop = FALSE]
     t <- max(0, record$releases[, "t"])
     share <- sum(record$releases[, "size"]) / sum(rows[, "size"])
@@ -170,8 +172,9 @@ future_law <- function(record, people, block = NULL) {
   has_all <- function(block) all(record$arms %in% rows[rows[, "block"] == block, "arm"])
   whole <- Filter(has_all, unique(rows[, "block"]))
   if (!length(whole) || any(!record$arms %in% used[, "arm"])) {
-    abort_input("object", paste("`object` must hold a release of all arms, in each stratum; nothing can be",
-                                "said before."))
+    abort_input("object", sprintf(
+      "`object` must hold a release of all arms%s; nothing can be said before.",
+      if (record$strata > 1) ", in each stratum of which something was released" else ""))
   }
   last <- rows[rows[, "block"] == max(whole), , drop = FALSE]
   last <- last[match(record$arms, last[, "arm"]), , drop = FALSE]

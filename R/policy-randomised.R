@@ -36,9 +36,11 @@
 #' variance of rewards within arms, by the noisy sums, but at least s sqrt(j) over the number of rewards
 #' released, for j sums. Before the first release v is 0.04, or 0.005 with predictions.
 #'
-#' In each of S strata `NULL` begins with max(20, 100 / S, 100 s / sqrt(S)) people, 200 at most, and each next
+#' In each of S strata `NULL` begins with max(20, 100 / S, 100 s / sqrt(S)) people, 500 at most, and each next
 #' block is 0.15 times the people of its stratum so far. At a verdict the other strata have open blocks, of
-#' whose people nothing is released yet, so smaller blocks save people.
+#' whose people nothing is released yet, so smaller blocks save people. Each stratum may have 16 blocks that
+#' wait. Where more people than that come to a stratum before their rewards are in, larger blocks of your own
+#' keep all of them in blocks.
 #'
 #' **Assignments are independent** unless `permuted`. Then the numbers of people are fixed for a block (its
 #' probabilities times its size) and only their order is random. Permuted blocks are more even, but the next
@@ -226,7 +228,7 @@ params_in_strata <- function(params, strata) {
 # strata and mu = 2, 1, 0.5 and 0.2, in the problem of bench/strata.R.
 default_blocks <- function(noise, strata) {
   if (strata == 1) return(list(growth = 1.3, size = c(200, 200 * noise)))
-  first <- ceiling(min(200, max(20, 100 / strata, 100 * sqrt(noise / strata))))
+  first <- ceiling(min(500, max(20, 100 / strata, 100 * sqrt(noise / strata))))
   list(growth = 1.15, size = c(first, 200 * noise))
 }
 

@@ -181,7 +181,7 @@ statement <- function(what, guarantee, policy, curve, delta, at, terms = NULL) {
   said <- if (promises_nothing(guarantee)) c(said, published) else {
     c(said, "From whom" = words_from(guarantee), published,
       "What is assumed" = words_assumed(guarantee, policy, terms),
-      "What is guaranteed" = words_promised(guarantee, curve, delta, at),
+      "What is guaranteed" = words_promised(guarantee, curve, delta, at, terms$window),
       if (is.null(most_rewards(guarantee, terms))) c("Who comes often" = words_often(guarantee, at, curve)))
   }
   structure(said, facts = function() statement_facts(what, guarantee, policy, curve, delta, at, terms))
@@ -335,7 +335,7 @@ words_assumed <- function(guarantee, policy, terms) {
   )
 }
 
-words_promised <- function(guarantee, curve, delta, at) {
+words_promised <- function(guarantee, curve, delta, at, window = NULL) {
   epsilon <- curve(delta)
   pure <- curve(0)
   plain <- is.finite(pure) && pure <= epsilon * 1.01
@@ -351,7 +351,17 @@ words_promised <- function(guarantee, curve, delta, at) {
          ". Suppose someone sees all of this and knows everything except one person's outcome",
          if (several) "s", if (guarantee$neighbours == "predicted") " and what was predicted",
          if (several) ", for which two possibilities are equally likely. " else
-           ", of which two values are equally likely. ", guess_words(guess_chance(curve)), ".")
+           ", of which two values are equally likely. ", guess_words(guess_chance(curve)), ".",
+         if (several) words_of_one(guarantee$part, at, window))
+}
+
+# The other reading of a person's guarantee: that of one of the outcomes, or of all within one window
+words_of_one <- function(one, at, window) {
+  if (is.null(one) || !is_fixed(one)) return(NULL)
+  times <- times_words(guess_chance(privacy_curve(one, at)))
+  sprintf(" Of one outcome alone%s the guarantee is %s%s.",
+          if (is.null(window)) "" else sprintf(" (all of %s)", format_seconds(window)),
+          format(one, digits = 4), if (is.null(times)) "" else paste(", and a guess is correct", times))
 }
 
 # The other reading of a guarantee in epsilon: the mu that it implies, or, where it has a delta and implies

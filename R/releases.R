@@ -131,6 +131,9 @@ EVENTS <- c("begin", "added", "retired", "end")
 #' * By means, an arm must be better than another at all sites by one bound: theta must lie between the two
 #'   means at every site. By randomisation each site may have means of its own.
 #'
+#' The script `system.file("examples", "two_sites.R", package = "dpts")` plays two sites, in R processes of
+#' their own with a store each, which exchange nothing but CSV files.
+#'
 #' @section Sums of other software:
 #' `as_releases()` takes sums from an aggregation service, from another package for differential privacy, or
 #' from your own script. [evidence()], [effects()][effects.dpts_simulation] and [verdict()] are valid if all

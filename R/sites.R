@@ -49,10 +49,13 @@ site_table <- function(x, site, outcome) {
 check_alike <- function(tables) {
   tables <- lapply(tables, as.list)
   arms <- lapply(tables, function(table) sort(unique(as.character(table$arm))))
+  released <- function(table) table$whole & is.na(table[["event"]] %||% NA)
   law <- function(table) {
-    released <- table$whole & if (is.null(table[["event"]])) TRUE else is.na(table$event)
-    out <- lapply(c("noise", "scale", "grid"), function(name) unique(table[[name]][released]))
-    if (any(released)) out
+    out <- lapply(c("noise", "scale", "grid"), function(name) unique(table[[name]][released(table)]))
+    if (any(released(table))) out
+  }
+  squares <- function(table) {
+    if (any(released(table))) if (all(is.na(table$squares[released(table)]))) "none" else "of all rewards"
   }
   one <- function(name) lapply(tables, function(table) table[[name]][1] %||% OPTIONAL[[name]])
   came <- lapply(tables, function(table) {
@@ -62,17 +65,20 @@ check_alike <- function(tables) {
   strata <- lapply(tables, function(table) sort(strata_of(table)))
   said <- c(list("the same arms" = arms, "the same range of rewards" = Map(c, one("low"), one("high")),
                  "noise of the same distribution and scale" = lapply(tables, law),
+                 "sums of squares, or none" = lapply(tables, squares),
                  "the same floor of probabilities, or no randomisation at all" = one("floor"),
                  "the same strata" = strata, "as many rewards of a person" = one("per_person"),
                  "predictions in the same range" = Map(c, one("predicted_low"), one("predicted_high")),
-                 "tosses of the same kind" = one("permuted"), "rewards of the same kind" = one("flip"),
+                 "permuted blocks, or none" = lapply(one("permuted"), function(x) if (x) "some" else "none"),
+                 "bits that were flipped with the same probability" = one("flip"),
                  "the same arms added and retired" = came))
   for (must in names(said)) {
     all <- Filter(Negate(is.null), said[[must]])
     other <- !vapply(all, identical, NA, all[[1]])
     if (any(other)) {
-      abort_input("x", "All sites of `x` must have %s; \"%s\" and \"%s\" differ.", must, names(all)[1],
-                  names(all)[other][1], class = "dpts_error_sites")
+      has <- sprintf("\"%s\" has %s", names(all), vapply(all, words_alike, ""))[c(1, which(other)[1])]
+      abort_input("x", "All sites of `x` must have %s: %s.", must, paste(has, collapse = ", "),
+                  class = "dpts_error_sites")
     }
   }
   correlated <- vapply(tables, function(table) table$correlation[1] > 0, NA)
@@ -80,6 +86,15 @@ check_alike <- function(tables) {
     abort_input("x", "All sites of `x` must have independent noise: that of \"%s\" is correlated.",
                 names(tables)[correlated][1], class = "dpts_error_sites")
   }
+}
+
+# What a site has, of what must be the same
+words_alike <- function(has) {
+  parts <- lapply(if (is.list(has)) has[1:2] else has, function(x) { # (of noise without the grid)
+    x <- x[!is.na(x)]
+    if (is.numeric(x)) number_text(x) else paste(x)
+  })
+  if (length(unlist(parts))) words_list(unlist(parts), most = 6) else "none"
 }
 
 join_sites <- function(tables, ended) {

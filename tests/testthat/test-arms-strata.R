@@ -302,3 +302,9 @@ test_that("dpts_recommend() ranks what tosses by people until a conclusion", {
   expect_equal(advice$people[1], dpts_plan(recommended_policy(advice), arms, runs = 30, seed = 1,
                                            limit = 1500)$people)
 })
+
+test_that("it prints the best arm of each stratum", {
+  two <- function(p) arms_bernoulli(c(x = p, y = 0.5))
+  expect_match(format(arms_strata(n = two(0.1), s = two(0.7))), "best:  y in n and x in s", all = FALSE)
+  expect_match(format(arms_strata(n = two(0.1), s = two(0.2))), "best:  y in each stratum", all = FALSE)
+})

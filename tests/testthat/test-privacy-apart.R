@@ -105,6 +105,14 @@ test_that("the statement says it of all outcomes of a person", {
   expect_match(said[["What is assumed"]], "At most 210 outcomes of a person are used, and no two")
   # Phi(1.4491 / 2) = 0.7656
   expect_match(said[["What is guaranteed"]], "1.45-GDP.* at most 77 times in 100")
+  # and what it is for one of them: Phi(0.1 / 2) = 0.5199
+  expect_match(said[["What is guaranteed"]], "Of one outcome alone the guarantee is 0.1-GDP, and a guess is correct at most 52 times in 100.",
+               fixed = TRUE)
+  expect_no_match(privacy_statement(policy_randomised(mu = 0.1))[["What is guaranteed"]], "alone")
+  skip_if_not_installed("RSQLite")
+  skip_if_not_installed("openssl")
+  day <- dpts_agent(policy_randomised(mu = 0.1), 2, use = "arrival", max_per_person = 42, window = as.difftime(1, units = "days"))
+  expect_match(privacy_statement(day)[["What is guaranteed"]], "one outcome alone \\(all of 1 day\\) the guarantee is 0.1-GDP")
 })
 
 test_that("without a limit on visits the statement and the service say what those who come often get", {

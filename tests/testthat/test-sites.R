@@ -105,10 +105,14 @@ test_that("what does not fit together is refused by name", {
     new[[column]] <- value
     list(a = table, b = as_releases(new))
   }
-  refused(other("scale", 3), "\"a\" and \"b\" differ")
-  refused(other("high", 2), "same range")
+  refused(other("scale", 3), "same distribution and scale: \"a\" has gaussian and 2, \"b\" has gaussian and 3")
+  refused(other("high", 2), "same range of rewards: \"a\" has 0 and 1, \"b\" has 0 and 2")
   refused(other("floor", 0.2), "same floor")
-  refused(other("arm", ifelse(table$arm == "new", "old", as.character(table$arm))), "same arms")
+  refused(other("squares", 1), "sums of squares, or none: \"a\" has none, \"b\" has of all rewards")
+  refused(other("per_person", 42), "as many rewards of a person: \"a\" has 1, \"b\" has 42")
+  refused(other("permuted", TRUE), "permuted blocks, or none")
+  refused(other("arm", ifelse(table$arm == "new", "old", as.character(table$arm))),
+          "same arms: \"a\" has control, new and third, \"b\" has control, old and third")
   refused(list(a = dpts_releases(play(policy_gaussian_imed(0.5), 1000))), "independent noise")
   expect_error(dpts_releases(list(a = table), ended = "b"), "`ended`", class = "dpts_error_input")
 })
