@@ -101,7 +101,7 @@
 #'   against policies that fail in one run of fifty and look better until they do. Rarer and costlier failures
 #'   can go unseen. `FALSE`: every candidate has all runs.
 #' @inheritParams dpts_simulate
-#' @returns A tibble of class `dpts_recommendation`, one row per candidate, least regret first:
+#' @returns A tibble of class `dpts_recommendation`, one row per candidate, the best first, then by regret:
 #'   * `policy`: the candidate's name;
 #'   * `guarantee`: its privacy guarantee, as text;
 #'   * `regret`: mean pseudo-regret at the horizon, over runs (and the panel), in units of reward; for another
@@ -112,7 +112,8 @@
 #'     have gone unseen, without a correction for the choice of the best. Of ten equal candidates the interval
 #'     of the best, at level 0.95, held its mean in 94 to 98% of simulated calls;
 #'   * `standing`: one of
-#'     - `"best"`: the smallest mean of the candidates that completed all runs;
+#'     - `"best"`: the smallest mean of the candidates that completed all runs. If this mean has no interval,
+#'       it is the smallest mean that has one, provided that this is at most 1.5 times as large;
 #'     - `"worse"`: significantly more regret than the best, or stopped by the race. Differences are taken
 #'       run by run. One of two tests must reject, their interval (as in [dpts_compare()]) or Wilcoxon's
 #'       signed ranks (not used where half of the differences are one number), each at a level of
@@ -319,7 +320,6 @@ empty_regret <- function(policies, runs, part) {
 EFFECT_POWER <- 0.9
 STAGE_RUNS <- 3 # with 5, races whose losers are slow take nearly twice as long, for the same standings
 STAGE_GROWTH <- 1.5
-WORSE_BY <- 1.5
 # bench/recommend.R measures what the first rounds save; in a twentieth of the horizon fewer candidates leave.
 LONG_RACE <- 1e5
 STRETCH <- 10

@@ -17,6 +17,9 @@ new_recommendation <- function(regret, policies, level, setup, dropped = charact
   # A candidate that left the race is not the best.
   done <- n == max(n) & !early
   first <- which.min(ifelse(done, stats$mean, Inf))
+  # Nor is one whose rare failures may have gone unseen, if another mean is known and about as small.
+  known <- done & !is.na(interval$lower) & stats$mean <= WORSE_BY * stats$mean[first]
+  if (is.na(interval$lower[first]) && any(known)) first <- which.min(ifelse(known, stats$mean, Inf))
   # Policies share random numbers run by run, so differences are taken there.
   gap <- by_run - by_run[, first]
   # Failures of the best that are not seen may add so much that nothing is known to be worse.
@@ -47,6 +50,10 @@ new_recommendation <- function(regret, policies, level, setup, dropped = charact
     worst = stats$most, failures = failed, runs = n, rounds = ifelse(early, rounds, setup$horizon)
   ), stats, early)
 }
+
+# A candidate leaves a race if its regret is surely above so many times the least. A mean that is known may be
+# so much above one that is not.
+WORSE_BY <- 1.5
 
 over_problems <- function(regret) apply(regret, c(1, 2), base::mean)
 

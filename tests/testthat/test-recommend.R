@@ -241,6 +241,30 @@ test_that("who left the race is neither best nor tied, and who fails now and the
   expect_identical(c(three(0.97)$standing[2], three(1.01)$standing[2]), c("tied", "worse"))
 })
 
+test_that("a candidate whose rare failures may have gone unseen is not preferred to one that is about as good", {
+  n <- 15
+  made <- function(rare, known) {
+    regret <- cbind(rare = rare, known = known, far = known + rnorm(n, 100))
+    policies <- list(rare = policy_dp_imed(1), known = policy_dp_klucb(1), far = policy_dp_klucb(1))
+    new_recommendation(array(regret, c(n, 3, 1)), policies, 0.95, list(
+      budget = privacy_pure(1), horizon = 5000, arms = list(five), panel = FALSE, runs = n, seed = 1
+    ))
+  }
+  set.seed(4)
+  rare <- rnorm(n, 12)
+  x <- made(rare, known = rare + 3)
+  expect_identical(as.character(x$policy), c("known", "rare", "far"))
+  expect_identical(x$standing, c("best", "unsure", "worse"))
+  expect_identical(is.na(x$lower), c(FALSE, TRUE, FALSE))
+  expect_lt(summary(x)$gap[2], 0)
+  expect_identical(recommended_policy(x), policy_dp_klucb(1))
+  expect_match(gsub("[# ]+", " ", paste(capture.output(print(x)), collapse = " ")),
+               "Use known: mean regret 15.* Too few runs to distinguish it from rare\\.")
+  # A mean above 1.5 times as large is no substitute, and a known one that is smaller needs none.
+  expect_identical(as.character(made(rare, rare + 7)$policy), c("rare", "known", "far"))
+  expect_identical(as.character(made(rare, rare - 1)$policy), c("known", "rare", "far"))
+})
+
 test_that("the panel is that of Sajed and Sheffet, and regret its mean", {
   panel <- dpts:::standard_panel(5)
   # theory notes, section 3, from Azize's and Sajed and Sheffet's instances
