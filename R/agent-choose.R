@@ -124,7 +124,7 @@ choose_arms <- function(agent, tx, n, offer, contexts, person, key, stratum) {
     on <- offer %||% seq_along(agent$offered)
     agent$offered[on] <- agent$offered[on] + sum(!is.na(chosen$probability[counts]))
     agent$outstanding <- agent$outstanding + tabulate(chosen$arm[counts], length(agent$terms$arms))
-    tx$next_due <- min(tx$next_due, due, na.rm = !is.na(due))
+    if (!is.na(due)) tx$next_due <- min(tx$next_due, due, na.rm = TRUE)
     if (!is.null(people)) agent$counted <- agent$counted + sum(counts)
   }
   changed <- counts | (agent$terms$sticky & chosen$new)

@@ -1,9 +1,9 @@
 # Storms that a seed repeats: `Rscript tools/storm.R`, with SEED, LIVES and STEPS in the environment. Two handles
-# on one store live through choices, persons who come again, late and repeated reports, a clock that jumps, arms that
-# come and go, changes of the other handle between a call's look and its commit, and processes that die before or
-# after a change is written; a model that was written from the help pages says what must be true after each step. The
-# seams: the option dpts.clock for time, commit() of a store for disk and process. PLANT=name breaks the agent on
-# purpose, and the storm must find it. Real kills are in tools/torture.R.
+# on one store live through choices, persons who come again, also within a window, late and repeated reports, a clock
+# that jumps, arms that come and go, changes of the other handle between a call's look and its commit, and processes
+# that die before or after a change is written; a model that was written from the help pages says what must be true
+# after each step. The seams: the option dpts.clock for time, commit() of a store for disk and process. PLANT=name
+# breaks the agent on purpose, and the storm must find it. Real kills are in tools/torture.R.
 
 suppressMessages(library(dpts))
 seed <- as.integer(Sys.getenv("SEED", "1"))
@@ -30,6 +30,14 @@ plants <- list(
       rows
     })
   },
+  # a choice without a deadline forgets those of others
+  forgotten_due = function() {
+    note <- get("note_tickets", namespace)
+    replace_function("note_tickets", function(agent, tx, ...) {
+      if (agent$terms$deadline == Inf) tx$next_due <- NA_real_
+      note(agent, tx, ...)
+    })
+  },
   # deadlines that have passed are not handled
   deadline = function() replace_function("resolve_due", function(agent, tx) invisible()),
   # agents go back in time with the clock
@@ -40,6 +48,23 @@ plants <- list(
   pause = function() replace_function("taking_part", function(agent, offer) offer),
   # each process counts a person's visits from the beginning
   cap = function() replace_function("known_people", function(agent, tx, person) new.env(parent = emptyenv())),
+  # who comes again within a window gets another ticket
+  window = function() {
+    known <- get("known_people", namespace)
+    replace_function("known_people", function(agent, tx, person) {
+      people <- known(agent, tx, person)
+      for (who in ls(people)) people[[who]]$since <- NULL
+      people
+    })
+  },
+  # what is reported in a window is used at once
+  mean = function() {
+    take <- get("take_parts", namespace)
+    replace_function("take_parts", function(agent, tx, ticket, reward, part, rows, at, state) {
+      if (agent$silent) return(take(agent, tx, ticket, reward, part, rows, at, state))
+      dpts:::take_first(agent, tx, ticket, reward, rows, at, state)
+    })
+  },
   # a change is written although another process has written since
   lock = function() NULL, # by unlocked() below
   # a release is used and not kept
@@ -81,16 +106,20 @@ storm <- function(life) {
   silent <- chance(0.5)
   capped <- chance(0.5) # two rewards of a person count
   wait <- if (silent || chance(0.5)) 7200 else Inf
+  window <- if (capped && chance(0.5)) 3600 else 0 # all that a person does in it is one visit
   first <- dpts_agent(policy_gaussian_imed(1, first = sample(3, 1)), 2, file, use = if (silent) "deadline" else "arrival",
                       deadline = if (wait < Inf) as.difftime(wait, units = "secs") else Inf,
-                      max_per_person = if (capped) 2)
+                      max_per_person = if (capped) 2,
+                      window = if (window > 0) as.difftime(window, units = "secs"))
   handles <- list(first, agent_open(file))
-  model <- data.frame(ticket = character(), arm = integer(), due = numeric(), state = character(), reward = numeric())
+  model <- data.frame(ticket = character(), arm = integer(), since = numeric(), due = numeric(), state = character(),
+                      reward = numeric())
   clock <- now # of the last change
   paused <- integer()
   k <- 2
   deaths <- 0
   visits <- last <- integer() # of each person, named: how many, and the arm of the last
+  held <- character()         # and its ticket
   released <- NULL
 
   # What choices have added; those of a person beyond the second are no rounds, and have the person's last arm if
@@ -98,6 +127,12 @@ storm <- function(life) {
   add_choices <- function(x, persons, at) {
     for (j in seq_along(x$ticket)) {
       who <- persons[j]
+      since <- model$since[match(held[who], model$ticket)]
+      if (isTRUE(since + window > at)) {
+        check(identical(x$ticket[j], held[[who]]), "all that a person does in a window has one ticket")
+        check(as.integer(x$arm[j]) == last[who], "all that a person does in a window has one arm")
+        next
+      }
       if (capped && isTRUE(visits[who] == 2)) {
         check(is.na(x$t[j]), "a third visit of a person is no round")
         check(last[who] %in% paused || as.integer(x$arm[j]) == last[who], "a third visit has the arm of the last")
@@ -106,11 +141,12 @@ storm <- function(life) {
       if (capped) {
         visits[who] <<- sum(visits[who], 1, na.rm = TRUE)
         last[who] <<- as.integer(x$arm[j])
+        held[who] <<- x$ticket[j]
       }
       check(identical(x$t[j], nrow(model) + 1), "rounds are numbered without a gap")
       check(!as.integer(x$arm[j]) %in% paused, "a paused arm is chosen by nobody")
       check(!x$ticket[j] %in% model$ticket, "each choice is a ticket of its own")
-      model <<- rbind(model, data.frame(ticket = x$ticket[j], arm = as.integer(x$arm[j]), due = at + wait,
+      model <<- rbind(model, data.frame(ticket = x$ticket[j], arm = as.integer(x$arm[j]), since = at, due = at + wait,
                                         state = "open", reward = NA))
     }
   }
@@ -187,10 +223,15 @@ storm <- function(life) {
       at <- pass()
       i <- sample(nrow(model), 1)
       value <- sample(0:1, 1)
-      status <- call(function(agent) agent_reward(agent, model$ticket[i], value)$status)
+      # In a window each call's report is one of several, and what came later than the window is the only one.
+      part <- if (window > 0) sprintf("report%d-%d", life, step)
+      status <- call(function(agent) agent_reward(agent, model$ticket[i], value, key = part)$status)
       state <- model$state[i]
-      taken <- if (silent) "waiting" else "used"
-      may <- if (state == "open") c(taken, if (silent) "known" else c("known", "late")) else if (silent) {
+      within <- window > 0 && (silent || state == "waiting" || at < model$since[i] + window)
+      taken <- if (silent || within) "waiting" else "used"
+      may <- if (window > 0) {
+        if (!state %in% c("open", "waiting")) "late" else if (within) c("waiting", "known") else c("used", "late")
+      } else if (state == "open") c(taken, if (silent) "known" else c("known", "late")) else if (silent) {
         if (state == "waiting") if (value == model$reward[i]) "known" else "refused" else "late"
       } else if (state == "missing") "late" else c("known", "refused", "late")
       check(status %in% may, sprintf("a report for a ticket that is %s is %s, not %s", state,
@@ -198,8 +239,9 @@ storm <- function(life) {
       if (state == "open") {
         model$state[i] <- taken
         model$reward[i] <- value
+        if (within && !silent) model$due[i] <- model$since[i] + window
       }
-      if (state == "open" || status == "late") clock <- at
+      if (state == "open" || status == "late" || within && state == "waiting") clock <- at
     } else if (what == "arms" && k < 6) {
       at <- pass()
       if (length(paused)) {

@@ -338,6 +338,7 @@ test_that("all that a person says in a window moves one released sum by at most 
     for (i in 1:2) agent_reward(agent, c(tickets[1], tickets[1]), day[1:2], key = "again")
     expect_identical(stored(agent, q)$reward, NA_real_)
     expect_true(all(dpts_releases(agent)$n == 0))
+    agent_choose(agent, person = "r") # has no deadline of its own, and leaves those of others as they are
     turn(24 * 3600)
     pulls(agent)
     expect_identical(agent_reward(agent, q, 0.5)$status, "late")
