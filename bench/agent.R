@@ -1,4 +1,4 @@
-# The speed of a live agent, against its targets: Rscript bench/agent.R [seconds of HTTP load]
+# The speed of a live agent, against its targets: Rscript bench/agent.R [seconds of HTTP load, 0: no HTTP]
 # Beside each time stands the processor time of the R process that was asked, because other work on the
 # machine adds to the first and little to the second.
 
@@ -55,63 +55,59 @@ report("one durable reward, forgotten at once", timed(500, function(i) agent_rew
        "ms", "3 ms")
 agent_close(agent)
 
-# Choices in so many seconds from `start` on, and the processor time of them, in a process of its own
-count_choices <- function(agent, seconds, start = 0) {
+# Choices in so many seconds from `start` on, the processor time of them, and the longest wait, in a process of its own
+count_choices <- function(agent, seconds, start) {
   for (i in 1:50) dpts::agent_choose(agent) # R compiles
   Sys.sleep(max(0, start - as.numeric(Sys.time())))
   begin <- proc.time()
-  n <- 0
-  while ((proc.time() - begin)[[3]] < seconds) {
+  n <- longest <- last <- 0
+  while (last < seconds) {
     dpts::agent_choose(agent)
     n <- n + 1
+    now <- (proc.time() - begin)[[3]]
+    longest <- max(longest, now - last)
+    last <- now
   }
-  c(n, sum((proc.time() - begin)[1:2]))
+  c(n, sum((proc.time() - begin)[1:2]), longest)
 }
 
-# Four processes on one agent: DPTS_BENCH_POSTGRES="host=... user=... dbname=..."
+# On PostgreSQL: DPTS_BENCH_POSTGRES="host=... user=... dbname=..."
 where <- Sys.getenv("DPTS_BENCH_POSTGRES")
-connect <- function(where) {
+connect <- function(where, schema) {
   parts <- strsplit(strsplit(where, " ")[[1]], "=")
   settings <- stats::setNames(lapply(parts, `[`, 2), vapply(parts, `[`, "", 1))
-  do.call(DBI::dbConnect, c(list(RPostgres::Postgres(), timezone = "UTC", timezone_out = "UTC"), settings))
+  con <- do.call(DBI::dbConnect, c(list(RPostgres::Postgres(), timezone = "UTC", timezone_out = "UTC"), settings))
+  DBI::dbExecute(con, paste("SET client_min_messages = warning; CREATE SCHEMA IF NOT EXISTS", schema), immediate = TRUE)
+  DBI::dbExecute(con, paste("SET search_path =", schema))
+  con
+}
+# k processes, on one agent or with an agent each (a shard) -> choices a second
+choose_in_processes <- function(k, shards, seconds = 20) {
+  schemas <- basename(tempfile(rep("bench", if (shards) k else 1)))
+  for (schema in schemas) {
+    agent_close(dpts_agent(policy_gaussian_imed(1), 5, function() connect(where, schema), use = "arrival"))
+  }
+  jobs <- lapply(rep_len(schemas, k), function(schema) callr::r_bg(function(where, schema, connect, count, seconds, start) {
+    count(dpts::agent_open(function() connect(where, schema)), seconds, start)
+  }, list(where, schema, connect, count_choices, seconds, as.numeric(Sys.time()) + 3 + k)))
+  for (job in jobs) job$wait()
+  done <- vapply(jobs, function(job) job$get_result(), numeric(3))
+  con <- connect(where, schemas[1])
+  for (schema in schemas) DBI::dbExecute(con, paste("DROP SCHEMA", schema, "CASCADE"))
+  DBI::dbDisconnect(con)
+  rate <- sum(done[1, ]) / seconds
+  line(sprintf("choices, PostgreSQL, %d processes, %s", k, if (shards) "a shard each" else "one agent"),
+       sprintf("%.0f a second, longest %.0f ms", rate, max(done[3, ]) * 1e3),
+       sprintf("%.2f ms each", sum(done[2, ]) / sum(done[1, ]) * 1e3), if (k == 4) "400 a second" else "")
+  rate
 }
 if (nzchar(where)) {
-  schema <- basename(tempfile("bench"))
-  con <- connect(where)
-  DBI::dbExecute(con, paste("CREATE SCHEMA", schema))
-  DBI::dbExecute(con, paste("SET search_path =", schema))
-  agent <- dpts_agent(policy_gaussian_imed(1), 5, con, use = "arrival")
-  jobs <- lapply(1:4, function(i) callr::r_bg(function(where, schema, connect, count) {
-    agent <- dpts::agent_open(function() {
-      con <- connect(where)
-      DBI::dbExecute(con, paste("SET search_path =", schema))
-      con
-    })
-    count(agent, 20)
-  }, list(where, schema, connect, count_choices)))
-  for (job in jobs) job$wait()
-  done <- vapply(jobs, function(job) job$get_result(), numeric(2))
-  DBI::dbExecute(con, paste("SET client_min_messages = warning; DROP SCHEMA", schema, "CASCADE"),
-                 immediate = TRUE)
-  line("choices, PostgreSQL, 4 processes", sprintf("%.0f a second", sum(done[1, ]) / 20),
-       sprintf("%.2f ms each", sum(done[2, ]) / sum(done[1, ]) * 1e3), "400 a second")
+  one <- vapply(c(1, 4, 10), choose_in_processes, 0, shards = FALSE)
+  shards <- vapply(c(2, 10), choose_in_processes, 0, shards = TRUE)
+  line("10 shards, to 10 processes on one agent", sprintf("%.2f times", shards[2] / one[3]), "", "4 times")
+  line("10 shards, to one process alone", sprintf("%.2f times", shards[2] / one[1]), "", "")
 }
-
-# Shards: an agent each for so many processes on one PostgreSQL
-if (nzchar(where)) for (k in c(1, 2, 10)) {
-  jobs <- lapply(seq_len(k), function(i) callr::r_bg(function(where, schema, connect, count, start) {
-    agent <- dpts::dpts_agent(dpts::policy_randomised(mu = 1, block = 50), 2, function() {
-      con <- connect(where)
-      DBI::dbExecute(con, sprintf("CREATE SCHEMA %s; SET search_path = %1$s", schema), immediate = TRUE)
-      con
-    }, use = "arrival")
-    count(agent, 10, start)
-  }, list(where, basename(tempfile("shard")), connect, count_choices, as.numeric(Sys.time()) + 3 + 2 * k)))
-  for (job in jobs) job$wait()
-  done <- vapply(jobs, function(job) job$get_result(), numeric(2))
-  line(sprintf("choices, PostgreSQL, shards in %d processes", k), sprintf("%.0f a second", sum(done[1, ]) / 10),
-       sprintf("%.2f ms each", sum(done[2, ]) / sum(done[1, ]) * 1e3), "")
-}
+if (seconds == 0) quit("no")
 
 # Eight clients of the service
 store <- file.path(folder, "http.sqlite")
