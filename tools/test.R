@@ -16,10 +16,10 @@ suppressPackageStartupMessages(library(dpts))
 
 # One process for each file, one more at once than there are cores, since some wait for a database, a browser or
 # a clock (one where R cannot fork). The largest first, so that no core is left with a slow one at the end: as
-# good as by their times, to a second.
+# good as by their times, to a second. The referee's file is small, and its games take longest of all.
 paths <- list.files("tests/testthat", if (nzchar(file)) paste0("^test-", topic, "\\.R$") else "^test-.*\\.R$",
                     full.names = TRUE)
-paths <- paths[order(-file.size(paths))]
+paths <- paths[order(basename(paths) != "test-referee.R", -file.size(paths))]
 run <- function(path) {
   text <- capture.output(results <- as.data.frame(testthat::test_file(
     path, package = "dpts", load_package = "installed", load_helpers = FALSE, env = helpers,

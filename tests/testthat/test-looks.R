@@ -66,14 +66,14 @@ test_that("the analysis at looks is that of the plan, run by run", {
   designs <- list(gauss = policy_randomised(mu = 0.5, block = 150), laplace = policy_randomised(epsilon = 0.3, block = 150))
   for (control in list(NULL, 1)) {
     looks <- c(0.3, 0.5) # of 900 people: 300 and 450, as blocks have it
-    plan <- dpts_plan(designs, list(hope = scenario), 900, control = control, looks = looks, spending = "pocock", runs = 60,
+    plan <- dpts_plan(designs, list(hope = scenario), 900, control = control, looks = looks, spending = "pocock", runs = 30,
                       seed = 3, delay = 40)
     for (name in names(designs)) {
-      sim <- dpts_simulate(scenario, designs[name], 900, runs = 60, seed = 3, history = TRUE, finish = TRUE,
+      sim <- dpts_simulate(scenario, designs[name], 900, runs = 30, seed = 3, history = TRUE, finish = TRUE,
                            record = I(c(300, 450, 900)))
-      stopped <- rep(NA_real_, 60)
-      best <- held <- logical(60)
-      width <- numeric(60)
+      stopped <- rep(NA_real_, 30)
+      best <- held <- logical(30)
+      width <- numeric(30)
       share <- 0.05 / if (is.null(control)) 3 else 2
       for (n in c(300, 450, 900)) {
         found <- quiet(effects(sim[sim$t <= n, ], control = control, at = "end", looks = looks, spending = "pocock",
@@ -85,7 +85,7 @@ test_that("the analysis at looks is that of the plan, run by run", {
             sum(up) + sum(down) == if (is.null(control)) 2 else 1
           }, NA)
         }
-        all <- vapply(setdiff(1:3, control), claims, logical(60))
+        all <- vapply(setdiff(1:3, control), claims, logical(30))
         ends <- is.na(stopped) & (rowSums(all) > 0 | n == 900)
         stopped[ends] <- n
         best[ends] <- all[ends, ncol(all)]
