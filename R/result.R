@@ -99,7 +99,7 @@ all_known <- function(x) {
   if (is.null(attr(label_of(x), "runs"))) return(TRUE)
   runs <- runs_in(x)
   by <- intersect(names(runs), result_key(x))
-  all(vctrs::vec_in(vctrs::vec_unique(keys_of(x, by)), keys_of(runs, by)))
+  all(vctrs::vec_in(keys_of(x, by), keys_of(runs, by)))
 }
 
 # The runs behind the rows that are there: `problem` and the column that carries them as factors, what
@@ -119,7 +119,7 @@ runs_in <- function(x) {
     }))
   }
   by <- intersect(names(rows), result_key(x))
-  vctrs::vec_slice(rows, vctrs::vec_in(keys_of(rows, by), vctrs::vec_unique(keys_of(x, by))))
+  vctrs::vec_slice(rows, vctrs::vec_in(keys_of(rows, by), keys_of(x, by)))
 }
 
 # The seeds that the rows come from
