@@ -458,3 +458,31 @@ test_that("a policy that learns is a target: its chances in each event, as a rep
   expect_equal(dpts_ope(chunks, policy_exp3(), seed = 1)$estimate,
                dpts_ope(seen, policy_exp3(), seed = 1)$estimate)
 })
+
+test_that("each number of three unequal arms and events is its formula", {
+  withr::local_seed(6)
+  n <- 80
+  arm <- sample(c("b", "c", "a"), n, TRUE, c(0.5, 0.3, 0.2))
+  log <- data.frame(arm, reward = stats::rbinom(n, 1, c(b = 0.2, c = 0.7, a = 0.5)[arm]), x = round(stats::runif(n), 2),
+                    propensity = c(b = 0.5, c = 0.3, a = 0.2)[arm] * stats::runif(n, 0.9, 1.1))
+  target <- prop.table(matrix(stats::runif(3 * n), n, dimnames = list(NULL, c("c", "a", "b"))), 1)
+  w <- target[cbind(seq_len(n), match(arm, colnames(target)))] / log$propensity
+  clip <- sort(w)[60] # one weight is just at it
+  v <- pmin(w, clip)
+  r <- log$reward
+  # Ridge regression of each arm, whose intercept is free
+  q <- sapply(colnames(target), function(a) {
+    x <- cbind(1, log$x)[arm == a, ]
+    drop(cbind(1, log$x) %*% solve(crossprod(x) + diag(c(0, 4)), crossprod(x, r[arm == a])))
+  })
+  value <- rowSums(target * q)
+  dr <- value + v * (r - q[cbind(seq_len(n), match(arm, colnames(q)))])
+  found <- suppressWarnings(dpts_ope(log, target, clip = clip, context = "x", ridge = 4))
+  snipw <- sum(v * r) / sum(v)
+  expect_equal(found$estimate, c(mean(v * r), snipw, mean(value), mean(dr)), tolerance = 1e-8)
+  expect_equal(found$se[-3], c(stats::sd(v * r) / sqrt(n), sqrt(sum(v^2 * (r - snipw)^2)) / sum(v), stats::sd(dr) / sqrt(n)),
+               tolerance = 1e-8)
+  whole <- glance(found)
+  expect_equal(c(whole$effective, whole$clipped, whole$matched), c(sum(v)^2 / sum(v^2), 20, n))
+  expect_equal(shared(found, "weight"), c(mean(w), stats::sd(w) / sqrt(n)))
+})

@@ -120,3 +120,19 @@ test_that("a printed table shows no epsilon below the promise, and no lower boun
   withr::local_options(pillar.sigfig = 5)
   expect_true(all(printed(x, "epsilon") >= x$epsilon))
 })
+
+test_that("numbers and lists in words are right on both sides of each limit", {
+  expect_identical(words_list(letters[1:6], most = 4), "a, b, c, ... and f")
+  expect_identical(words_list(letters[1:5], "or", most = 5), "a, b, c, d or e")
+  expect_identical(vapply(c(0.5, 1, 59, 60, 61, 3599, 3600, 86399, 86400), format_seconds, "", digits = 2),
+                   c("0.5 seconds", "1 second", "59 seconds", "1 minute", "1 minute", "60 minutes", "1 hour", "24 hours",
+                     "1 day"))
+  expect_identical(label_count(c(999999, 1e6, 1234567, 0.001, 0.00099, 0, NA, 20000)),
+                   c("999,999", "1e6", "1.23e6", "0.001", "9.9e-4", "0", NA, "20,000"))
+  expect_identical(shorts(c(3999, 4.3849, 0.001, 999.96, 2e9)), c("3,999", "4.38", "0.001", "1,000", "2e9"))
+  expect_identical(signif_to(c(1.234, 1.236, 0.99951, 2), 3, "up"), c(1.24, 1.24, 1, 2))
+  expect_identical(signif_to(c(1.234, 1.236, 0.99951, 2), 3, "down"), c(1.23, 1.23, 0.999, 2))
+  expect_identical(short_label(c("abcdefgh", "abcdefghi"), 8), c("abcdefgh", "abc\u2026ghi"))
+  bounds <- as_bounds(tibble::tibble(epsilon = 1.2341, lower = 1.2349, other = 1.2349))
+  expect_match(format(bounds), "1.24.* 1.23.* 1.23", all = FALSE)
+})
