@@ -108,10 +108,14 @@ shown_status <- function(agent, status) {
 }
 
 # Look at an agent as of now, all at one moment. Deadlines that are past are written first:
-# the tables know of them only then.
+# the tables know of them only then. So is the end, if the last of them is past.
 agent_look <- function(agent, body) {
-  out <- agent_transact(agent, function(tx) if (!tx$find_next_due) list(body(tx)), look = TRUE, still = TRUE)
-  if (is.null(out)) out <- agent_transact(agent, function(tx) list(body(tx)), look = TRUE, still = TRUE)
+  seen <- NULL
+  out <- agent_transact(agent, function(tx) {
+    seen <<- tx
+    if (!tx$find_next_due) list(body(tx))
+  }, look = TRUE, still = TRUE)
+  if (seen$find_next_due) out <- agent_transact(agent, function(tx) list(body(tx)), look = TRUE, still = TRUE)
   out[[1]]
 }
 

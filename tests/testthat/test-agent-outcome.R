@@ -199,6 +199,34 @@ test_that("who comes again while an outcome is out is in no block", {
   expect_false(is.na(agent_choose(agent, person = "p1")$t))
 })
 
+test_that("of three outcomes with other deadlines each is released at its own, and people are told apart until the longest", {
+  skip_if_not_installed("openssl")
+  turn <- test_clock()
+  of <- function(hour, ...) agent_outcome(deadline = hours(hour), missing = 1, ...)
+  agent <- side_agent(max_per_person = 3, horizon = 41, outcomes = list(one = of(1), five = of(5), three = of(3)))
+  people <- paste0("p", 1:20)
+  first <- agent_choose(agent, 20, person = people)
+  counts <- function() vapply(c("reward", "one", "five", "three"), function(x) sum(side_rows(agent, x)$n), 0, USE.NAMES = FALSE)
+  rounds <- function(person) sum(!is.na(agent_choose(agent, length(person), person = person)$t))
+  seen <- NULL
+  for (more in c(1, 2, 2)) { # after 1, 3 and 5 hours
+    turn(more * 3600)
+    if (more == 2 && length(seen) == 4) expect_identical(rounds("p1"), 0L)
+    seen <- rbind(seen, counts())
+  }
+  expect_identical(seen, cbind(rep(20, 3), 20, c(0, 0, 20), c(0, 20, 20)))
+  # The third visit is the last that counts, and the next is not.
+  expect_identical(rounds(people), 20L)
+  turn(5 * 3600)
+  expect_identical(rounds("p1"), 1L)
+  expect_false(agent$life$finished)
+  turn(2 * 3600)
+  expect_identical(counts(), c(40, 40, 40, 40))
+  expect_false(agent$life$finished) # the second outcome of the last person is out
+  turn(3 * 3600) # The first look ends it, and shows that.
+  expect_identical(counts(), c(41, 41, 41, 41))
+})
+
 test_that("at the end outcomes that are due are released, and the others dropped", {
   skip_if_not_installed("RSQLite")
   turn <- test_clock()
@@ -303,6 +331,18 @@ test_that("of several blocks that are released at once each is judged by a guard
   expect_identical(worse(rows), 2L)
   # Released one after the other, the first was judged when it came.
   expect_length(worse(transform(rows, t = c(600, 600, 1200, 1200))), 0)
+})
+
+test_that("two guards whose outcomes are released in one call each pause an arm", {
+  turn <- test_clock()
+  agent <- dpts_agent(policy_randomised(block = 100, control = 1), c("a", "b", "c"), deadline = hours(1), outcomes = list(
+    harm = agent_outcome(missing = 1, guard = 0.1), cost = agent_outcome(range = c(0, 10), missing = 0, guard = 1)))
+  x <- agent_choose(agent, 300)
+  agent_reward(agent, x$ticket, +(x$arm == "c"), outcome = "harm")
+  agent_reward(agent, x$ticket, 10 * (x$arm == "b"), outcome = "cost")
+  turn(3600)
+  suppressWarnings(pulls(agent))
+  expect_identical(agent_arms(agent)$status, c("active", "paused", "paused"))
 })
 
 test_that("a pause ends the open block, whose people stay in it", {

@@ -111,6 +111,7 @@ test_that("where later blocks are smaller, critical values allow for noise that 
   expect_identical(look_clock(c(0.3, 0.5, 1), c(0, 0, 0)), c(0.3, 0.5, 1))
   expect_identical(look_clock(c(0.3, 0.5, 1), c(3, 5, 10)), c(0.3, 0.5, 1))
   expect_equal(look_clock(c(0.3, 0.5, 1), c(1, 3, 4)), c(1 / 6, 0.5, 1)) # 1 / 3 and 0.5; people: 0.6 and 0.5
+  expect_equal(look_clock(c(0.2, 0.5, 0.8), c(1, 2, 4)), c(0.16, 0.4, 0.8)) # before the end
   # Two looks of a walk on that clock spend what they should, by integration.
   line <- look_boundary(c(0.5, 1), 0.1, "pocock", c(0.04, 1))
   late <- stats::integrate(function(x) {
@@ -131,6 +132,18 @@ test_that("where later blocks are smaller, critical values allow for noise that 
   sim <- dpts_simulate(arms, policy, 600, runs = 60, seed = 1, history = TRUE, finish = TRUE)
   found <- quiet(effects(sim, "a", at = "end", looks = c(0.5, 0.7), spending = "pocock", people = 600))
   expect_equal(plan$power, mean(found$p / 2 < 0.05))
+})
+
+test_that("an error is the least of all looks, whichever it is", {
+  z <- rbind(c(3, 1, 0), c(0, 3, 1), c(0, 1, 3), c(3, NA, NA), NA)
+  share <- c(0.3, 0.6, 1)
+  p <- look_errors(z, share, "pocock")
+  expect_true(p[1] < 0.02 && p[2] < 0.02 && p[3] < 0.02)
+  expect_identical(is.na(p), c(FALSE, FALSE, FALSE, FALSE, TRUE))
+  for (i in 1:3) {
+    critical <- look_boundary(share, p[i], "pocock")
+    expect_equal(critical[i], 3, tolerance = 1e-3)
+  }
 })
 
 test_that("looks that fall on one release are one", {

@@ -58,6 +58,8 @@ test_that("the privacy statements hold and are the sharpest", {
   # Laplace: exact probabilities of the report change by at most exp(epsilon)
   expect_equal(noisy_max_privacy(2, 1, 0)$epsilon, 0.5)
   expect_equal(noisy_max_privacy(c(2, 2), 1, 0, changed = "all")$epsilon, 1)
+  expect_equal(noisy_max_privacy(1, c(3, 1, 2), 0, changed = "all")$epsilon, 5) # the largest, and the next
+  expect_equal(noisy_max_privacy(c(2, 1, 4), c(3, 1, 2), 0, changed = "all")$epsilon, 4)
   expect_equal(noisy_max_privacy(c(1, 4), c(1, 2), 0, changed = "all")$epsilon, 3)
   # Of three values the largest move of another one counts. P(L1 - L2 > x) = exp(-x / b) (2 + x / b) / 4, as above:
   # far out, with the third value further out, the chance of value 1 changes by as much.

@@ -95,6 +95,7 @@ test_that("what cannot be kept apart says why", {
   refused(policy_dp_ucb_int(0.1), "grows with the horizon")
   refused(policy_mt_ucb(1), "one noisy sum")
   refused(privacy_compose(privacy_gdp(1), policy_ts_gaussian()), "depends on all rewards")
+  refused(privacy_compose(policy_ts_gaussian(), privacy_gdp(1)), "depends on all rewards")
   expect_error(privacy_group(privacy_gdp(1), 3, apart = 1), "`apart`", class = "dpts_error_input")
   expect_s3_class(privacy_group(policy_gaussian_imed(1, correlation = 0), 3, apart = TRUE), "dpts_guarantee")
 })
