@@ -117,20 +117,25 @@ known_blocks <- function(x) {
   }
 }
 
-# After how many people a future of a record has a verdict, Inf: not in it. Blocks of a stratum have only its
-# share of the people who come, and numbers that no other stratum has.
+# After how many people a future of a record has a verdict, Inf: not in it
 draw_verdict <- function(record, laws, error, margin) {
+  said <- record_verdict(with_future(record, laws), error, margin)
+  if (is.na(said$arm)) Inf else said$t
+}
+
+# A record with the releases of a future. Blocks of a stratum have only its share of the people who come, and
+# numbers that no other block has.
+with_future <- function(record, laws) {
   now <- max(record$releases[, "t"])
   future <- do.call(rbind, lapply(seq_along(laws), function(s) {
     law <- laws[[s]]
     rows <- draw_future(law)
     rows[, "t"] <- pmax(now, round(law$t + (rows[, "t"] - law$t) / law$share))
-    rows[, "block"] <- rows[, "block"] + (s - 1) * 1e9
+    rows[, "block"] <- rows[, "block"] + s * 1e9
     rows
   }))
   record$releases <- rbind(record$releases, future[order(future[, "t"]), , drop = FALSE])
-  said <- record_verdict(record, error, margin)
-  if (is.na(said$arm)) Inf else said$t
+  record
 }
 
 # Is the forecast of a verdict by so many people below `least`? Nothing is said before each stratum had a

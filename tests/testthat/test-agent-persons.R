@@ -179,6 +179,14 @@ test_that("with batches of one arm no batch holds a person twice, and few people
   visits <- visit(agent, rep(c("p", "q"), 12))
   expect_identical(which(!is.na(visits$t)), c(1L, 2L, 24L))
   expect_equal(sum(dpts_releases(agent)$n), 2)
+  # So it is in each batch: of 6 people, of 4 times the people so far, and again.
+  agent <- new_trial(50, policy = policy_gaussian_imed(1, first = 6, ratio = 5, correlation = 0))
+  counts <- vapply(1:40, function(i) {
+    ticket <- agent_choose(agent, offer = "a", person = c("p", "q")[1 + i %% 2])
+    if (!is.na(ticket$t)) agent_reward(agent, ticket$ticket, 1)
+    !is.na(ticket$t)
+  }, NA)
+  expect_identical(which(counts), cumsum(c(1L, 1L, 6L + 2L, 1L, 8L + 2L, 1L, 16L + 2L)))
   # What may be in one sum is charged as a group.
   promise <- function(policy) format(new_trial(25, policy = policy))[2]
   expect_match(promise(policy_gaussian_imed(1, correlation = 0)), "5-GDP for people with up to 25 rewards in different")

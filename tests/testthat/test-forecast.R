@@ -166,3 +166,22 @@ test_that("an experiment is futile if fewer futures than asked end with a verdic
     expect_identical(dpts:::is_futile(record, 500, 0.5, 0.05, 10), hits < 5)
   }
 })
+
+test_that("a future's blocks have numbers of their own in each stratum, and the noise of squares its weight", {
+  half <- expand.grid(arm = 1:2, block = 1:6)
+  table <- as_releases(data.frame(t = 200 * half$block, block = half$block, arm = half$arm, n = 100, sum = c(40, 60), chance = 0.5,
+                                  floor = 0.5, stratum = c("x", "y", "z")[1 + half$block %% 3]), "gaussian", 1)
+  record <- release_records(table)$records[[1]]
+  future <- with_future(record, future_laws(record, 4000))$releases
+  blocks <- unique(future[, c("block", "stratum")])
+  expect_identical(c(anyDuplicated(blocks[, "block"]), is.unsorted(future[, "t"])), c(0L, 0L))
+  expect_gt(min(table(blocks[, "stratum"])), 3)
+
+  rows <- data.frame(t = c(400, 400, 800, 800), block = c(1, 1, 2, 2), arm = 1:2, n = 200, sum = c(80, 120, 90, 110), chance = 0.5,
+                     floor = 0.5, permuted = TRUE, squares = 30)
+  own <- future_law(release_records(as_releases(rows, "gaussian", 6))$records[[1]], 1700)
+  own$of_mean[] <- 1e-18
+  withr::local_seed(3)
+  squares <- replicate(2000, draw_future(own)[, "squares"])
+  expect_lt(abs(var(squares[1, ]) / 9 - 1), 4 * sqrt(2 / 2000))
+})
