@@ -65,14 +65,15 @@ sql_postgres <- function(schema) {
 # is answered before the COMMIT: RPostgres hides errors that come after an answer.) Each writer keeps a lock
 # until its commit is on disk. The first COMMIT is an error within a transaction of the user, which could take
 # back what was answered.
-# Who finds the lock taken first lets others go on for up to 50 ms, as long as they write every 5 ms: a change
-# that begins from what its process remembers costs half of one that must read what another process wrote.
+# Who finds the lock taken first lets others go on for up to 100 ms, as long as they write every 5 ms: a
+# change that begins from what its process remembers costs half of one that must read what another wrote.
 sql_transact <- function(at) {
   sprintf("CREATE PROCEDURE %sdpts_transact(change text, INOUT answer text) LANGUAGE plpgsql AS $$
      DECLARE
        key CONSTANT bigint := (1685091443::bigint << 32) + '%s'::regclass::bigint;
        new %1$sdpts_change;
        last double precision;
+       before double precision;
      BEGIN
        COMMIT;
        SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
@@ -82,10 +83,11 @@ sql_transact <- function(at) {
        answer := NULL;
        IF new.turn = 'take' THEN
          IF NOT pg_try_advisory_lock(key) THEN
-           FOR i IN 1..10 LOOP
+           FOR i IN 0..20 LOOP
+             before := last;
              SELECT seq INTO last FROM %1$sdpts_agent WHERE id = 1;
+             EXIT WHEN last = before OR i = 20;
              PERFORM pg_sleep(0.005);
-             EXIT WHEN EXISTS (SELECT 1 FROM %1$sdpts_agent WHERE id = 1 AND seq = last);
            END LOOP;
            PERFORM pg_advisory_lock(key);
          END IF;

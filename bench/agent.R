@@ -55,10 +55,12 @@ report("one durable reward, forgotten at once", timed(500, function(i) agent_rew
        "ms", "3 ms")
 agent_close(agent)
 
-# Choices in so many seconds from `start` on, the processor time of them, and the longest wait, in a process of its own
-count_choices <- function(agent, seconds, start) {
+# Choices in so many seconds, the processor time of them, and the longest wait, in a process of its own; `gate`: a
+# folder where each process says that it is ready, and waits until all may go
+count_choices <- function(agent, seconds, gate) {
   for (i in 1:50) dpts::agent_choose(agent) # R compiles
-  Sys.sleep(max(0, start - as.numeric(Sys.time())))
+  file.create(tempfile("ready", gate))
+  while (!file.exists(file.path(gate, "go"))) Sys.sleep(0.01)
   begin <- proc.time()
   n <- longest <- last <- 0
   while (last < seconds) {
@@ -84,12 +86,16 @@ connect <- function(where, schema) {
 # k processes, on one agent or with an agent each (a shard) -> choices a second
 choose_in_processes <- function(k, shards, seconds = 20) {
   schemas <- basename(tempfile(rep("bench", if (shards) k else 1)))
+  gate <- tempfile("gate", folder)
+  dir.create(gate)
   for (schema in schemas) {
     agent_close(dpts_agent(policy_gaussian_imed(1), 5, function() connect(where, schema), use = "arrival"))
   }
-  jobs <- lapply(rep_len(schemas, k), function(schema) callr::r_bg(function(where, schema, connect, count, seconds, start) {
-    count(dpts::agent_open(function() connect(where, schema)), seconds, start)
-  }, list(where, schema, connect, count_choices, seconds, as.numeric(Sys.time()) + 3 + k)))
+  jobs <- lapply(rep_len(schemas, k), function(schema) callr::r_bg(function(where, schema, connect, count, seconds, gate) {
+    count(dpts::agent_open(function() connect(where, schema)), seconds, gate)
+  }, list(where, schema, connect, count_choices, seconds, gate)))
+  while (length(list.files(gate, "ready")) < k && all(vapply(jobs, function(job) job$is_alive(), NA))) Sys.sleep(0.05)
+  file.create(file.path(gate, "go"))
   for (job in jobs) job$wait()
   done <- vapply(jobs, function(job) job$get_result(), numeric(3))
   con <- connect(where, schemas[1])

@@ -3,12 +3,15 @@
 # that jumps, arms that come and go, changes of the other handle between a call's look and its commit, and processes
 # that die before or after a change is written; a model that was written from the help pages says what must be true
 # after each step. The seams: the option dpts.clock for time, commit() of a store for disk and process. PLANT=name
-# breaks the agent on purpose, and the storm must find it. Real kills are in tools/torture.R.
+# breaks the agent on purpose, and the storm must find it. Real kills are in tools/torture.R. The store is a SQLite
+# file, or with POSTGRES="host=... user=... dbname=..." a schema there.
 
 suppressMessages(library(dpts))
 seed <- as.integer(Sys.getenv("SEED", "1"))
 lives <- as.integer(Sys.getenv("LIVES", "20"))
 steps <- as.integer(Sys.getenv("STEPS", "80"))
+postgres <- Sys.getenv("POSTGRES")
+if (!nzchar(Sys.getenv("TZ"))) Sys.setenv(TZ = "UTC") # R would ask systemd
 
 namespace <- asNamespace("dpts")
 replace_function <- function(name, value) {
@@ -92,26 +95,48 @@ options(dpts.clock = function() now)
 check <- function(ok, what) if (!isTRUE(ok)) stop("FAILED: ", what, call. = FALSE)
 chance <- function(p) stats::runif(1) < p
 
-kept_rewards <- function(file) {
-  con <- DBI::dbConnect(RSQLite::SQLite(), file)
-  on.exit(DBI::dbDisconnect(con))
-  DBI::dbGetQuery(con, "SELECT count(*) AS n FROM dpts_ticket WHERE reward IS NOT NULL")$n
+# Where a life's agent is: `store` opens it, `kept` counts the rewards in it, `drop` removes it
+place_sqlite <- function() {
+  file <- tempfile(fileext = ".sqlite")
+  list(store = file, kept = function() {
+    con <- DBI::dbConnect(RSQLite::SQLite(), file)
+    on.exit(DBI::dbDisconnect(con))
+    DBI::dbGetQuery(con, "SELECT count(*) AS n FROM dpts_ticket WHERE reward IS NOT NULL")$n
+  }, drop = function() unlink(paste0(file, c("", "-wal", "-shm"))))
+}
+place_postgres <- function(settings) {
+  schema <- basename(tempfile("storm"))
+  connect <- function() {
+    parts <- strsplit(strsplit(settings, " ")[[1]], "=")
+    settings <- stats::setNames(lapply(parts, `[`, 2), vapply(parts, `[`, "", 1))
+    con <- do.call(DBI::dbConnect, c(list(RPostgres::Postgres(), timezone = "UTC", timezone_out = "UTC"), settings))
+    DBI::dbExecute(con, sprintf("SET search_path = %s; SET client_min_messages = warning", schema), immediate = TRUE)
+    con
+  }
+  con <- connect()
+  DBI::dbExecute(con, paste("CREATE SCHEMA", schema))
+  list(store = connect, kept = function() {
+    DBI::dbGetQuery(con, "SELECT count(*)::int AS n FROM dpts_ticket WHERE reward IS NOT NULL")$n
+  }, drop = function() {
+    DBI::dbExecute(con, sprintf("DROP SCHEMA %s CASCADE", schema))
+    DBI::dbDisconnect(con)
+  })
 }
 
 # One life -> how many changes, deaths and tickets it had
 storm <- function(life) {
   set.seed(seed * 1e4 + life)
-  file <- tempfile(fileext = ".sqlite")
-  on.exit(unlink(paste0(file, c("", "-wal", "-shm"))))
+  place <- if (nzchar(postgres)) place_postgres(postgres) else place_sqlite()
+  on.exit(place$drop())
   silent <- chance(0.5)
   capped <- chance(0.5) # two rewards of a person count
   wait <- if (silent || chance(0.5)) 7200 else Inf
   window <- if (capped && chance(0.5)) 3600 else 0 # all that a person does in it is one visit
-  first <- dpts_agent(policy_gaussian_imed(1, first = sample(3, 1)), 2, file, use = if (silent) "deadline" else "arrival",
+  first <- dpts_agent(policy_gaussian_imed(1, first = sample(3, 1)), 2, place$store, use = if (silent) "deadline" else "arrival",
                       deadline = if (wait < Inf) as.difftime(wait, units = "secs") else Inf,
                       max_per_person = if (capped) 2,
                       window = if (window > 0) as.difftime(window, units = "secs"))
-  handles <- list(first, agent_open(file))
+  handles <- list(first, agent_open(place$store))
   model <- data.frame(ticket = character(), arm = integer(), since = numeric(), due = numeric(), state = character(),
                       reward = numeric())
   clock <- now # of the last change
@@ -177,8 +202,9 @@ storm <- function(life) {
     holds <- FALSE
     other <- people(1, sprintf("other%d-%d", life, nrow(model)))
     agent$store$begin <- function(seq, how) {
-      holds <<- how == "lock"
-      begin(seq, how)
+      head <- begin(seq, how)
+      holds <<- isTRUE(environment(begin)$locked) # on PostgreSQL also where others have written since
+      head
     }
     agent$store$commit <- function(changes) {
       if (fate == "between" && !holds) {
@@ -201,7 +227,7 @@ storm <- function(life) {
     if (is.null(out)) {
       deaths <<- deaths + 1
       agent_close(agent)
-      handles[[i]] <<- suppressWarnings(agent_open(file))
+      handles[[i]] <<- suppressWarnings(agent_open(place$store))
       out <- list(suppressWarnings(f(handles[[3 - i]])))
     }
     out[[1]]
@@ -274,7 +300,7 @@ storm <- function(life) {
       check(!length(before) || identical(kept[before, ], released), "what was released stays as it was")
       released <- kept
       inside <- sum(model$state %in% c("waiting", "used", "missing")) - sum(kept$n)
-      check(kept_rewards(file) <= inside, "no reward stays in the store after its release")
+      check(place$kept() <= inside, "no reward stays in the store after its release")
     }
   }
   log <- suppressWarnings(dpts_history(handles[[1]]))
@@ -285,7 +311,7 @@ storm <- function(life) {
   check(sum(estimates(handles[[2]])$rewards) == learned, "at the end each resolved reward is in one sum")
   rows <- suppressWarnings(dpts_releases(handles[[2]]))
   check(sum(rows$n) == learned, "at the end each resolved reward is in one release")
-  check(kept_rewards(file) == 0, "at the end no reward is in the store")
+  check(place$kept() == 0, "at the end no reward is in the store")
   for (agent in handles) agent_close(agent)
   c(steps = steps, deaths = deaths, tickets = nrow(model))
 }

@@ -512,11 +512,17 @@ torture_schema <- function() {
     check(all(tickets[[j]] %in% log$ticket) && !any(tickets[[3 - j]] %in% log$ticket),
           "each has its own tickets, and no other's")
   }
-  # What is in the place of one is another agent now.
-  DBI::dbExecute(killer, "ALTER SCHEMA public RENAME TO away; ALTER SCHEMA exp3 RENAME TO public",
-                 immediate = TRUE)
+  # Nobody writes into what has taken the place of an agent, and all goes on when it is there again.
+  rename <- function(from, to) DBI::dbExecute(killer, sprintf("ALTER SCHEMA %s RENAME TO %s", from, to))
+  before <- vapply(agents, function(a) nrow(dpts_history(a$agent)), 0L)
+  Map(rename, c("public", "exp3"), c("away", "public"))
   error <- tryCatch(agent_choose(agents[[1]]$agent), error = identity)
-  check(inherits(error, "dpts_error_store_other"), paste("a swapped schema:", conditionMessage(error)))
+  check(inherits(error, "dpts_error_store"), paste("a swapped schema:", conditionMessage(error)))
+  Map(rename, c("public", "away"), c("exp3", "public"))
+  for (j in 1:2) {
+    agent_choose(agents[[j]]$agent)
+    check(nrow(dpts_history(agents[[j]]$agent)) == before[j] + 1, "nothing was written meanwhile")
+  }
   for (a in agents) DBI::dbDisconnect(a$con)
   DBI::dbDisconnect(killer)
 }
