@@ -352,7 +352,7 @@ words_promised <- function(guarantee, curve, delta, at, window = NULL) {
          if (several) "s", if (guarantee$neighbours == "predicted") " and what was predicted",
          if (several) ", for which two possibilities are equally likely. " else
            ", of which two values are equally likely. ", guess_words(guess_chance(curve)), ".",
-         if (several) words_of_one(guarantee$part, at, window))
+         if (several) words_of_one(guarantee[["part"]], at, window))
 }
 
 # The other reading of a person's guarantee: that of one of the outcomes, or of all within one window
