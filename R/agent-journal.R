@@ -38,7 +38,7 @@
 #'
 #' The number of people, and the looks, that [effects()] with `at = "end"` goes by are those of the last plan
 #' or amendment that says a number of people. One in words says it by its first line, such as
-#' `"people: 300"`; otherwise it changes neither.
+#' `"people: 300"`, and leaves the looks, at the same shares of the new number; otherwise it changes neither.
 #'
 #' # What is published
 #' Rows tell tickets, times and arms of choices, as [dpts_history()] does, and with `use = "arrival"`
@@ -125,6 +125,8 @@ agent_plan <- function(agent, plan = NULL, reason = NULL, ...) {
       }
       note <- if (is.na(reason)) text else paste0("reason: ", reason, "\n", text)
       new <- planned_analysis(text)
+      # Looks that a board has made are not forgotten when words change the number of people.
+      if (!nzchar(new$looks) && !inherits(plan, "dpts_plan")) new$looks <- agent$life$looks
       if (!is.na(new$planned)) agent$life[c("planned", "looks")] <- new
       note_events(tx, if (later) "amend" else "plan", list(note = note))
     }, look = TRUE, reason = reason)

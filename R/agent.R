@@ -436,7 +436,7 @@ read_definition <- function(store) {
                        if (newer) "Update dpts." else "Use that version, or begin a new store."),
                c(if (newer) "dpts_error_store_newer" else "dpts_error_store_older", "dpts_error_store"))
   }
-  if (!identical(checksum(kept$definition), kept$sum)) {
+  if (!is.raw(kept$definition) || !identical(checksum(kept$definition), kept$sum)) {
     abort_store("the checksum of the definition is wrong")
   }
   list(terms = unserialize(kept$definition), identity = kept$identity)

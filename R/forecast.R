@@ -29,14 +29,14 @@
 #'
 #' @param object An agent, a release table of one experiment ([dpts_releases()], [as_releases()]), or a
 #'   simulation or replay with its history, whose policy randomises people to arms, such as
-#'   [policy_randomised()]; or a named list of these, which are sites of one experiment. Each stratum has
-#'   futures of its own, with as large a share of the people as so far; in a stratum of which nothing was
-#'   released nobody is expected.
+#'   [policy_randomised()]; or a named list of these, which are sites of one experiment. Each stratum, and
+#'   each site, has futures of its own, with as large a share of the people as so far. In a stratum of which
+#'   nothing was released, and at a site that ended, nobody is expected.
 #' @param people Numbers of people in all, those so far included: whole numbers.
 #' @param ... Not used; later arguments must be named.
 #' @param error,margin As in [verdict()].
 #' @param block The numbers of people in the blocks to come, as in [policy_randomised()]. `NULL`: those of the
-#'   policy of an agent, a simulation or a replay. A release table, or a list of sites, does not have the
+#'   policy of an agent, a simulation or a replay, also as a site. A release table does not have the
 #'   policy. `NULL` then continues the default blocks if those so far are of that kind; else the next blocks
 #'   are like the last one, or grow as they have grown. A message says that default blocks are assumed where
 #'   those so far are equal and the next ones would be larger.
@@ -63,6 +63,7 @@ forecast.dpts_releases <- function(object, people, ..., error = 0.05, margin = 0
   error <- check_number(error, 0, 1, open = TRUE)
   margin <- check_number(margin, 0)
   known <- if (is.null(block)) known_blocks(object)
+  over <- sites_over(object)
   if (!is.null(block)) block <- check_blocks(block)
   runs <- check_count(runs, 2, 1e6)
   seed <- check_seed(seed)
@@ -72,7 +73,7 @@ forecast.dpts_releases <- function(object, people, ..., error = 0.05, margin = 0
     if (min(people) < now) {
       abort_arg("people", sprintf("at least %s, the people so far", number_text(now)), people)
     }
-    laws <- future_laws(record, max(people), block %||% known(record))
+    laws <- future_laws(record, max(people), block %||% known(record), over)
     one <- function(i) with_stream(seed, i, 0, 0, draw_verdict(record, laws, error, margin))
     at <- vapply(seq_len(runs), one, 0)
     needed[[length(needed) + 1]] <<- stats::quantile(at, c(0.1, 0.5, 0.9), type = 1, names = FALSE)
@@ -107,14 +108,25 @@ tbl_sum.dpts_forecast <- function(x, ...) {
     NextMethod())
 }
 
-# The sizes of blocks of a record's policy: a function, which gives NULL where they are not known
+# The sizes of blocks of a record's policy: a function, which gives NULL where they are not known, and for a
+# list of sites a function of the site's number
 known_blocks <- function(x) {
-  policies <- if (inherits(x, "dpts_agent")) stats::setNames(list(x$terms$policy), x$terms$policy$name) else
+  if (!is.object(x)) {
+    each <- lapply(x, known_blocks)
+    return(function(record) function(site) each[[site]](record))
+  }
+  policies <- if (inherits(x, "dpts_agent")) list(x$terms$policy) else
     if (inherits(x, c("dpts_simulation", "dpts_replay"))) things_of(x$policy)
-  function(record) {
-    policy <- if (!is.na(record$name)) policies[[record$name]]
+  function(record) { # of several policies its own
+    policy <- if (length(policies) == 1) policies[[1]] else if (!is.na(record$name)) policies[[record$name]]
     if (inherits(unwrapped(policy), "dpts_policy_randomised")) block_rule(unwrapped(policy), record$strata)
   }
+}
+
+# The numbers of those of some sites that release nothing more
+sites_over <- function(x) {
+  if (is.object(x)) return(integer())
+  which(vapply(x, function(site) "end" %in% dpts_releases(site)[["event"]], NA))
 }
 
 # After how many people a future of a record has a verdict, Inf: not in it
@@ -123,8 +135,8 @@ draw_verdict <- function(record, laws, error, margin) {
   if (is.na(said$arm)) Inf else said$t
 }
 
-# A record with the releases of a future. Blocks of a stratum have only its share of the people who come, and
-# numbers that no other block has.
+# A record with the releases of a future. Blocks of a stratum at a site have only its share of the people who
+# come, and numbers that no other block has.
 with_future <- function(record, laws) {
   now <- max(record$releases[, "t"])
   future <- do.call(rbind, lapply(seq_along(laws), function(s) {
@@ -154,18 +166,26 @@ is_futile <- function(record, people, least, error, runs, block = NULL) {
   TRUE
 }
 
-# The laws of the futures of each stratum, with the share of the people who are in it. (A stratum's open block
+# The laws of the futures of each stratum at each site, with its share of the people to come. (Its open block
 # counts as begun at its last release.)
-future_laws <- function(record, people, block = NULL) {
+#
+# `block`: as check_blocks() returns it, NULL, or a function that gives this for each site
+# `over`: The sites to which nobody comes any more
+future_laws <- function(record, people, block = NULL, over = integer()) {
   rows <- record$releases
+  site <- record$site %||% rep(1L, nrow(rows))
   stratum <- rows[, "stratum"]
-  there <- if (nrow(rows)) sort(unique(stratum)) else 1
-  lapply(there, function(s) {
-    record$releases <- rows[stratum == s, , drop = FALSE]
+  size <- rows[, "size"]
+  places <- if (nrow(rows)) unique(data.frame(site, stratum)) else data.frame(site = 1L, stratum = 1L)
+  places <- places[order(places$site, places$stratum), ]
+  Map(function(s, at) {
+    own <- stratum == s & site == at
+    record$releases <- rows[own, , drop = FALSE]
     t <- max(0, record$releases[, "t"])
-    share <- sum(record$releases[, "size"]) / sum(rows[, "size"])
-    c(future_law(record, t + share * (people - t), block), share = share)
-  })
+    share <- if (at %in% over) 0 else sum(size[own]) / sum(size[!site %in% over])
+    c(future_law(record, t + share * (people - t), if (is.function(block)) block(at) else block),
+      share = share)
+  }, places$stratum, places$site)
 }
 
 # What futures of a record up to a number of people are drawn from: for each arm the estimate of its mean, the
@@ -179,7 +199,8 @@ future_law <- function(record, people, block = NULL) {
   if (!length(whole) || any(!record$arms %in% used[, "arm"])) {
     abort_input("object", sprintf(
       "`object` must hold a release of all arms%s; nothing can be said before.",
-      if (record$strata > 1) ", in each stratum of which something was released" else ""))
+      if (record$strata > 1) ", in each stratum of which something was released" else
+        if (!is.null(record$site)) ", at each site" else ""))
   }
   last <- rows[rows[, "block"] == max(whole), , drop = FALSE]
   last <- last[match(record$arms, last[, "arm"]), , drop = FALSE]
@@ -202,6 +223,8 @@ future_law <- function(record, people, block = NULL) {
 future_sizes <- function(rows, people, block, noise, spread, strata = 1) {
   size <- as.vector(rowsum(rows[, "size"], rows[, "block"]))
   m <- length(size)
+  so_far <- sum(size) # not the time: a stratum or a site counts its own people
+  until <- so_far + people - max(rows[, "t"])
   k <- max(tabulate(match(rows[, "block"], unique(rows[, "block"]))))
   next_sizes <- function(block, made, now, until) {
     .Call(C_block_sizes, block$growth, as.double(block$size), made, now, until, k, noise, spread)
@@ -215,13 +238,12 @@ future_sizes <- function(rows, people, block, noise, spread, strata = 1) {
     block <- if (is.na(spread) && length(like) == m && all(abs(size - like) <= 1 + 0.01 * like)) default else
       if (m > 1 && last > 1.1 * size[m - 1]) list(growth = 1 + last / sum(size[-m]), size = 1) else
       list(size = last)
-    now <- max(rows[, "t"])
-    if (identical(block, default) && all(size == last) && people >= now + last &&
-        !all(next_sizes(default, m, now, people) == last)) {
+    if (identical(block, default) && all(size == last) && until >= so_far + last &&
+        !all(next_sizes(default, m, so_far, until) == last)) {
       inform_blocks(last)
     }
   }
-  next_sizes(block, m, max(rows[, "t"]), people)
+  next_sizes(block, m, so_far, until)
 }
 
 inform_blocks <- function(size) {

@@ -73,8 +73,7 @@ words_timing <- function(timing) {
   c("Time" = paste(c(
     if (!is.null(rate)) sprintf("%s people a unit of time",
                                 if (length(rate) == 1) number_text(rate) else
-                                  paste(paste(shorts(utils::head(rate, 4)), collapse = ", "),
-                                        if (length(rate) > 4) ", ..." else "in turn")),
+                                  words_list(shorts(rate), "and then", most = 5)),
     if (is.null(timing$deadline)) {
       sprintf("rewards %s %s late", paste(unique(range(timing$delay)), collapse = " to "), unit)
     } else sprintf("rewards are used at a deadline of %s %s", number_text(timing$deadline), unit)

@@ -688,7 +688,8 @@ release_records <- function(x, outcome = "reward") {
            share = error_shares(there, length(every), added),
            share_of_one = if (added) error_parts(there, length(every) - added) else
              0 * there + 1 / length(every),
-           grid = max(v$grid[at], 0), seen = seen, releases = rows),
+           grid = max(v$grid[at], 0), seen = seen, releases = rows,
+           site = if (!is.null(v[["site"]])) as.integer(as.factor(v$site))[at]),
       lapply(law, `[`, i))
   })
   there <- lapply(records, `[[`, "arms")

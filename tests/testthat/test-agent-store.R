@@ -51,8 +51,10 @@ test_that("damage is found by checksums before anything is done", {
   expect_error(agent_open(x$file), "damaged", class = "dpts_error_store_damaged")
   y <- new_file_agent()
   agent_close(y$agent)
-  edit_store(y$file, "UPDATE dpts_definition SET definition = zeroblob(200)")
-  expect_error(agent_open(y$file), "damaged", class = "dpts_error_store_damaged")
+  for (edit in c("zeroblob(200)", "'text'")) {
+    edit_store(y$file, paste("UPDATE dpts_definition SET definition =", edit))
+    expect_error(agent_open(y$file), "damaged", class = "dpts_error_store_damaged")
+  }
 })
 
 test_that("the life of an agent is read as it was written, and nonsense in it is damage", {

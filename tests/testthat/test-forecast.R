@@ -139,6 +139,55 @@ test_that("a forecast knows the blocks of an agent, a simulation and a replay, a
                    list(list(growth = NULL, size = 200), list(growth = 1.3, size = c(200, 800))))
 })
 
+test_that("blocks to come in a stratum grow with its own people, as those of the policy do", {
+  arms <- arms_strata(x = arms_bernoulli(c(0.3, 0.4)), y = arms_bernoulli(c(0.5, 0.6)), share = c(0.2, 0.8))
+  for (block in list(NULL, 1.5)) {
+    sim <- dpts_simulate(arms, policy_randomised(mu = 1, block = block), 9000, runs = 1, seed = 1, history = TRUE)
+    sizes_of <- function(table) lapply(split(table, table$stratum), function(x) as.vector(tapply(x$n, x$block, sum)))
+    all <- sizes_of(dpts_releases(sim))
+    now <- dpts_releases(sim)
+    now <- now[now$t <= 3000, ]
+    seen <- lengths(sizes_of(now))
+    record <- release_records(now)$records[[1]]
+    laws <- future_laws(record, 9000, known_blocks(sim)(record))
+    for (s in 1:2) {
+      to_come <- laws[[s]]$sizes
+      both <- seq_len(min(length(to_come), length(all[[s]]) - seen[s]))
+      expect_gt(length(both), 1)
+      expect_identical(to_come[both], all[[s]][seen[s] + both])
+    }
+  }
+})
+
+test_that("the people to come are shared by the sites that still run, in the blocks of each site's own policy", {
+  withr::local_options(rlib_message_verbosity = "quiet")
+  withr::local_seed(1)
+  site <- function(block, people) {
+    agent <- dpts_agent(policy_randomised(mu = 1, block = block), c("a", "b"), use = "arrival")
+    for (i in 1:people) agent_reward(agent, agent_choose(agent, 100)$ticket, stats::rbinom(100, 1, 0.5))
+    agent
+  }
+  sites <- list(one = site(100, 4), two = site(c(200, 300), 5), three = site(NULL, 4))
+  record <- release_records(sites)$records[[1]]
+  sizes <- function(...) lapply(future_laws(record, 7000, known_blocks(sites)(record), ...), `[[`, "sizes")
+  own <- sizes()
+  expect_setequal(own[[1]], 100)
+  expect_setequal(own[[2]], 300)
+  expect_gt(max(own[[3]]), 200) # default blocks grow
+  # Two rounds of blocks count, of 200, 500 and as many people at the sites, by which those to come are shared.
+  now <- vapply(1:3, function(i) sum(record$releases[record$site == i, "size"]), 0)
+  expect_equal(now[1:2], c(200, 500))
+  left <- 7000 - vapply(1:3, function(i) max(record$releases[record$site == i, "t"]), 0)
+  expect_equal(lengths(own)[1:2], floor(left * now / sum(now) / c(100, 300, 1))[1:2])
+  said <- function(x, ...) forecast(x, c(3000, 7000), runs = 30, seed = 1, ...)$verdict
+  expect_false(identical(said(sites), said(sites, block = 400)))
+  agent_finish(sites$one)
+  expect_identical(sites_over(sites), c(one = 1L))
+  expect_length(sizes(over = 1L)[[1]], 0)
+  expect_gt(length(sizes(over = 1L)[[2]]), length(own[[2]]))
+  expect_silent(said(sites))
+})
+
 test_that("a verdict stays, and bad input is refused", {
   sim <- dpts_simulate(arms_bernoulli(c(0.2, 0.8)), policy_randomised(mu = 1), 600, runs = 1, seed = 1, history = TRUE)
   expect_identical(forecast(sim, c(600, 1000), runs = 10, seed = 1)$verdict, c(1, 1))

@@ -57,7 +57,7 @@ test_that("power and errors of a plan with looks are those of sums of normal var
   expect_gt(null$false_claims, 0.025 - 3 * sqrt(0.025 * 0.975 / runs))
   expect_gt(min(plan$coverage), 0.975 - 3 * sqrt(0.025 * 0.975 / runs))
   # With fixed looks at the end alone, the test of the plan is as before.
-  expect_match(format(plan)[4], "Looks: +at 20%, 40%, 60%, 80% and 100% of the people, spending as O'Brien")
+  expect_match(format(plan)[5], "Looks: +at 20%, 40%, 60%, 80% and 100% of the people, spending as O'Brien")
 })
 
 test_that("the analysis at looks is that of the plan, run by run", {
@@ -198,6 +198,11 @@ test_that("an agent is analysed at the looks of its plan", {
   rlang::reset_message_verbosity("looks")
   withr::local_options(rlib_message_verbosity = "verbose")
   expect_message(effects(agent, control = "old", at = "end"), "look 3 of 3, of 200 people", class = "dpts_message_end")
+  # A larger number of people in words leaves the looks; a plan without looks has none.
+  agent_plan(agent, "people: 300", reason = "more come")
+  expect_equal(look(), look(looks = c(0.5, 0.75), spending = "pocock", people = 300))
+  agent_plan(agent, dpts_plan(policy, arms, 300, control = "old", runs = 5, seed = 1), reason = "no board")
+  expect_null(dpts_releases(agent)[["looks"]])
   agent_close(agent)
 })
 

@@ -47,7 +47,7 @@ test_that("a steady accrual is a delay in people, and the time of the end is tha
   expect_equal(grows$time, 3 + 80 / 60 + 2)
   again <- dpts_plan(thompson, two(0.4, 0.6), 200, delay = c(0.5, 2), accrual = c(20, 40, 60), runs = 5, seed = 1)
   expect_equal(grows, again)
-  expect_match(paste(format(grows), collapse = " "), "20, 40, 60 in turn people a unit of time")
+  expect_match(paste(format(grows), collapse = " "), "20, 40 and then 60 people a unit of time")
   expect_true(is.finite(dpts_plan(policy_randomised(block = 20), two(0.2, 0.8), deadline = 1, accrual = 30, runs = 50, seed = 1)$time))
 })
 
