@@ -343,6 +343,8 @@ test_that("two guards whose outcomes are released in one call each pause an arm"
   turn(3600)
   suppressWarnings(pulls(agent))
   expect_identical(agent_arms(agent)$status, c("active", "paused", "paused"))
+  agent_arms(agent, pause = "a") # which no guard did
+  expect_identical(experiment_numbers(list(agents = list(find = function(name) agent)), "x")$guards, 2)
 })
 
 test_that("a pause ends the open block, whose people stay in it", {

@@ -293,3 +293,9 @@ test_that("the page has the effects of all people and of each stratum", {
   expect_equal(shown$difference, c(effects(agent)$difference, effects(agent, by = "stratum")$difference))
   expect_identical(dpts:::overview(dpts_agent(policy_randomised(mu = 5), 2, use = "arrival"))$strata, list())
 })
+
+test_that("a policy whose chances are not known has no balance", {
+  agent <- dpts_agent(policy_ucb1(), c("a", "b"), use = "arrival")
+  for (i in 1:60) agent_reward(agent, agent_choose(agent)$ticket, 1)
+  expect_true(is.na(api_overview(agent)$balance))
+})

@@ -124,3 +124,10 @@ test_that("what was erased is not in the file's bytes, and the statement says wh
                "also after its release")
   agent_close(agent)
 })
+
+test_that("who is erased leaves the count with all choices, not with one", {
+  agent <- dpts_agent(policy_ucb1(), c("a", "b"), use = "arrival", max_per_person = 3)
+  agent_choose(agent, 6, person = c("p", "q", "p", "p", "q", "r"))
+  agent_erase(agent, c("p", "q"))
+  expect_identical(c(agent$counted, as.numeric(agent$store$counted())), c(1, 1))
+})

@@ -121,3 +121,14 @@ test_that("a missing answer that is to count by a half more has a half of the no
   expect_equal(found$sum, c(20 + 0.5 * (50 - 40), 30 - 0.5 * (50 - 45)))
   expect_equal(found$scale, rep(sqrt(2^2 + 0.5^2 * 3^2), 2))
 })
+
+test_that("blocks of strata whose answers are released in another order are matched by stratum", {
+  table <- function(stratum, n, sum) {
+    as_releases(data.frame(t = c(100, 100, 200, 200), block = c(1, 1, 2, 2), arm = 1:2, n, sum, stratum = rep(stratum, each = 2),
+                           chance = 0.5, floor = 0.5), "gaussian", 1)
+  }
+  found <- imputed_table(table(c("x", "y"), c(50, 60, 20, 30), c(10, 20, 5, 6)),
+                         table(c("y", "x"), c(20, 30, 50, 60), c(15, 25, 40, 48)), c(1, 0.5, 1, 1))
+  expect_equal(found$sum, c(20, 26, 10, 11))
+  expect_equal(found$scale, sqrt(c(2, 1.25, 2, 2)))
+})

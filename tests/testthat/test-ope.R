@@ -486,3 +486,13 @@ test_that("each number of three unequal arms and events is its formula", {
   expect_equal(c(whole$effective, whole$clipped, whole$matched), c(sum(v)^2 / sum(v^2), 20, n))
   expect_equal(shared(found, "weight"), c(mean(w), stats::sd(w) / sqrt(n)))
 })
+
+test_that("the arm that the log never shows is named, wherever it stands", {
+  log <- data.frame(arm = factor(rep(c("b", "c"), 40), c("b", "c", "a")), reward = 0:1, propensity = 0.5)
+  said <- character()
+  withCallingHandlers(dpts_ope(log, "a"), dpts_warning = function(w) {
+    said <<- c(said, conditionMessage(w))
+    invokeRestart("muffleWarning")
+  })
+  expect_match(said, "arm a, which the log never shows", all = FALSE)
+})
