@@ -342,7 +342,7 @@ autoplot.dpts_agent <- function(object, ..., what = c("shares", "estimates")) {
     scales_by(levels(shares$arm), title = "Arm")[c("colour", "linetype")] +
     ggplot2::scale_x_continuous(labels = label_count) +
     ggplot2::scale_y_continuous(labels = scales::label_percent(), limits = c(0, 1)) +
-    names_at_end(shares$t, shares$share, shares$arm, range = c(0, 1)) +
+    names_at_end(shares$t, shares$share, shares$arm, range = c(0, 1), panel = "arm") +
     plot_words(x = "Round", y = "Share of choices so far", alt = sprintf(
       "Share of each arm among the choices so far, against rounds; after %s: %s.", label_count(last$t[1]),
       words_rows(last["arm"], scales::label_percent(accuracy = 1)(last$share))))

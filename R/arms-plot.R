@@ -30,7 +30,7 @@ draw_means <- function(arms) {
     ggplot2::geom_point(ggplot2::aes(shape = .data$best), size = 2.5, show.legend = FALSE) +
     ggplot2::scale_shape_manual(values = c("FALSE" = 1, "TRUE" = 16)) +
     ggplot2::scale_x_continuous(labels = label_count) +
-    plot_words(x = "Mean reward", y = "Arm", caption = "Filled: the best arm.",
+    plot_words(x = "Mean reward", y = "Arm", rows = levels(data$arm), caption = "Filled: the best arm.",
                   alt = sprintf("Mean rewards: %s.", paste(arm_labels(arms), shorts(signif(arms$mean, 3)),
                                                            collapse = ", ")))
 }
@@ -49,7 +49,7 @@ draw_changing <- function(arms, horizon, seed, run) {
     ggplot2::geom_line(linewidth = 0.7) +
     scales_by(labels, title = "Arm")[c("colour", "linetype")] +
     ggplot2::scale_x_continuous(labels = label_count) +
-    names_at_end(data$t, data$mean, data$arm) +
+    names_at_end(data$t, data$mean, data$arm, panel = "arm") +
     plot_words(x = "Round", y = "Mean reward",
                   alt = sprintf("Mean reward of %s over %s rounds, from %s to %s.",
                                 count_noun(length(labels), "arm", "arms"), label_count(horizon),

@@ -49,7 +49,8 @@ autoplot.dpts_evidence <- function(object, ...) {
     ggplot2::geom_step(linewidth = if (length(runs) > 3) 0.3 else 0.7) +
     scales_by(levels, title = ggplot2::waiver())[c("colour", "linetype")] +
     ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = 4) +
-    panels_by(data, panels) +
+    panels_by(data, c(panels, if (length(levels) > MAX_LABELS) "arm")) +
+    (if (length(levels) > MAX_LABELS) no_legend()) +
     plot_words(x = "People", y = what, colour = "Arm", linetype = "Arm",
                   caption = paste0("Wide and grey: the threshold. Natural logarithms; below 0 drawn at ",
                                    "0.", if (length(runs) > 1) " Each line is one run."),

@@ -216,21 +216,9 @@ autoplot.dpts_reproduction <- function(object, ..., log = NULL, level = 0.95) {
       scales = if (experiment$kind == "privacy" && is.null(experiment$settings)) "free_y" else "fixed"
     ) +
       # Room for the panels, and between the last number of one axis and the first of the next
-      ggplot2::theme(
-        legend.position = "bottom", legend.key.height = ggplot2::unit(10, "pt"),
-        legend.margin = ggplot2::margin(), legend.box.spacing = ggplot2::unit(4, "pt"),
-        panel.spacing.x = ggplot2::unit(13, "pt")
-      )
-    if (experiment$kind == "simulation") plot <- plot + legend_rows(length(unique(object$series)))
+      ggplot2::theme(legend.position = "bottom", panel.spacing.x = ggplot2::unit(13, "pt"))
   }
   plot
-}
-
-# A legend under the panels, four to a row
-legend_rows <- function(n) {
-  if (n <= 4) return(NULL)
-  row <- ggplot2::guide_legend(nrow = ceiling(n / 4), byrow = TRUE)
-  ggplot2::guides(colour = row, linetype = row)
 }
 
 # Colours for a factor: an ordered scale for the values of a parameter ("b = 9"), black for
@@ -245,9 +233,9 @@ scales_series <- function(series, breaks = NULL) {
   # Neighbours differ in more than colour, and what lies below a line shows through its gaps.
   each <- function(values) stats::setNames(rep_len(values, length(levels)), levels)
   list(
-    colour = ggplot2::scale_colour_manual(NULL, values = colours),
-    linetype = ggplot2::scale_linetype_manual(NULL, values = each(LINE_TYPES)),
-    shape = ggplot2::scale_shape_manual(NULL, values = each(POINT_SHAPES))
+    colour = ggplot2::scale_colour_manual(NULL, values = colours, breaks = levels),
+    linetype = ggplot2::scale_linetype_manual(NULL, values = each(LINE_TYPES), breaks = levels),
+    shape = ggplot2::scale_shape_manual(NULL, values = each(POINT_SHAPES), breaks = levels)
   )
 }
 

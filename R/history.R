@@ -133,13 +133,17 @@ autoplot.dpts_history <- function(object, ..., bins = 100) {
   shades <- stats::setNames(grDevices::hcl.colors(length(arms), "viridis"), arms)
   ggplot2::ggplot(data, ggplot2::aes(.data$t, .data$share, fill = .data$arm)) +
     ggplot2::geom_area(position = "stack", linewidth = 0) +
-    panels_by(data, by) + (if (length(arms) <= 12) legend_below()) +
-    ggplot2::scale_fill_manual("Arm", values = shades) +
+    panels_by(data, by) +
+    ggplot2::scale_fill_manual("Arm", values = shades, breaks = arms,
+                               guide = if (length(arms) > MAX_LABELS) "none" else "legend") +
     ggplot2::scale_x_continuous(labels = label_thousands,
                                 n.breaks = if (nrow(unique(data[by])) > 2) 2 else 3) +
     ggplot2::scale_y_continuous(labels = scales::label_percent(), expand = c(0, 0)) +
     plot_words(
-      x = "Round", y = "Share of pulls",
+      x = "Round", y = "Share of pulls", caption = if (length(arms) > MAX_LABELS) {
+        sprintf("%d arms, from %s (dark, above) to %s (light, below).", length(arms), arms[1],
+                arms[length(arms)])
+      },
       alt = sprintf("Share of the pulls of %s over rounds for %s; at the end %s.",
                     count_noun(length(arms), "arm", "arms"),
                     count_noun(nlevels(droplevels(data$policy)), "policy", "policies"),

@@ -236,6 +236,7 @@ autoplot.dpts_identification <- function(object, ...) {
     ggplot2::geom_step() +
     scales_by(levels(data$policy), title = ggplot2::waiver())[c("colour", "linetype")] +
     panels_by(curves, c(if (nlevels(data$policy) > MANY_LINES) "policy", if ("problem" %in% by) "problem")) +
+    (if (nlevels(data$policy) > MANY_LINES) no_legend()) +
     ggplot2::scale_x_log10(labels = label_count) +
     ggplot2::scale_y_continuous(labels = scales::label_percent(), limits = c(0, 1)) +
     plot_words(

@@ -82,12 +82,12 @@ autoplot.dpts_regret_bound <- function(object, ...) {
   orders <- setdiff(data$y, known$y)
   ggplot2::ggplot(known, ggplot2::aes(.data$bound, .data$y, colour = .data$side, shape = .data$kind)) +
     ggplot2::geom_point(size = 2.5) +
-    scales_by(levels(data$side), below = TRUE)["colour"] + axes("x")[[1]] +
+    scales_by(levels(data$side))["colour"] + axes("x")[[1]] +
     ggplot2::scale_shape_manual(NULL, values = c("problem-dependent" = 16, "problem-independent" = 1),
                                 guide = if (length(unique(known$kind)) > 1) "legend" else "none") +
-    ggplot2::scale_y_discrete(labels = wrap_label) + legend_below() +
+    ggplot2::scale_y_discrete(labels = wrap_label) +
     plot_words(
-      x = "Regret\n(expected reward lost)", y = NULL,
+      x = "Regret\n(expected reward lost)", y = NULL, rows = unique(as.character(known$y)),
       caption = if (length(orders)) sprintf("Only an order is proved for %s.", words_list(orders, most = 6)),
       alt = sprintf("Regret bounds: %s.", paste(known$policy, shorts(known$bound), collapse = ", "))
     )

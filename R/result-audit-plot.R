@@ -11,7 +11,7 @@ autoplot.dpts_audit <- function(object, ...) {
   plot <- if (length(unique(data$delta)) == 1) audit_bars(data) else audit_curves(data)
   worst <- summary(object)
   small <- ggplot2::theme(plot.subtitle = ggplot2::element_text(size = ggplot2::rel(0.75)))
-  plot + legend_below() + small + plot_words(
+  plot + small + plot_words(
     subtitle = wrap_caption(sprintf("%s, %s", policy_title(shared(object, "policy")),
                                     count_noun(shared(object, "horizon"), "round", "rounds"))),
     caption = wrap_caption(
@@ -33,8 +33,6 @@ audit_colours <- function() {
   stats::setNames(LINE_COLOURS[c(1, 3, 2)], c("claim", "finding", "finding above the claim"))
 }
 
-audit_guide <- function() guide_below(names(audit_colours()))
-
 audit_bars <- function(data) {
   # An infinite finding reaches beyond all others.
   finite <- c(data$lower, data$claimed)[is.finite(c(data$lower, data$claimed))]
@@ -47,10 +45,11 @@ audit_bars <- function(data) {
     ggplot2::geom_vline(ggplot2::aes(xintercept = .data$claimed, linetype = "claim"), data = claim) +
     ggplot2::scale_y_discrete(limits = rev, labels = wrap_label) +
     ggplot2::scale_x_continuous(labels = label_count, limits = c(0, NA)) +
-    ggplot2::scale_fill_manual(NULL, values = audit_colours(), guide = audit_guide()) +
+    ggplot2::scale_fill_manual(NULL, values = audit_colours(), breaks = names(audit_colours())) +
     panels_by(data, "method") +
     (if (nrow(claim)) ggplot2::scale_linetype_manual(NULL, values = c(claim = "solid"))) +
-    plot_words(x = sprintf("epsilon at\ndelta = %s", label_count(data$delta[1])), y = NULL)
+    plot_words(rows = unique(as.character(data$adversary)),
+               x = sprintf("epsilon at\ndelta = %s", label_count(data$delta[1])), y = NULL)
 }
 
 audit_curves <- function(data) {
@@ -64,6 +63,6 @@ audit_curves <- function(data) {
     panels_by(data, c("adversary", "method")) +
     ggplot2::scale_x_log10(labels = label_count, breaks = powers_of_ten(data$delta)) +
     ggplot2::scale_y_continuous(labels = label_count, limits = c(0, NA)) +
-    ggplot2::scale_colour_manual(NULL, values = audit_colours(), guide = audit_guide()) +
+    ggplot2::scale_colour_manual(NULL, values = audit_colours(), breaks = names(audit_colours())) +
     plot_words(x = "delta", y = "epsilon")
 }

@@ -296,7 +296,7 @@ autoplot.dpts_plan <- function(object, ...) {
   runs <- shared(object, "runs")
   long <- plan_panels(data, runs)
   one <- !any(duplicated(data[c("design", "scenario")]))
-  scales <- scales_by(levels(data$design), title = ggplot2::waiver(), below = TRUE)
+  scales <- scales_by(levels(data$design), title = ggplot2::waiver())
   narrow <- ggplot2::labeller(.default = function(x) wrap_label(x, 10))
   base <- if (one) {
     ggplot2::ggplot(long, ggplot2::aes(.data$value, factor(.data$design, rev(levels(.data$design))),
@@ -316,7 +316,8 @@ autoplot.dpts_plan <- function(object, ...) {
       ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = 3) +
       ggplot2::facet_grid(what ~ scenario, scales = "free_y", labeller = narrow)
   }
-  base + room_between() + legend_below() + plot_words(
+  base + room_between() + plot_words(
+    rows = if (one) rep(levels(droplevels(data$design)), nlevels(droplevels(factor(data$scenario)))),
     colour = "Design", linetype = "Design",
     caption = paste(words_mean(runs, 0.95, "line"),
                     sprintf("The probability of any false claim is to be at most %s.",

@@ -47,15 +47,11 @@ POINT_SHAPES <- c(16, 17, 15, 1, 2, 0, 3, 4, 5)
 # Scales that give each level a colour, line type and shape of its own, in the order of `breaks` in the legend
 #
 # With `title = waiver()` and short names the legend of a scale that the user adds is one with the others.
-# `below`: Does the legend stand below the plot?
-scales_by <- function(levels, breaks = levels, title = NULL, guide = "legend", below = FALSE) {
+scales_by <- function(levels, breaks = levels, title = NULL) {
   each <- function(values) stats::setNames(rep_len(values, length(levels)), levels)
-  if (below) guide <- guide_below(breaks) else if (length(levels) > 12) {
-    guide <- ggplot2::guide_legend(ncol = ceiling(length(levels) / 12))
-  }
   words <- if (any(nchar(levels) > 26)) wrap_label else ggplot2::waiver()
   manual <- function(scale, values) {
-    scale(title, values = each(values), breaks = breaks, labels = words, guide = guide)
+    scale(title, values = each(values), breaks = breaks, labels = words, guide = "legend")
   }
   colours <- line_colours(length(levels))
   list(
@@ -118,33 +114,36 @@ spread_ends <- function(ends, log, range) {
   ends
 }
 
-# Names at the ends of curves, by spread_ends(), in place of a legend
+# Names at the ends of curves, by spread_ends(), in place of a legend; fit_ends() makes their room.
 label_ends <- function(ends) {
-  ends$text <- short_label(as.character(ends$label))
+  ends$dpts_name <- as.character(ends$label)
   list(
     ggplot2::geom_segment(
       ggplot2::aes(x = .data$x, xend = Inf, y = .data$y, yend = .data$at, colour = .data$label),
-      data = ends, linewidth = 0.2, inherit.aes = FALSE, show.legend = FALSE
+      data = ends[names(ends) != "dpts_name"], linewidth = 0.2, inherit.aes = FALSE, show.legend = FALSE
     ),
     ggplot2::geom_text(
-      ggplot2::aes(x = Inf, y = .data$at, label = paste0(" ", .data$text), colour = .data$label),
-      data = ends, hjust = 0, size = 3, inherit.aes = FALSE, show.legend = FALSE
+      ggplot2::aes(x = Inf, y = .data$at, label = paste0(" ", .data$dpts_name), colour = .data$label),
+      data = ends, hjust = 0, size = NAME_POINTS / ggplot2::.pt, inherit.aes = FALSE, show.legend = FALSE
     ),
     ggplot2::coord_cartesian(clip = "off"),
-    no_legend(),
-    ggplot2::theme(plot.margin = ggplot2::margin(5.5, 6 + 5.2 * max(nchar(ends$text)), 5.5, 5.5))
+    no_legend()
   )
 }
 
 # Where curves carry their names. A legend that a theme hides would come back with the user's own theme.
-no_legend <- function() ggplot2::guides(colour = "none", linetype = "none")
+no_legend <- function() ggplot2::guides(colour = "none", linetype = "none", shape = "none")
 
-# Names at the ends of the curves of a plot without panels, if a legend could not tell them apart
-names_at_end <- function(x, y, label, log = "", range = base::range(y[is.finite(y)])) {
+# Names at the ends of the curves of a plot without panels, if a legend could not tell them apart; a panel for
+# each curve, if names could not. `panel`: the column of the plot's data that tells curves apart
+names_at_end <- function(x, y, label, log = "", range = base::range(y[is.finite(y)]), panel = NULL) {
   if (length(unique(label)) <= MANY_LINES) return(NULL)
   last <- order(x, decreasing = TRUE)
   last <- last[!duplicated(label[last])]
-  if (length(last) > MAX_LABELS) return(NULL)
+  if (length(last) > MAX_LABELS) {
+    if (is.null(panel)) return(NULL)
+    return(list(panels_by(stats::setNames(data.frame(label), panel), panel), no_legend()))
+  }
   label_ends(spread_ends(data.frame(x = x[last], y = y[last], label = label[last]), log, range))
 }
 
@@ -169,18 +168,6 @@ room_between <- function() {
                  strip.clip = "off", strip.text = ggplot2::element_text(size = ggplot2::rel(0.73)))
 }
 
-# The columns of a legend below a plot of 5 cm (142 points): a key takes 28, and a letter of its name 5.
-guide_below <- function(names) {
-  fit <- max(1, floor(142 / (28 + 5 * min(26, max(nchar(names))))))
-  ggplot2::guide_legend(ncol = max(fit, ceiling(length(names) / 12)), title.position = "top")
-}
-
-# A legend that leaves a narrow plot its width
-legend_below <- function() {
-  ggplot2::theme(legend.position = "bottom", legend.box = "vertical", legend.margin = ggplot2::margin(),
-                 legend.box.spacing = ggplot2::unit(4, "pt"))
-}
-
 # ---- intervals -----------------------------------------------------------------------------------
 
 # A line for each run from `from` to `to`, with a point at `at`, for each level of `y`: what estimates,
@@ -195,6 +182,8 @@ draw_ranges <- function(data, x, alt, caption, log = "", line = NULL) {
   place <- if (length(few) > 1) ggplot2::position_dodge(width = 0.7) else "identity"
   panels <- panels_by(data, intersect(c("problem", "policy", "delay"), names(data)))
   large <- max(data$to, 0, na.rm = TRUE) >= 1000
+  above <- length(unique(do.call(paste, data[intersect(c("problem", "policy", "delay"), names(data))])))
+  rows <- rep(levels(data$y), if (above > 3) grDevices::n2mfrow(above)[2] else 1)
   ggplot2::ggplot(data, ggplot2::aes(.data$at, .data$y, group = .data$line)) +
     (if (!is.null(line)) ggplot2::geom_vline(xintercept = line, linewidth = 0.3)) +
     ggplot2::geom_pointrange(ggplot2::aes(xmin = .data$from, xmax = .data$to), position = place,
@@ -204,7 +193,7 @@ draw_ranges <- function(data, x, alt, caption, log = "", line = NULL) {
       ggplot2::scale_x_continuous(labels = if (large) label_thousands else label_count, n.breaks = 3)
      else axes(log)[[1]]) +
     panels + (if (is.null(panels)) room_between()) + # the last number of the axis can lie at its end
-    plot_words(x = x, y = NULL, alt = alt, caption = wrap_caption(
+    plot_words(x = x, y = NULL, alt = alt, rows = rows, caption = wrap_caption(
       caption, if (length(runs) > length(few)) sprintf("Drawn are %d of %s runs.", length(few),
                                                        label_count(length(runs))) else
         if (length(few) > 1) "Each line is one run."
@@ -234,17 +223,12 @@ words_mean <- function(runs, level, mark = "band") {
   sprintf("Mean of %s; %s: %s confidence interval.", over, mark, words_level(level))
 }
 
-# Words around a plot. A caption has the width of the whole picture.
-plot_words <- function(..., caption = NULL) {
-  list(ggplot2::labs(..., caption = if (!is.null(caption)) wrap_caption(gsub("\n", " ", caption))),
-       ggplot2::theme(plot.caption.position = "plot", plot.title.position = "plot",
-                      plot.caption = element_caption(size = ggplot2::rel(0.75))))
-}
-
 # The text of a caption that has the width of the picture, which is known when it is drawn. The lines of the
 # text itself fit into 5 cm, for themes that replace this element.
-element_caption <- function(...) {
+# `less`: margins of the plot beside it, in points
+element_caption <- function(..., less = 24) {
   element <- ggplot2::element_text(...)
+  attr(element, "less") <- less
   class(element) <- c("dpts_caption", class(element))
   element
 }
@@ -253,9 +237,10 @@ element_caption <- function(...) {
 element_grob.dpts_caption <- function(element, label = "", ...) {
   if (is.null(label)) return(ggplot2::zeroGrob())
   class(element) <- setdiff(class(element), "dpts_caption")
+  less <- attr(element, "less") %||% 24
   text <- gsub("\n", " ", label)
   draw <- function(lines) ggplot2::element_grob(element, paste(lines, collapse = "\n"), ...)
-  grid::gTree(text = text, draw = draw, cl = "dpts_caption_grob")
+  grid::gTree(text = text, less = less, draw = draw, cl = "dpts_caption_grob")
 }
 
 # As many letters a line as have room, by the mean width of a letter. `less`: margins of the plot, in points
@@ -268,7 +253,7 @@ wrap_to_picture <- function(x, less) {
 
 # The height is asked for where the whole picture is at hand, before the margins are taken off.
 #' @exportS3Method grid::heightDetails
-heightDetails.dpts_caption_grob <- function(x) grid::grobHeight(wrap_to_picture(x, 24))
+heightDetails.dpts_caption_grob <- function(x) grid::grobHeight(wrap_to_picture(x, x$less))
 
 #' @exportS3Method grid::makeContent
 makeContent.dpts_caption_grob <- function(x) grid::setChildren(x, grid::gList(wrap_to_picture(x, 0)))

@@ -216,7 +216,8 @@ privacy_points <- function(data, log) {
     ggplot2::scale_y_discrete(labels = wrap_label) +
     axes(if (grepl("y", log)) "x" else "")[[1]] +
     plot_words(x = sprintf("epsilon at delta = %s, T = %s", label_count(data$delta[1]),
-                              label_count(data$horizon[1])), y = NULL)
+                              label_count(data$horizon[1])), y = NULL,
+               rows = levels(data$policy))
 }
 
 # What a reader would read off at the smallest delta (or the longest horizon)

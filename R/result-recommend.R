@@ -421,7 +421,7 @@ autoplot.dpts_recommendation <- function(object, ..., log = "x") {
   runs <- shared(object, "runs")
   data$tied <- data$standing %in% c("best", "tied")
   data$standing <- factor(data$standing, c("best", "tied", "unsure", "worse"))
-  scales <- scales_by(c("worse", "best", "tied", "unsure"), levels(droplevels(data$standing)), below = TRUE)
+  scales <- scales_by(c("worse", "best", "tied", "unsure"), levels(droplevels(data$standing)))
   problems <- length(shared(object, "arms"))
   ggplot2::ggplot(data, ggplot2::aes(.data$regret, .data$policy, colour = .data$standing)) +
     ggplot2::geom_linerange(ggplot2::aes(xmin = .data$lower, xmax = .data$upper), data = with_band(data)) +
@@ -430,9 +430,9 @@ autoplot.dpts_recommendation <- function(object, ..., log = "x") {
     scales[c("colour", "shape")] +
     ggplot2::scale_y_discrete(labels = wrap_label) +
     axes(log)[[1]] +
-    legend_below() +
     plot_words(
-      x = if (by == "regret") REGRET_Y else "People", y = NULL, colour = NULL, shape = NULL,
+      rows = levels(data$policy), x = if (by == "regret") REGRET_Y else "People", y = NULL,
+      colour = NULL, shape = NULL,
       caption = wrap_caption(words_mean(runs, level, "line"),
                              if (any(is.finite(data$q95))) "Cross: 95th percentile of the runs.",
                              if (problems > 1) sprintf("Each run is an average over %d problems.", problems),

@@ -233,7 +233,7 @@ autoplot.dpts_replay <- function(object, ..., level = 0.95) {
       ggplot2::aes(ymin = .data$from, ymax = .data$to), position = dodge, na.rm = TRUE
     ) +
     scales_by(levels(data$policy), title = ggplot2::waiver())[c("colour", "shape")] +
-    (if (nlevels(data$policy) > MANY_LINES) panels_by(data, "policy")) +
+    (if (nlevels(data$policy) > MANY_LINES) list(panels_by(data, "policy"), no_legend())) +
     plot_words(
       colour = "Policy", shape = "Policy", x = "Delay of the rewards (kept events)",
       y = "Mean reward,\nrelative to the uniform policy",

@@ -499,10 +499,10 @@ with_band <- function(stats) stats[is.finite(stats$lower) & is.finite(stats$uppe
 #' @param show What to draw: `"mean"` with its confidence band, or `"median"` with a band from the 5% to the
 #'   95% quantile of runs.
 #' @returns A ggplot, which can be restyled like any other: a colour scale that you add changes lines, bands
-#'   and names together. The legend is in the order of the curves at the end. More than eight curves carry
-#'   their names instead, and more than eighteen have panels. Names need room in the margin, which a complete
-#'   theme such as `theme_bw()` takes if it is added; `theme_set()` before leaves it. Columns that you added
-#'   to the result are there for `facet_wrap()`, if they are constant for a policy at a round.
+#'   and names together. The legend is in the order of the curves at the end, and stands below in a narrow
+#'   picture. More than eight curves carry their names instead, and more than eighteen have panels, or no
+#'   names where the picture is too small for panels. Columns that you added to the result are there for
+#'   `facet_wrap()`, if they are constant for a policy at a round.
 #' @references Dolan, E. D. and More, J. J. (2002). Benchmarking optimization software with performance
 #'   profiles. Mathematical Programming 91, 201-213.
 #' @template see_simulation
@@ -584,7 +584,10 @@ regret_panels <- function(stats, log, problems, policies) {
                   range(all$mean, all$upper, na.rm = TRUE))
     }))))
   }
-  list(if (several) ggplot2::facet_wrap("problem", scales = "free", ncol = if (policies > MANY_LINES) 1),
+  list(if (several) list(room_between(), ggplot2::facet_wrap(
+    "problem", scales = "free", ncol = if (policies > MANY_LINES) 1,
+    labeller = ggplot2::labeller(.default = function(x) wrap_label(x, 14))
+  )),
        names)
 }
 

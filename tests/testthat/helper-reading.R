@@ -17,6 +17,7 @@ read_texts <- function(table, width, height) {
                             grid::unit.c(grid::grobY(own, 270), grid::grobY(own, 90)), valueOnly = TRUE)
       rows[[length(rows) + 1]] <<- data.frame(
         label = as.character(grob$label[j]), points = own$gp$fontsize, colour = pick(grob$gp$col %||% "black", j),
+        dropped = isTRUE(grob$check.overlap), # where it would touch the one before
         left = at$x[1], right = at$x[2], bottom = at$y[1], top = at$y[2], row.names = NULL
       )
     }
@@ -48,6 +49,6 @@ overlapping <- function(texts) {
   pairs <- utils::combn(nrow(texts), 2)
   a <- texts[pairs[1, ], ]
   b <- texts[pairs[2, ], ]
-  hit <- pmin(a$right, b$right) - pmax(a$left, b$left) > 0.01 & pmin(a$top, b$top) - pmax(a$bottom, b$bottom) > 0.01
+  hit <- pmin(a$right, b$right) - pmax(a$left, b$left) > 0.01 & pmin(a$top, b$top) - pmax(a$bottom, b$bottom) > 0.01 & !(a$dropped & b$dropped)
   paste(a$label[hit], "|", b$label[hit])[seq_len(sum(hit))]
 }

@@ -165,7 +165,7 @@ test_that("captions fit below a narrow plot", {
       grid::convertHeight(grid::grobHeight(parts$grobs[[which(parts$layout$name == "caption")]]), "points", valueOnly = TRUE)
     })
   }
-  expect_gt(height(5), 2 * height(30))
+  expect_gt(height(5), 1.5 * height(30)) # of smaller type
   expect_lt(height(5), 2 * height(10))
   expect_match(words_replay(1, 0.95), "^Mean of 1 run;")
   expect_match(words_replay(c(2, 5), 0.95), "^Mean of 2 to 5 runs;")
@@ -286,6 +286,38 @@ test_that("texts can be read at the width of a phone and of a page: 8 points, co
     expect_true(all(texts$left > -0.01 & texts$right < width + 0.01 & texts$bottom > -0.01 & texts$top < 3.41), info = name)
     expect_equal(overlapping(texts), character(), info = name)
   }
+})
+
+test_that("in 5 cm the legend is below, texts are whole and apart, and names of curves have room with a theme of the user's", {
+  at_5_cm <- function(plot) {
+    grDevices::pdf(NULL, 1.97, 2.56)
+    on.exit(grDevices::dev.off())
+    ggplot2::ggplotGrob(plot)
+  }
+  eight <- dpts_simulate(two_arms(), stats::setNames(rep(list(policy_ucb1()), 8), paste("policy", 1:8)), 300, runs = 2,
+                         seed = 1, record = 5)
+  ten <- dpts_simulate(two_arms(), stats::setNames(lapply(1:10, policy_dp_imed), paste("policy", 1:10)), 300, runs = 2,
+                       seed = 1, record = 5)
+  forty <- autoplot(arms_bernoulli(stats::setNames(seq(0.3, 0.7, length.out = 40), paste("treatment", 1:40))))
+  few <- c(plots()[c("simulation", "recommendation", "ope", "tuning")],
+           list(eight = autoplot(eight), ends = autoplot(ten) + ggplot2::theme_bw(), rows = forty))
+  for (name in names(few)) {
+    table <- at_5_cm(few[[name]])
+    texts <- suppressWarnings(read_texts(table, 1.97, 2.56))
+    expect_true(all(texts$left > -0.02 & texts$right < 1.99 & texts$bottom > -0.02 & texts$top < 2.58), info = name)
+    expect_equal(overlapping(texts), character(), info = name)
+  }
+  legend <- function(plot, size) fit_plot(plot, size)$theme$legend.position
+  expect_equal(legend(few$eight, c(142, 184)), "bottom")
+  expect_null(legend(few$eight, c(504, 288)))
+  expect_equal(legend(few$eight + ggplot2::theme(legend.position = "none"), c(142, 184)), "none")
+  # Panels that have no room are one, and the caption says so.
+  many <- dpts_simulate(two_arms(), stats::setNames(rep(list(policy_ucb1()), 20), paste("policy", 1:20)), 100, runs = 2,
+                        seed = 1, record = 5)
+  small <- fit_plot(autoplot(many), c(142, 142))
+  expect_s3_class(small$facet, "FacetNull")
+  expect_match(one_line(small$labels$caption), "20 curves, whose names have no room", fixed = TRUE)
+  expect_false(inherits(fit_plot(autoplot(many), c(504, 504))$facet, "FacetNull"))
 })
 
 test_that("more than eight curves never share a colour, and carry names or get panels", {
