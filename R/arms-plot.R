@@ -29,7 +29,7 @@ draw_means <- function(arms) {
   ggplot2::ggplot(data, ggplot2::aes(.data$mean, .data$arm)) +
     ggplot2::geom_point(ggplot2::aes(shape = .data$best), size = 2.5, show.legend = FALSE) +
     ggplot2::scale_shape_manual(values = c("FALSE" = 1, "TRUE" = 16)) +
-    ggplot2::scale_x_continuous(labels = label_count) +
+    ggplot2::scale_x_continuous(labels = label_count) + ggplot2::scale_y_discrete() +
     plot_words(x = "Mean reward", y = "Arm", rows = levels(data$arm), caption = "Filled: the best arm.",
                   alt = sprintf("Mean rewards: %s.", paste(arm_labels(arms), shorts(signif(arms$mean, 3)),
                                                            collapse = ", ")))

@@ -35,6 +35,76 @@ picture_size <- function() {
     grid::convertHeight(whole, "points", valueOnly = TRUE))
 }
 
+# ---- names and captions --------------------------------------------------------------------------
+
+# Names on lines that fit beside a panel. Words that are longer are broken, after punctuation
+# where there is some.
+wrap_label <- function(x, width = 26) {
+  cut <- sprintf("(\\S{1,%d}[,;_(]|\\S{%d})(?=\\S)", width - 1, width)
+  vapply(scales::label_wrap(width)(as.character(x)), function(label) {
+    lines <- strsplit(label, "\n", fixed = TRUE)[[1]]
+    long <- nchar(lines) > width
+    lines[long] <- gsub(cut, "\\1\n", lines[long], perl = TRUE)
+    paste(lines, collapse = "\n")
+  }, "", USE.NAMES = FALSE)
+}
+
+# Words below a plot, on lines that fit, in the size of plot_words(), into 5 cm
+wrap_caption <- function(..., width = 34) {
+  text <- paste(c(...), collapse = " ")
+  if (nzchar(text)) paste(strwrap(text, width), collapse = "\n")
+}
+
+# Names on one line, without their middle if they are long: both ends tell policies apart
+short_label <- function(x, width = 28) {
+  long <- nchar(x) > width
+  half <- (width - 1) %/% 2
+  x[long] <- paste0(substr(x[long], 1, half), "\u2026", substring(x[long], nchar(x[long]) - half + 1))
+  x
+}
+
+# More lines than a legend can tell apart carry their names at their ends; more than have room there get
+# panels.
+MANY_LINES <- 8
+MAX_LABELS <- 18
+
+# The text of a caption that has the width of the picture, which is known when it is drawn. The lines of the
+# text itself fit into 5 cm, for themes that replace this element.
+# `less`: margins of the plot beside it, in points
+element_caption <- function(..., less = 24) {
+  element <- ggplot2::element_text(...)
+  attr(element, "less") <- less
+  class(element) <- c("dpts_caption", class(element))
+  element
+}
+
+#' @exportS3Method ggplot2::element_grob
+element_grob.dpts_caption <- function(element, label = "", ...) {
+  if (is.null(label)) return(ggplot2::zeroGrob())
+  class(element) <- setdiff(class(element), "dpts_caption")
+  less <- attr(element, "less") %||% 24
+  text <- gsub("\n", " ", label)
+  draw <- function(lines) ggplot2::element_grob(element, paste(lines, collapse = "\n"), ...)
+  grid::gTree(text = text, less = less, draw = draw, cl = "dpts_caption_grob")
+}
+
+# As many letters a line as have room, by the mean width of a letter. `less`: margins of the plot, in points
+wrap_to_picture <- function(x, less) {
+  points <- function(width) grid::convertWidth(width, "points", valueOnly = TRUE)
+  letter <- points(grid::grobWidth(x$draw(x$text)$children[[1]])) / max(nchar(x$text), 1)
+  room <- points(grid::unit(1, "npc")) - less
+  x$draw(strwrap(x$text, max(20, floor(0.95 * room / letter))))
+}
+
+# The height is asked for where the whole picture is at hand, before the margins are taken off.
+#' @exportS3Method grid::heightDetails
+heightDetails.dpts_caption_grob <- function(x) grid::grobHeight(wrap_to_picture(x, x$less))
+
+#' @exportS3Method grid::makeContent
+makeContent.dpts_caption_grob <- function(x) grid::setChildren(x, grid::gList(wrap_to_picture(x, 0)))
+
+# ---- all parts -----------------------------------------------------------------------------------
+
 # Below this width, in points, type is smaller: that of a column in a journal is 240.
 NARROW <- 270
 NARROW_TYPE <- 8
@@ -130,14 +200,16 @@ fit_ends <- function(plot, size) {
   if (!any(named)) return(plot)
   i <- which(named)
   names <- plot$layers[[i]]$data$dpts_name
-  letters <- min(28, max(6, floor(0.38 * size[1] / (LETTER * NAME_POINTS))))
+  points <- max(5, min(NAME_POINTS, (size[2] - 72) / MAX_LABELS)) # of the gap that spread_ends() leaves
+  letters <- min(28, max(6, floor(0.38 * size[1] / (LETTER * points))))
   names <- short_label(names, letters)
   given <- plot$layers[[i]] # a parent is looked up by its name
   layer <- ggplot2::ggproto(NULL, given)
   layer$data <- given$data
   layer$data$dpts_name <- names
+  layer$aes_params <- utils::modifyList(given$aes_params, list(size = points / ggplot2::.pt))
   plot$layers[[i]] <- layer
-  right <- 6 + 1.15 * LETTER * NAME_POINTS * max(nchar(names))
+  right <- 6 + 1.15 * LETTER * points * max(nchar(names))
   plot + ggplot2::theme(plot.margin = ggplot2::margin(5.5, right, 5.5, 5.5),
                         plot.caption = element_caption(size = ggplot2::rel(0.75), less = right + 12))
 }
