@@ -190,7 +190,8 @@ rate_inside <- function(record, rate) {
 #'   `at = "end"`, at this look).
 #' @param at `"any"`: the intervals hold at all looks together. `"end"`: the one analysis of a randomised
 #'   experiment at the planned number of people, by the test of [dpts_plan()], which has more power. With
-#'   strata arms are compared within them, and the differences weighed by people. It is
+#'   strata arms are compared within them, and the differences weighed by people. Two arms are compared over
+#'   the people of the blocks in which both could be assigned, as where one was paused or added later. It is
 #'   valid once, and only if what was released did not decide when to analyse; a message says so, and also
 #'   whether it is too early or too late for the number of people of [agent_plan()]. As in the plan, an arm
 #'   is declared better than its control if its `difference` is above 0 and `p` / 2 is below `error` over the

@@ -114,3 +114,14 @@ test_that("a margin is in units of the rewards, at any look, at the end and in a
   expect_equal(verdict(ten, margin = 1.2), verdict(one, margin = 0.12))
   expect_false(is.na(verdict(ten, margin = 1.2)$arm))
 })
+
+test_that("two arms are compared over the people of the blocks in which both could be assigned", {
+  # b is paused for the third block, c is added with the second, and the level drifts
+  rows <- data.frame(t = c(150, 150, 390, 390, 390, 590, 590, 800, 800, 800), block = c(1, 1, 2, 2, 2, 3, 3, 4, 4, 4),
+                     arm = c("a", "b", "a", "b", "c", "a", "c", "a", "b", "c"), n = c(70, 80, 85, 75, 80, 95, 105, 60, 80, 70),
+                     sum = c(15, 24, 43, 45, 38, 66, 74, 25, 38, 28), chance = rep(c(1 / 2, 1 / 3, 1 / 2, 1 / 3), c(2, 3, 2, 3)), floor = 1 / 3)
+  x <- quiet(effects(as_releases(rows, "gaussian", 1), control = "a", at = "end"))
+  mean_of <- function(arm, block) (rows$sum / rows$n)[rows$arm == arm & rows$block == block]
+  own <- function(arm, blocks, people) weighted.mean(vapply(blocks, function(g) mean_of(arm, g) - mean_of("a", g), 0), people)
+  expect_equal(x$difference, c(own("b", c(1, 2, 4), c(150, 240, 210)), own("c", 2:4, c(240, 200, 210))))
+})
