@@ -167,9 +167,12 @@ test_that("bad strata are refused by name, and many small ones are warned of", {
   expect_equal(unlist(by[2, c("lower", "upper", "p")]), c(-1, 1, 1), ignore_attr = TRUE)
   alone <- dpts_releases(agent)
   expect_equal(by$lower[1], effects(alone[names(alone) != "stratum"], level = 0.95)$lower)
+  expect_s3_class(forecast(agent, 400, runs = 5), "dpts_forecast")
   # Nobody is expected there: the futures are those of the other stratum, whose bets are only finer than without strata.
-  futures <- function(table) forecast(table, c(200, 400), block = 10, seed = 1)$verdict
-  expect_equal(futures(agent), futures(alone[names(alone) != "stratum"]), tolerance = 0.1)
+  fixed <- data.frame(stratum = factor("north", c("north", "south")), arm = c("x", "y"), block = rep(1:10, each = 2),
+                      t = rep(10 * (1:10), each = 2), n = 5, sum = c(2, 3), chance = 0.5)
+  futures <- function(table) forecast(as_releases(table, "gaussian", 1), c(200, 400), block = 10, seed = 1)$verdict
+  expect_true(all(abs(futures(fixed) - futures(fixed[-1])) < 0.05))
   expect_error(forecast(new_strata(), 1000), "release of all arms, in each", class = "dpts_error_input")
   # as at a site, which has the same strata all the same
   other <- new_strata()
