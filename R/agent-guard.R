@@ -15,11 +15,9 @@ settle_outcomes <- function(agent, tx) {
                         names(agent$terms$outcomes)[h], words_list(agent$terms$arms[worse]),
                         if (one) "is" else "are", number_text(agent$terms$outcomes[[h]]$guard),
                         if (one) "it is" else "they are")
-    asked <- tx$reason
-    tx$reason <- NULL # who operates now did not do this, nor for the reason that is given
     note_events(tx, rep("guard", length(worse)), list(t = rep(h, length(worse)), arm = worse))
-    set_status(agent, tx, list(pause = worse))
-    tx$reason <- asked
+    # Who operates now did not do this, nor for the reason that is given.
+    set_status(agent, tx, list(pause = worse), reason = NULL)
   }
 }
 

@@ -101,8 +101,8 @@ add_arms <- function(agent, tx, add) {
   note_events(tx, rep("add", length(add)), list(t = rep(NA_real_, length(add)), arm = old + seq_along(add)))
 }
 
-# at: arms to retire, pause and resume. A retired arm stays so.
-set_status <- function(agent, tx, at) {
+# at: arms to retire, pause and resume. A retired arm stays so. `reason`: an operator's, NULL: nobody did this
+set_status <- function(agent, tx, at, reason = tx$reason) {
   status <- agent$life$status
   gone <- intersect(at$resume, which(status == ARM[["retired"]]))
   if (length(gone)) {
@@ -113,7 +113,7 @@ set_status <- function(agent, tx, at) {
   for (what in names(to)) {
     new <- at[[what]][status[at[[what]]] != ARM[[to[[what]]]]]
     status[new] <- ARM[[to[[what]]]]
-    note_events(tx, rep(what, length(new)), list(t = rep(NA_real_, length(new)), arm = new))
+    note_events(tx, rep(what, length(new)), list(t = rep(NA_real_, length(new)), arm = new), reason)
   }
   if (all(status == ARM[["retired"]])) abort_arg("retire", "not all arms: `agent_finish()` ends an agent")
   # The open block is of other offers than those to come.

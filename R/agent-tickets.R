@@ -148,15 +148,15 @@ forget_answers <- function(agent, tx, h, batch, always = FALSE) {
 }
 
 # Events of tickets, or of none: then t and arm say what they are about. What an operator did has a name and a
-# reason.
-note_events <- function(tx, kind, about = list()) {
+# `reason`.
+note_events <- function(tx, kind, about = list(), reason = tx$reason) {
   n <- length(kind)
   if (n == 0) return(invisible())
-  by <- !is.null(tx$reason) & kind %in% OPERATED
+  by <- !is.null(reason) & kind %in% OPERATED
   new <- list(kind = kind, ticket = about$ticket %||% rep(NA_character_, n),
               t = about$t %||% rep(NA_real_, n), arm = about$arm %||% rep(NA_integer_, n),
               who = ifelse(by, operator(), NA_character_),
-              note = about$note %||% ifelse(by, tx$reason %||% NA, NA_character_))
+              note = about$note %||% ifelse(by, reason %||% NA, NA_character_))
   tx$events <- with_rows(tx$events, new)
 }
 
