@@ -122,6 +122,20 @@ is_over <- function(terms, restored) {
     !inside_budget(whole_promise(terms, restored), terms$budget, ledger_conditions(terms))
 }
 
+# An agent compares its state at each choice with what it wrote last: so much takes about a second.
+STATE_BYTES <- 1.28e8
+
+check_state_fits <- function(terms, arg = "arms") {
+  k <- length(terms$arms)
+  bytes <- session_bytes(terms$policy, k, terms$horizon, terms$dim, max(1, length(terms$strata)))
+  if (bytes <= STATE_BYTES) return(invisible())
+  of <- if (is.null(terms$strata)) "" else paste(" in", count_noun(length(terms$strata), "stratum", "strata"))
+  abort_input(arg, paste(
+    "`%s` must be fewer: for %s arms%s the state of policy \"%s\" has %s MB, and that of an agent may have",
+    "%s, enough for about %s."), arg, words_whole(k), of, terms$policy$name, words_whole(round(bytes / 1e6)),
+    words_whole(STATE_BYTES / 1e6), words_whole(signif(k * STATE_BYTES / bytes, 2)))
+}
+
 # Can the policy run live, and does it do what the agent promises?
 check_terms <- function(terms) {
   policy <- terms$policy

@@ -89,6 +89,7 @@ add_arms <- function(agent, tx, add) {
   if (is_over(terms, tx$restored) && !agent$over) {
     abort_input("add", "With more arms the agent would be beyond its `budget`.")
   }
+  check_state_fits(terms, "add")
   session_grow(agent$session, length(terms$arms))
   agent$terms <- terms
   agent$life$arms <- terms$arms

@@ -33,6 +33,14 @@ session_start <- function(session) {
                           session$horizon, as.integer(session$dim %||% 0))
 }
 
+# How many bytes that has, without a policy's state in R
+session_bytes <- function(policy, k, horizon, dim, strata) {
+  session <- live_session(policy, k, horizon, dim, strata)
+  if (k * strata > .Machine$integer.max) return(Inf)
+  kernel <- stratified(live_kernel(policy, session$horizon, session$dim), strata)
+  .Call(C_session_bytes, kernel, as.integer(k * strata), session$horizon, as.integer(session$dim %||% 0))
+}
+
 # What C is shown of a context; the host of a policy in R is shown any.
 context_for_c <- function(session, context) {
   if (is.null(session$kernel$host) || !is.null(session$dim)) return(context)

@@ -40,6 +40,7 @@ CALL(exact_rate, 2, SEXP numer, SEXP denom)
 CALL(exact_noise, 3, SEXP distribution, SEXP value, SEXP rate)
 CALL(system_bytes, 1, SEXP n)
 /* r_session.c */
+CALL(session_bytes, 4, SEXP policy, SEXP k, SEXP horizon, SEXP dim)
 CALL(session_new, 4, SEXP policy, SEXP k, SEXP horizon, SEXP dim)
 CALL(session_choose, 3, SEXP handle, SEXP offer, SEXP context)
 CALL(session_look, 5, SEXP handle, SEXP offer, SEXP context, SEXP last, SEXP held)

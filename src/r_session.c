@@ -48,6 +48,13 @@ static void end_draws(live_t *live) {
   live->ledger.n_forced = 0;
 }
 
+/* How many bytes a session of this kind has */
+SEXP ffi_session_bytes(SEXP policy, SEXP k, SEXP horizon, SEXP dim) {
+  spec_t spec;
+  read_policy(policy, Rf_asInteger(k), Rf_asInteger(dim), Rf_asReal(horizon), &spec);
+  return Rf_ScalarReal((double)session_size(&spec));
+}
+
 /* A new session -> its handle */
 SEXP ffi_session_new(SEXP policy, SEXP k, SEXP horizon, SEXP dim) {
   SEXP blocks = PROTECT(Rf_allocVector(VECSXP, 5));

@@ -384,6 +384,25 @@ test_that("mistakes with arms are named, and what cannot be promised is refused"
   expect_equal(dpts_privacy(agent), before)
 })
 
+test_that("a state that would be too large to write at each choice is refused before anything is made", {
+  file <- withr::local_tempfile(fileext = ".sqlite")
+  for (policy in list(policy_detect(policy_dp_imed(1)), policy_top_two(1))) {
+    expect_error(dpts_agent(policy, 1e5, file, use = "arrival"), "`arms` must be fewer: for 100,000 arms .* 128, enough for about 6,[67]00",
+                 class = "dpts_error_input")
+  }
+  expect_false(file.exists(file))
+  expect_error(dpts_agent(policy_linucb(), 1e5, dim = 100, use = "arrival"), "`arms` must be fewer", class = "dpts_error_input")
+  few <- policy_randomised(1, floor = 1e-5)
+  expect_error(suppressWarnings(dpts_agent(few, 1e4, strata = as.character(1:100), use = "arrival")), "10,000 arms in 100 strata")
+  agent <- dpts_agent(policy_top_two(1), 2, use = "arrival")
+  expect_error(agent_arms(agent, add = paste0("n", 1:7000)), "`add` must be fewer: for 7,002 arms", class = "dpts_error_input")
+  expect_identical(nrow(pulls(agent)), 2L)
+  # As much as is saved, or a little more
+  handle <- agent$session$handle
+  saved <- length(.Call(dpts:::C_session_save, handle))
+  expect_lt(abs(dpts:::session_bytes(policy_top_two(1), 2, NULL, NULL, 1) / saved - 1), 0.05)
+})
+
 test_that("an experiment takes on an arm: its open block ends, and the new arm has its share of the tosses", {
   agent <- dpts_agent(policy_randomised(mu = 1, block = 60, rule = "thompson"), c("a", "b"), use = "arrival")
   x <- agent_choose(agent, 90)
