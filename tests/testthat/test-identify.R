@@ -124,3 +124,11 @@ test_that("evidence of exactly the threshold is a verdict, in a table and in a r
   more <- error * (1 - 1e-12)
   expect_gt(verdict(sim, error = more)$t, e$t[i])
 })
+
+test_that("the curve of verdicts goes on to the limit if some run has none", {
+  id <- dpts_identify(arms_bernoulli(c(0.9, 0.1)), policy_top_two(mu = 1), runs = 4, seed = 1, limit = 300)
+  at <- function(id) max(autoplot(id)$data$at)
+  expect_identical(at(id), max(id$people))
+  id$people[2] <- NA
+  expect_identical(at(id), 300)
+})

@@ -29,3 +29,8 @@ test_that("each outcome of a plan has its own noise", {
   expect_identical(plan(c(0.5, 0.5))$false_alarms, 0)
   expect_identical(plan(c(0.1, 0.9))$paused, 1)
 })
+
+test_that("the upper bound of a pair is that of the turned pair, of three arms", {
+  lower <- matrix(c(1, 5, 2, 8, 3, 9, 4, 7, 6), 9)
+  expect_equal(drop(evidence_end(matrix(TRUE, 3, 1), lower)$upper), -c(1, 8, 4, 5, 3, 7, 2, 9, 6))
+})
