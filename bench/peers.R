@@ -76,6 +76,6 @@ if (nzchar(folder) && dir.exists(file.path(folder, "SMPyBandits"))) {
 
 cat("# dpts beside other packages\n\n`Rscript bench/peers.R`: ten Bernoulli arms of means ", means[1], " to ", means[10],
     ", ", format(horizon, big.mark = ","), " rounds, ", runs, " runs, one thread. Processor seconds of all runs;\n",
-    "mean regret with its standard error. ", R.version.string, ".\n\n",
+    "mean regret with its standard error. The seconds of SMPyBandits have the start of Python. ", R.version.string, ".\n\n",
     "| package | policy | seconds | regret |\n| --- | --- | ---: | ---: |\n", paste(unlist(rows), collapse = "\n"), "\n",
     if (length(missing)) paste0("\nNot there, so not measured: ", paste(missing, collapse = ", "), ".\n"), sep = "")
