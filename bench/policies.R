@@ -122,7 +122,7 @@ for (name in c("Gaussian IMED", "Gaussian IMED, not correlated", "DP-IMED", "top
     play <- function() dpts_simulate(arms[1:k], policy, 2000, runs = 10, seed = 1, history = TRUE)
     played <- play()
     took <- vapply(list(play, function() suppressMessages(evidence(played, "means"))), function(f) {
-      min(replicate(7, system.time(for (i in 1:30) f())[["user.self"]])) / 30 * 1000
+      min(replicate(7, system.time(for (i in 1:10) f())[["user.self"]])) / 10 * 1000
     }, 0)
     row(name, k, sprintf("%.1f", took[1]), sprintf("%.1f", took[2]), sprintf("%.2f", took[2] / took[1]))
   }
