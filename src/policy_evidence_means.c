@@ -489,29 +489,9 @@ static double meet(const tangent_t *left, const tangent_t *right, double *at) {
   return left->value + left->slope * step;
 }
 
-/* The minimum, and where it is, of the polynomial of degree 5 that has these values, slopes and bends at two
-   points (Hermite). `curved`: its highest terms; with the next ones they fall quickly as the points approach,
-   and below 1e-4 the minimum was within 2e-7 of the truth in all that test-evidence.R tries. */
-static double least_between(const tangent_t *left, const tangent_t *right, double *at, double *curved) {
-  const double h = right->theta - left->theta, slope = h * left->slope, bend = h * h * left->bend;
-  const double value = right->value - left->value - slope - 0.5 * bend,
-               turn = h * right->slope - slope - bend, more = h * h * right->bend - bend;
-  const double c3 = 10 * value - 4 * turn + 0.5 * more, c4 = -15 * value + 7 * turn - more,
-               c5 = 6 * value - 3 * turn + 0.5 * more;
-  double x = left->slope / (left->slope - right->slope); /* from 0 at the left to 1 at the right */
-  for (int i = 0; i < 4; i++) {
-    x = clip01(x - (slope + x * (bend + x * (3 * c3 + x * (4 * c4 + x * 5 * c5)))) /
-                       (bend + x * (6 * c3 + x * (12 * c4 + x * 20 * c5))));
-  }
-  *at = left->theta + x * h;
-  *curved = fabs(c4) + fabs(c5);
-  return left->value + x * (slope + x * (0.5 * bend + x * (c3 + x * (c4 + x * c5))));
-}
-
-/* The minimum over theta, less 5e-7 at most twice. Steps are Newton's and go a little beyond the minimum, to
-   have points on both of its sides. Once these are so near that the polynomial between them is right to 5e-7,
-   its minimum less 5e-7 is taken; tangents are a bound from below without any such condition. It ends as soon
-   as it is known on which side of `enough` the minimum is. */
+/* The minimum over theta, from below by tangents on both of its sides. Steps are Newton's, and go beyond the
+   minimum by so little that the tangent there is good enough. It ends as soon as it is known on which side of
+   `enough` the minimum is. */
 static double pair_of(const evidence_t *a, const evidence_t *b, double margin, int as_valued, double enough) {
   const double low = fmax(0, -margin), high = fmax(low, fmin(1, 1 - margin));
   tangent_t left = {.theta = low, .slope = NAN}, right = {.theta = high, .slope = NAN};
@@ -525,22 +505,19 @@ static double pair_of(const evidence_t *a, const evidence_t *b, double margin, i
     if (t.slope == 0 || next == (falls ? high : low)) return t.value;
     if (falls) left = t;
     else right = t;
-    const double beyond = 0.1 / sqrt(t.bend);
-    if (isnan(left.slope) || isnan(right.slope)) {
-      next = t.theta - t.slope / t.bend + (falls ? beyond : -beyond);
-      if (!(next > left.theta && next < right.theta)) next = falls ? high : low;
-      continue;
+    const double beyond = sqrt(5e-7 / t.bend);
+    next = t.theta - t.slope / t.bend + (falls ? beyond : -beyond);
+    if (!isnan(left.slope) && !isnan(right.slope)) {
+      double at;
+      bound = meet(&left, &right, &at);
+      if (bound >= enough && enough > -INFINITY) break;
+      if (fmin(left.value, right.value) - bound < 1e-6) break;
+      if (right.theta - left.theta < 1e-15) break;
+      if (!(next > left.theta && next < right.theta)) next = at;
+      if (i % 4 == 3) next = 0.5 * (left.theta + right.theta);
+    } else if (!(next > left.theta && next < right.theta)) {
+      next = falls ? high : low;
     }
-    double at, met, curved;
-    const double least = least_between(&left, &right, &at, &curved);
-    bound = meet(&left, &right, &met);
-    if (curved < 1e-4) return fmax(bound, least - 5e-7);
-    if (bound >= enough && enough > -INFINITY) break;
-    if (fmin(left.value, right.value) - bound < 1e-6) break;
-    if (right.theta - left.theta < 1e-15) break;
-    next = at + (at - left.theta < right.theta - at ? 0.5 * beyond : -0.5 * beyond);
-    if (!(next > left.theta && next < right.theta)) next = met;
-    if (i % 4 == 3) next = 0.5 * (left.theta + right.theta);
   }
   return bound;
 }

@@ -110,7 +110,7 @@ void evidence_release(evidence_t *e, const release_t *row);
 /* ln E^sign(theta) */
 double evidence_at(const evidence_t *e, int sign, double theta);
 
-/* W_ab, or a number below it by less than 1e-6 */
+/* W_ab, or a number below it by less than 1e-6: from tangents, so never above it. */
 double evidence_pair(const evidence_t *a, const evidence_t *b, double margin);
 
 /* The largest d for which the evidence against "a's mean is at most d above b's" reaches the threshold, to

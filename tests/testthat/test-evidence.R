@@ -335,7 +335,7 @@ test_that("by means: W is the least over theta, never more and not less by a mil
     grid <- seq(0, 1 - margin, length.out = 2000)
     for (finer in 1:4) {
       value <- look(grid)
-      expect_lte(value[1], min(value[-1]) + 1e-9)
+      expect_lte(value[1], min(value[-1]) + 1e-12) # rounding
       step <- grid[2] - grid[1]
       grid <- grid[which.min(value[-1])] + seq(-step, step, length.out = 300)
       grid <- grid[grid >= 0 & grid <= 1 - margin]
