@@ -282,7 +282,7 @@ test_that("the number of people is that at which each stratum has its power", {
   shown <- summary(by)
   expect_identical(names(shown)[1:5], c("design", "scenario", "stratum", "people", "arm"))
   expect_equal(as.vector(tapply(shown$share, shown$stratum, sum)), c(1, 1))
-  expect_match(format(by)[3], "in each stratum")
+  expect_match(format(by), "in each stratum", all = FALSE)
   expect_s3_class(autoplot(by), "ggplot")
   expect_identical(tidy(by)$stratum, c("low", "high"))
   expect_identical(nrow(rbind(by[1, ], by[2, ])), 2L)

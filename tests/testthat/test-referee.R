@@ -4,7 +4,7 @@ GAMES <- c(randomised = 60, accountants = 100, groups = 40, gaussian = 200, tran
            life = 8, verdict = 100, batches = 50, plan = 60,
            plan_claims = 15, ope_intervals = 12, replay_intervals = 12, summary_bands = 5, audits = 4, squares_tosses = 10,
            squares_means = 30, conclusions = 15, arms_that_come = 8, persons = 5, apart = 8, guards = 3,
-           false_alarms = 8, recommend = 3, means_by_hand = 8, contexts = 60)
+           false_alarms = 8, recommend = 3, means_by_hand = 8, contexts = 60, trials = 2)
 
 compiler::enableJIT(3) # the models are loops in R; this file has a process of its own
 referee <- new.env(parent = globalenv())
