@@ -121,11 +121,18 @@ check_argument_names <- function(args, known, what, others = NULL) {
               if (nzchar(bad)) paste0("argument `", bad, "`") else "further argument without a name",
               if (!is.null(near)) "" else if (!length(known)) "; it takes none" else
                 paste("; it takes", words_list(paste0("`", known, "`")))),
-      i = if (nzchar(bad)) near
+      i = if (nzchar(bad)) near %||% hint_budget(bad, what)
           else if (length(known) < 3 && grepl("^`arms_", what))
             "The arms go into one vector or list: c(), list()."),
     c("dpts_error_dots", "dpts_error_input")
   )
+}
+
+# A budget of the other kind was given to a policy: which policy is the usual one for it
+hint_budget <- function(name, what) {
+  usual <- c(epsilon = "policy_dp_imed", mu = "policy_gaussian_imed")
+  if (!name %in% names(usual) || !grepl("^`policy_", what)) return(NULL)
+  sprintf("`%s()` takes `%s`, as do other private policies.", usual[[name]], name)
 }
 
 # What a bad value is, in words

@@ -533,6 +533,9 @@ effects_missing <- function(object, control, level, margin, looks, people, answe
                   "end")
 }
 
+#' @export
+effects.default <- function(object, ...) abort_arg("object", RECORDS_WANTED, object)
+
 #' @rdname effects
 #' @export
 effects.dpts_replay <- effects.dpts_simulation
@@ -782,7 +785,7 @@ inform_means <- function(record) {
               "does not randomise people to arms"),
     i = paste0(if (!record$tosses) "Assignments come in blocks of one arm. ",
                "Nothing here protects against a time trend; evidence by randomisation does ",
-               "(`policy_randomised()`).")
+               if (record$tosses) "(`evidence(kind = \"tosses\")`)." else "(`policy_randomised()`).")
   ))
 }
 

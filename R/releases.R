@@ -192,11 +192,12 @@ EVENTS <- c("begin", "added", "retired", "end")
 #' @export
 dpts_releases <- function(x, ...) UseMethod("dpts_releases")
 
+# What the release table, and whatever is computed from it, is made from
+RECORDS_WANTED <- paste("a result of `dpts_simulate(history = TRUE)` or `dpts_replay()`, an agent, or a",
+                        "release table")
+
 #' @export
-dpts_releases.default <- function(x, ...) {
-  abort_arg("x", paste("a result of `dpts_simulate(history = TRUE)` or `dpts_replay()`, an agent, or a",
-                       "release table"), x)
-}
+dpts_releases.default <- function(x, ...) abort_arg("x", RECORDS_WANTED, x)
 
 #' @export
 dpts_releases.dpts_releases <- function(x, ...) {

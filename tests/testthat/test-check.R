@@ -64,7 +64,9 @@ test_that("a constructor names the argument that it does not know, and what it t
     expect_s3_class(cnd, "dpts_error_dots")
     for (said in c(...)) expect_match(conditionMessage(cnd), said, fixed = TRUE)
   }
-  bad(policy_gaussian_imed(epsilon = 1), "`policy_gaussian_imed()` has no argument `epsilon`; it takes `mu`, ")
+  bad(policy_gaussian_imed(epsilon = 1), "`policy_gaussian_imed()` has no argument `epsilon`; it takes `mu`, ",
+      "`policy_dp_imed()` takes `epsilon`")
+  bad(policy_dp_imed(mu = 1), "has no argument `mu`", "`policy_gaussian_imed()` takes `mu`")
   bad(policy_ts_gaussian(b = 10), "Did you mean `prepulls`?") # as the paper calls them
   bad(policy_ts_gaussian(c = 2), "Did you mean `variance_scale`?")
   bad(policy_top_two(1, delta = 0.1), "Did you mean `error`?")

@@ -433,6 +433,13 @@ test_that("evidence of many runs shows a bar where calls are watched, and is the
   expect_match(paste(shown, collapse = " "), "Weighing .*% .*ETA")
 })
 
+test_that("what is no result and no agent is refused in the same words by all", {
+  for (ask in list(dpts_releases, evidence, effects, verdict)) {
+    expect_error(ask(1), "must be a result of `dpts_simulate(history = TRUE)` or `dpts_replay()`, an agent, or a",
+                 fixed = TRUE, class = "dpts_error_input")
+  }
+})
+
 test_that("what is proved by means says once what it assumes", {
   sim <- history_of(list(found = policy_top_two(), tossed = policy_randomised(), fixed = policy_randomised(permuted = TRUE)), 500)
   said <- function(ask, policy, what) {
@@ -442,7 +449,7 @@ test_that("what is proved by means says once what it assumes", {
   }
   said(effects, "found", "does not randomise people to arms.*blocks of one arm.*Nothing here protects against a time trend")
   said(verdict, "found", "does not randomise people to arms")
-  said(evidence, "tossed", "is judged by means")
+  said(evidence, "tossed", "is judged by means.*evidence\\(kind = \"tosses\"\\)")
   said(effects, "fixed", "randomises in fixed numbers")
   rm(list = "means", envir = messages_shown)
   expect_message(verdict(sim[sim$policy != "found", ]), NA)
