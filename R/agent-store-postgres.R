@@ -114,18 +114,28 @@ postgres_messages <- function(con, at, own) {
   }
   # RPostgres's own method: DBI's generic checks the class of the answer, which takes a third of the time.
   fetch <- methods::selectMethod(DBI::dbFetch, "PqResult")
+  send <- function(...) {
+    drop()
+    DBI::dbClearResult(DBI::dbSendQuery(con, paste(c(...), collapse = ";\n"), immediate = TRUE))
+  }
   # Values go beside the text, which the server may log or show to others.
+  query <- function(text, values = NULL, ...) {
+    drop()
+    DBI::dbGetQuery(con, text, params = values, ...)
+  }
   list(
-    drop = drop,
-    send = function(...) {
-      drop()
-      DBI::dbClearResult(DBI::dbSendQuery(con, paste(c(...), collapse = ";\n"), immediate = TRUE))
+    drop = drop, send = send, query = query,
+    begin = function() {
+      send("BEGIN ISOLATION LEVEL READ COMMITTED", "SET LOCAL lock_timeout = 10000",
+           "SET LOCAL synchronous_commit = on")
     },
-    query = function(text, values = NULL, ...) {
-      drop()
-      DBI::dbGetQuery(con, text, params = values, ...)
+    commit = function() send("COMMIT"),
+    rollback = function() try(send("ROLLBACK"), silent = TRUE),
+    insert = function(table, row) {
+      if (table != "dpts_change") return(postgres_insert(con, paste0(at, table), row))
+      query(sprintf("SELECT %sdpts_write(json_populate_record(NULL::%1$sdpts_change, $1))", at),
+            list(.Call(C_json_record, row)))
     },
-    insert = function(table, row) postgres_insert(con, paste0(at, table), row),
     # A row for dpts_change -> the answer, NA for none
     transact = function(row) {
       done <- FALSE
@@ -150,21 +160,6 @@ postgres_insert <- function(con, table, row) {
   places <- sprintf(ifelse(bytes, "decode($%d, 'hex')", "$%d"), seq_along(row))
   DBI::dbExecute(con, sprintf("INSERT INTO %s (%s) VALUES (%s)", table, paste(names(row), collapse = ", "),
                               paste(places, collapse = ", ")), params = unname(row))
-}
-
-# Makes the tables with these first rows, in one transaction
-postgres_create <- function(server, sql, rows) {
-  done <- FALSE
-  on.exit(if (!done) try(server$send("ROLLBACK"), silent = TRUE))
-  server$send("BEGIN ISOLATION LEVEL READ COMMITTED", "SET LOCAL lock_timeout = 10000",
-              "SET LOCAL synchronous_commit = on", schema_tables(sql))
-  for (table in setdiff(names(rows), "dpts_change")) server$insert(table, rows[[table]])
-  if (!is.null(rows$dpts_change)) {
-    server$query(sprintf("SELECT %sdpts_write(json_populate_record(NULL::%1$sdpts_change, $1))", sql$at),
-                 list(.Call(C_json_record, rows$dpts_change)))
-  }
-  server$send("COMMIT")
-  done <- TRUE
 }
 
 # Where the table is that an unqualified name means now, or will be made
@@ -199,7 +194,7 @@ store_postgres <- function(con, own = FALSE) {
   c(store_looks(sql, server$query), list(
     label = sprintf("PostgreSQL, schema %s", found$schema),
     exists = function() found$there,
-    create = function(rows) with_store_errors(postgres_create(server, sql, rows)),
+    create = function(rows) with_store_errors(store_create(server, sql, rows)),
     begin = function(seq, how) {
       with_store_errors({
         if (how == "read") {

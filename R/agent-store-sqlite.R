@@ -75,100 +75,116 @@ sqlite_connect <- function(path) {
   DBI::dbConnect(RSQLite::SQLite(), path, bigint = "numeric", synchronous = NULL)
 }
 
-# con: the connection that writes; reader: the one that reads; own: were they opened here, so that close()
-# closes them?
-store_sqlite <- function(con, reader = con, label = "a SQLite connection", own = FALSE) {
-  sql <- sql_sqlite()
-  in_file <- con@dbname != ":memory:"
-  shared <- identical(reader, con)
-  compiled <- NULL # the statement that writes
+# What a store says to SQLite. con: the connection that writes; reader: the one that reads; own: were they
+# opened for this store alone?
+sqlite_messages <- function(con, reader, own) {
+  compiled <- NULL # the statement that writes a change
   drop <- function() {
     if (!is.null(compiled) && DBI::dbIsValid(compiled)) DBI::dbClearResult(compiled)
     compiled <<- NULL
   }
-  run <- function(text) {
+  send <- function(statements) {
     drop()
-    DBI::dbExecute(con, text)
+    for (text in statements) DBI::dbExecute(con, text)
   }
-  query <- function(text, values = NULL) {
-    if (shared) drop()
-    DBI::dbGetQuery(reader, text, params = values)
-  }
-  insert_sql <- function(table, row) {
-    sprintf("INSERT INTO %s (%s) VALUES (%s)", table, paste(names(row), collapse = ", "),
-            paste(rep("?", length(row)), collapse = ", "))
-  }
-  insert <- function(row) {
-    if (is.null(compiled)) compiled <<- DBI::dbSendStatement(con, insert_sql("dpts_change", row))
-    done <- FALSE
-    on.exit(if (!own || !done) drop()) # a user's connection is left free
-    DBI::dbBind(compiled, unname(row))
-    done <- TRUE
-  }
+  shared <- identical(reader, con)
   locked <- FALSE
-  lock <- function() {
-    run("BEGIN IMMEDIATE")
-    locked <<- TRUE
+  list(
+    drop = drop, send = send,
+    query = function(text, values = NULL) {
+      if (shared) drop()
+      DBI::dbGetQuery(reader, text, params = values)
+    },
+    locked = function() locked,
+    begin = function() {
+      send("BEGIN IMMEDIATE")
+      locked <<- TRUE
+    },
+    # Both leave a transaction alone that was not begun here.
+    commit = function() {
+      if (locked) send("COMMIT")
+      locked <<- FALSE
+    },
+    rollback = function() {
+      if (locked) try(send("ROLLBACK"), silent = TRUE)
+      locked <<- FALSE
+    },
+    insert = function(table, row) {
+      if (table == "dpts_change") row <- sqlite_row(row)
+      DBI::dbExecute(con, sqlite_insert(table, row), params = unname(as.list(row)))
+    },
+    # A row for dpts_change -> was it computed from what is there?
+    transact = function(row) {
+      row <- sqlite_row(row)
+      if (is.null(compiled)) compiled <<- DBI::dbSendStatement(con, sqlite_insert("dpts_change", row))
+      done <- FALSE
+      on.exit(if (!own || !done) drop()) # a user's connection is left free
+      tryCatch({
+        DBI::dbBind(compiled, unname(row))
+        done <- TRUE
+      }, error = function(e) if (!grepl(OUTPACED, conditionMessage(e), fixed = TRUE)) stop(e))
+      done
+    }
+  )
+}
+
+sqlite_insert <- function(table, row) {
+  sprintf("INSERT INTO %s (%s) VALUES (%s)", table, paste(names(row), collapse = ", "),
+          paste(rep("?", length(row)), collapse = ", "))
+}
+
+# How each connection to a file waits, and what is on disk when it says so
+sqlite_settings <- function(con) {
+  DBI::dbExecute(con, "PRAGMA busy_timeout = 10000") # milliseconds to wait for others
+  for (pragma in c("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON")) {
+    suppressWarnings(DBI::dbGetQuery(con, paste("PRAGMA", pragma)))
   }
-  unlock <- function() {
-    if (locked) run("COMMIT")
-    locked <<- FALSE
-  }
-  rollback <- function() {
-    if (locked) try(run("ROLLBACK"), silent = TRUE)
-    locked <<- FALSE
-  }
-  # The file may be moved, replaced or deleted: what is written would be in no store any more.
-  path <- if (in_file) normalizePath(con@dbname, mustWork = FALSE)
+}
+
+# A check that the file is still the one of now. It may be moved, replaced or deleted: what is written would
+# be in no store any more.
+sqlite_file_check <- function(path) {
+  path <- normalizePath(path, mustWork = FALSE)
   identity <- function() .Call(C_file_identity, path)
-  file <- if (in_file) identity()
-  check_file <- function() {
-    if (!in_file || is.na(file) || identical(identity(), file)) return(invisible())
+  file <- identity()
+  function() {
+    if (is.na(file) || identical(identity(), file)) return(invisible())
     abort_dpts(paste("The file of the store was moved, replaced or deleted since it was opened; nothing was",
                      "changed. Open it again."), c("dpts_error_store_other", "dpts_error_store"))
   }
+}
+
+# con: the connection that writes; reader: the one that reads; own: were they opened here, so that close()
+# closes them?
+store_sqlite <- function(con, reader = con, label = "a SQLite connection", own = FALSE) {
+  sql <- sql_sqlite()
+  server <- sqlite_messages(con, reader, own)
+  in_file <- con@dbname != ":memory:"
+  check_file <- if (in_file) sqlite_file_check(con@dbname) else function() NULL
+  if (in_file) with_store_errors(for (each in unique(c(con, reader))) sqlite_settings(each))
   seen <- NULL # the head as last seen or written here
-  close <- function() {
-    drop()
-    if (own) for (each in c(con, reader)) if (DBI::dbIsValid(each)) DBI::dbDisconnect(each)
-  }
   # Old values of a row live on in the write-ahead log until it is cut. If that cannot be done now (another
   # process reads it, the disk is full), the next change tries again. The first change cuts it too: a process
   # may have died after it had changed a row and before it cut the log.
   to_cut <- in_file
   cut_log <- function() {
-    to_cut <<- tryCatch(query("PRAGMA wal_checkpoint(TRUNCATE)")$busy != 0,
+    to_cut <<- tryCatch(server$query("PRAGMA wal_checkpoint(TRUNCATE)")$busy != 0,
                         error = function(e) TRUE) # the change itself is durable
   }
-  with_store_errors({
-    for (each in if (in_file) unique(c(con, reader))) {
-      DBI::dbExecute(each, "PRAGMA busy_timeout = 10000") # milliseconds to wait for others
-      for (pragma in c("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON")) {
-        suppressWarnings(DBI::dbGetQuery(each, paste("PRAGMA", pragma)))
-      }
-    }
-  })
-  c(store_looks(sql, query), list(
+  close <- function() {
+    server$drop()
+    if (own) for (each in c(con, reader)) if (DBI::dbIsValid(each)) DBI::dbDisconnect(each)
+  }
+  c(store_looks(sql, server$query), list(
     label = label,
     exists = function() with_store_errors(DBI::dbExistsTable(reader, "dpts_agent")),
-    create = function(rows) {
-      with_store_errors({
-        lock()
-        on.exit(rollback())
-        for (text in schema_tables(sql)) run(text)
-        rows$dpts_change <- if (!is.null(rows$dpts_change)) sqlite_row(rows$dpts_change)
-        for (table in names(rows)) {
-          DBI::dbExecute(con, insert_sql(table, rows[[table]]), params = unname(as.list(rows[[table]])))
-        }
-        unlock()
-      })
-    },
+    create = function(rows) with_store_errors(store_create(server, sql, rows)),
     begin = function(seq, how) {
       check_file()
       if (how == "remember" && !is.null(seen) && seen$seq == seq) return(seen)
       with_store_errors({
-        if (how == "lock") lock()
-        head <- read_head(query(sprintf(
+        if (how == "lock") server$begin()
+        head <- read_head(server$query(sprintf(
           "SELECT version, identity, %s, NULL AS now, p.page, p.bytes FROM dpts_agent AS a
            LEFT JOIN dpts_page AS p ON %s WHERE a.id = 1 ORDER BY p.page",
           paste0("a.", HEAD, collapse = ", "), pages_since(exactly(seq)))))
@@ -176,18 +192,15 @@ store_sqlite <- function(con, reader = con, label = "a SQLite connection", own =
       seen <<- head[names(head) != "state"]
       head
     },
-    rollback = rollback,
+    rollback = server$rollback,
     commit = function(changes) {
       with_store_errors({
         # A user's connection may be inside a transaction, whose rollback would take back what was answered,
         # and noise for the same rewards would be made anew: to begin another one is an error there.
-        if (!own && !locked) lock()
-        written <- tryCatch({
-          insert(sqlite_row(change_row(changes)))
-          TRUE
-        }, error = function(e) if (grepl(OUTPACED, conditionMessage(e), fixed = TRUE)) FALSE else stop(e))
+        if (!own && !server$locked()) server$begin()
+        written <- server$transact(change_row(changes))
         if (written) {
-          unlock()
+          server$commit()
           if (to_cut || in_file && (changes$forgotten || length(changes$forget))) cut_log()
           seen <<- if (!changes$find_next_due) with_head(seen, changes$agent)
         }

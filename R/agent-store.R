@@ -57,9 +57,10 @@ HEAD <- c("seq", "clock", "next_due", "late", "restored", "pages", "journal", "s
 # Columns of the journal beside the number of the change, the part of it, the time and the digest
 EVENT <- c("kind", "ticket", "t", "arm", "who", "note")
 
-# Tickets that a deadline will resolve, those that are resolved and have the key of a call, and those whose
-# batch may be released
-DUE <- sprintf("status IN (%d, %d) AND due IS NOT NULL", TICKET[["open"]], TICKET[["waiting"]])
+# Tickets that are not resolved, those of them that a deadline will resolve, those that are resolved and have
+# the key of a call, and those whose batch may be released
+UNRESOLVED <- sprintf("status IN (%d, %d)", TICKET[["open"]], TICKET[["waiting"]])
+DUE <- paste(UNRESOLVED, "AND due IS NOT NULL")
 WITH_KEY <- sprintf("asked IS NOT NULL AND status NOT IN (%d, %d)", TICKET[["open"]], TICKET[["waiting"]])
 IN_BATCH <- sprintf("status IN (%d, %d)", TICKET[["used"]], TICKET[["missing"]])
 
@@ -177,6 +178,17 @@ change_statements <- function(sql) {
   )
 }
 
+# Makes the tables with these first rows, in one transaction
+store_create <- function(server, sql, rows) {
+  done <- FALSE
+  on.exit(if (!done) server$rollback())
+  server$begin()
+  server$send(schema_tables(sql))
+  for (table in names(rows)) server$insert(table, rows[[table]])
+  server$commit()
+  done <- TRUE
+}
+
 # The row for dpts_change, columns named; CHANGED are rows of other tables, as columns
 change_row <- function(changes) {
   events <- changes$events
@@ -236,140 +248,6 @@ exactly <- function(x) {
   text <- sprintf("%.17g", x)
   if (sprintf("%.1f", 0.5) == "0.5") text else sub(",", ".", text, fixed = TRUE) # some locales write a comma
 }
-
-# The looks of a store in a database. `query` sends SQL with the values for its places $1, ..., and gives a
-# data frame. Only numbers of rounds, changes and seconds are in the text of SQL, which a server may log.
-store_looks <- function(sql, query) {
-  look <- function(..., values = NULL) {
-    force(values) # it may ask the same connection
-    with_store_errors(query(sprintf(...), values))
-  }
-  ticket <- paste0(sql$at, "dpts_ticket")
-  number <- function(x) sprintf("CAST(%s AS %s)", x, sql$number)
-  ticket_rows <- function(where, ..., values = NULL) {
-    rows <- as.list(look(paste("SELECT ticket, t, arm, batch, time, status, reward, context, probability,",
-                               "asked FROM", ticket, where), ..., values = values))
-    rows$reward <- on_grid(as.numeric(rows$reward)) # a column of NULLs has no type
-    rows$t <- as.numeric(rows$t)
-    rows$probability <- as.numeric(rows$probability)
-    rows
-  }
-  among <- function(x) list(json_rows_flat(x))
-  list(
-    definition = function() {
-      head <- look("SELECT version FROM %sdpts_agent WHERE id = 1", sql$at)
-      if (nrow(head) != 1) return(NULL)
-      # Of another version nothing but this column is known.
-      if (head$version != STORE_VERSION) return(as.list(head))
-      row <- look("SELECT definition, definition_sum, identity FROM %sdpts_definition AS d
-                   JOIN %1$sdpts_agent AS a ON a.id = d.id", sql$at)
-      list(version = head$version, identity = row$identity, definition = row$definition[[1]],
-           sum = row$definition_sum)
-    },
-    tickets = function(ids) ticket_rows("WHERE ticket IN (%s)", sql$among, values = among(ids)),
-    asked = function(key) ticket_rows("WHERE asked = $1 ORDER BY id", values = list(key)),
-    due = function(now) ticket_rows("WHERE %s AND due <= %s ORDER BY due, id", DUE, exactly(now)),
-    # Tickets that are not resolved, and were given out later than that
-    ahead = function(now) {
-      ticket_rows("WHERE status IN (%d, %d) AND time > %s", TICKET[["open"]], TICKET[["waiting"]],
-                  exactly(now))
-    },
-    # Tickets that are not resolved, and, unless that is all ("open"), resolved ones whose reward is kept
-    # ("rewards"), or of which at least is kept whether there was one ("all")
-    kept = function(what) {
-      more <- switch(what, open = "", rewards = sprintf("OR (reward IS NOT NULL AND %s)", IN_BATCH),
-                     all = paste("OR", IN_BATCH))
-      ticket_rows(paste("WHERE status IN (%d, %d)", more), TICKET[["open"]], TICKET[["waiting"]])
-    },
-    persons = function(ids) {
-      look("SELECT person, pulls, arm, ticket FROM %sdpts_person WHERE person IN (%s)", sql$at, sql$among,
-           values = among(ids))
-    },
-    held = function(ids) {
-      look("SELECT p.person, p.pulls, p.arm, p.ticket, k.time, k.status, k.asked FROM %sdpts_person AS p
-            JOIN %s AS k ON k.ticket = p.ticket WHERE p.person IN (%s)", sql$at, ticket, sql$among,
-           values = among(ids))
-    },
-    # Is there a key of a call that is that old?
-    has_keys = function(before) {
-      look("SELECT count(*) AS n FROM (SELECT 1 FROM %s WHERE time <= %s AND %s LIMIT 1) AS one", ticket,
-           exactly(before), WITH_KEY)$n > 0
-    },
-    log = function(n) {
-      look("SELECT ticket, t, arm, time, status, probability FROM %s ORDER BY id DESC%s", ticket,
-           if (n < Inf) paste(" LIMIT", exactly(n)) else "")
-    },
-    # How often each arm was chosen in each stretch of `width` rounds, in these rounds (a round's id is no
-    # less)
-    course = function(from, to, width) {
-      look("SELECT %s AS stretch, arm, %s AS n FROM %s
-            WHERE id >= %s AND t BETWEEN %4$s AND %s GROUP BY 1, 2",
-           number(sprintf(sql$divide, "t - 1", exactly(width))), number("count(*)"), ticket, exactly(from),
-           exactly(to))
-    },
-    releases = function(outcome) {
-      look("SELECT %s FROM %sdpts_release WHERE outcome = %d ORDER BY id", paste(RELEASE, collapse = ", "),
-           sql$at, outcome)
-    },
-    # Answers of an outcome in a block, and those of tickets
-    answers = function(outcome, batch) {
-      look("SELECT ticket, part, arm, reward FROM %sdpts_outcome WHERE outcome = %d AND batch = %s", sql$at,
-           outcome, exactly(batch))
-    },
-    answered = function(outcome, ids) {
-      look("SELECT ticket, part, reward FROM %sdpts_outcome WHERE outcome = %d AND ticket IN (%s)", sql$at,
-           outcome, sql$among, values = among(ids))
-    },
-    # The journal, or its last row, or its rows of some kinds
-    journal = function(where = "") {
-      look("SELECT seq, part, time, %s, digest FROM %sdpts_event %s", paste(EVENT, collapse = ", "), sql$at,
-           switch(where, "ORDER BY seq, part", last = "ORDER BY seq DESC, part DESC LIMIT 1",
-                  plans = "WHERE kind IN ('plan', 'amend') ORDER BY seq, part",
-                  sums = "WHERE kind = 'sum' ORDER BY seq, part"))
-    },
-    # How many tickets of each arm have each status, and how many of them are rounds; how many choices of
-    # persons count
-    tallies = function() {
-      look("SELECT arm, status, %s AS n, %s AS rounds FROM %s GROUP BY arm, status", number("count(*)"),
-           number("count(t)"), ticket)
-    },
-    counted = function() {
-      look("SELECT %s AS n FROM %sdpts_person", number("coalesce(sum(pulls), 0)"), sql$at)$n
-    },
-    # Of these rounds, for each arm and hour: how many, and sums of inverse chances (a round's id is no less)
-    totals = function(from, to) {
-      sum_of <- function(x) number(sprintf("coalesce(sum(%s), 0)", x))
-      look("SELECT arm, %s AS hour, min(time) AS began, %s AS n, %s AS tossed, %s AS inverse, %s AS spread
-            FROM %s WHERE id >= %s AND t BETWEEN %7$s AND %s GROUP BY 1,
-              2", number(sprintf(sql$divide, "time", "3600")),
-           number("count(*)"), number("count(probability)"), sum_of("1 / probability"),
-           sum_of("(1 - probability) / (probability * probability)"), ticket, exactly(from), exactly(to))
-    },
-    # Of each arm: how many rewards did not come, as these changes say
-    missing = function(from, to) {
-      look("SELECT arm, %s AS n FROM %sdpts_event
-            WHERE seq BETWEEN %s AND %s AND kind = 'missing' GROUP BY arm",
-           number("count(*)"), sql$at, exactly(from), exactly(to))
-    },
-    tables = function() {
-      stored <- stored()
-      sapply(names(stored), function(name) {
-        kinds <- stored[[name]]
-        rows <- look("SELECT %s FROM %s%s ORDER BY %s", paste(names(kinds), collapse = ", "), sql$at, name,
-                     switch(name, dpts_page = "page", dpts_event = "seq, part", dpts_person = "person",
-                            dpts_outcome = "ticket, outcome, part", "id"))
-        as <- list(integer = as.integer, number = as.numeric, text = as.character,
-                   bytes = function(x) lapply(unclass(x), as.raw))
-        Map(function(x, kind) as[[kind]](x), as.list(rows), kinds)
-      }, simplify = FALSE)
-    },
-    count = function(kind) {
-      look("SELECT %s AS n FROM %sdpts_event WHERE kind = '%s'", number("count(*)"), sql$at, kind)$n
-    }
-  )
-}
-
-json_rows_flat <- function(x) paste0("[\"", paste(x, collapse = "\",\""), "\"]")
 
 # A head with what these changes made of it
 with_head <- function(head, new, names = HEAD) {

@@ -192,7 +192,7 @@ test_that("a change is durable when it is said to be", {
   x <- new_file_agent()
   kept <- environment(x$agent$store$close)
   for (con in list(kept$con, kept$reader)) {
-    if (identical(con, kept$con)) kept$drop()
+    if (identical(con, kept$con)) kept$server$drop()
     expect_identical(DBI::dbGetQuery(con, "PRAGMA synchronous")[[1]], 2L)
     expect_identical(DBI::dbGetQuery(con, "PRAGMA secure_delete")[[1]], 1L)
   }
