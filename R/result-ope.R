@@ -4,7 +4,8 @@
 # assumes rewards of 0 and 1. The variance of the log's rewards is `spread` times as large; 3 / n is added to
 # that for values that no event has shown.
 ope_interval <- function(estimate, se, effective, spread, level) {
-  wider_interval(estimate, se, effective / min(1, spread + 3 / effective), level)
+  share <- wilson(pmin(pmax(estimate, 0), 1), effective / min(1, spread + 3 / effective), level)
+  wider_interval(estimate, se, share, level)
 }
 
 #' @export

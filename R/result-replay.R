@@ -176,9 +176,9 @@ average_replay <- function(rate, events, run, log, level) {
   }
   effective <- mean(run$effective[seen])
   if (runs && variance > 0) effective <- min(effective, mean * (1 - mean) / variance)
-  interval <- wider_interval(mean, sqrt(variance), effective, level)
-  events <- mean(events)
   share <- wilson(mean, effective, level)
+  interval <- wider_interval(mean, sqrt(variance), share, level)
+  events <- mean(events)
   half <- (share$upper - share$lower) / (2 * stats::qnorm((1 + level) / 2))
   relative <- mean / log$base
   # Kept events are part of the log that the base rests on.
