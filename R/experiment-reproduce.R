@@ -64,8 +64,10 @@ dpts_reproduce <- function(id, ..., runs = NULL, seed = 1, record = 200,
   new_reproduction(result, experiment)
 }
 
-# A result of its kind that knows the experiment it belongs to
+# A result of its kind that knows the experiment it belongs to. Claims are functions that call others by their
+# names, which a later version may have changed: claims() takes them from the catalogue again.
 new_reproduction <- function(result, experiment) {
+  experiment$claims <- NULL
   attr(result$policy, "shared")$experiment <- meant(experiment)
   class(result) <- c("dpts_reproduction", class(result))
   result

@@ -208,7 +208,6 @@ test_that("what articles have stored, by this version or an earlier one, prints 
   expect_gt(length(files), 20)
   for (file in files) for (value in readRDS(file)$values) {
     expect_no_warning(expect_error(utils::capture.output(print(value)), NA, info = basename(file)))
-    # Claims are functions that are stored, too, and call others by their names.
     if (inherits(value, "dpts_reproduction")) expect_true(nrow(claims(value)) >= 0, info = basename(file))
   }
 })

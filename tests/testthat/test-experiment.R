@@ -187,6 +187,20 @@ test_that("the plots show the data", {
   expect_equal(length(unique(ggplot2::layer_data(mt, 2)$linetype)), 3)
 })
 
+test_that("claims are those of the installed package, whatever functions an older result keeps", {
+  chosen <- list(mu = c(2, 5), prepulls = c(0, 9), horizon = 2000)
+  x <- do.call(dpts_reproduce, c("ou-5", chosen, runs = 3))
+  kept <- function(x) attr(x$policy, "shared")$experiment$thing
+  expect_null(kept(x)$claims)
+  expect_identical(claims(x)$claim,
+                   vapply(do.call(dpts_experiment, c("ou-5", chosen))$claims, `[[`, "", "text"))
+  old <- x
+  attr(old$policy, "shared")$experiment$thing$claims <-
+    list(list(text = "Old.", measure = function(...) stop("a function that was renamed")))
+  expect_length(kept(old)$claims, 1)
+  expect_identical(claims(old), claims(x))
+})
+
 test_that("a claim's margin is the difference within runs", {
   x <- dpts_reproduce("hh-2", horizon = 3000, runs = 5, seed = 2)
   end <- as.data.frame(x)[x$t == 3000, ]
