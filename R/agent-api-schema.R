@@ -15,7 +15,7 @@ SCHEMA_ANY <- structure(list(), names = character())
 
 or_null <- function(schema) c(schema, nullable = TRUE)
 
-schema_enum <- function(values, ...) list(type = "string", enum = values, ...)
+schema_enum <- function(values, ...) list(type = "string", enum = I(values), ...)
 
 # A probability or a level in a query
 schema_chance <- function(default = NULL) {

@@ -82,18 +82,46 @@ api_overview <- function(agent) cached(agent, "overview", function() overview(ag
 # The first time, in parts that leave what they found with the agent: others are answered between them.
 overview_parts <- function(agent) {
   if (is_cached(agent, "overview")) return(NULL)
-  list(function() api_status(agent), function() agent_look(agent, function(tx) update_totals(agent, tx)))
+  new <- max(0, sum(session_pulls(agent$session)) - (agent$totals$rounds %||% 0))
+  count <- function() agent_look(agent, function(tx) update_totals(agent, tx, COUNTED_AT_ONCE))
+  c(list(function() arm_shares(agent), function() api_status(agent)),
+    rep(list(count), ceiling(new / COUNTED_AT_ONCE)), list(function() update_table(agent)),
+    lapply(names(CONCLUSIONS), function(name) function() concluded(agent, name)))
+}
+
+COUNTED_AT_ONCE <- 5e4 # tickets: 0.05 s of processor time
+
+# What is concluded from the release table is kept with the agent as long as the table is the same.
+CONCLUSIONS <- list(
+  estimates = function(table) estimates_of_table(table, 0.95),
+  verdict = function(table) shown_of(table, function(table) as.list(verdict(table))),
+  proof = function(table) shown_of(table, proof_in_time),
+  strata = function(table) if (!is.null(table[["stratum"]])) effects_shown(table)
+)
+
+# `table`: NULL if the policy has none
+update_table <- function(agent) {
+  table <- tryCatch(dpts_releases(agent), dpts_error_input = function(e) NULL)
+  if (!identical(agent$concluded$table, table)) agent$concluded <- list(table = table)
+}
+
+concluded <- function(agent, name) {
+  table <- agent$concluded$table
+  if (is.null(table)) return(NULL)
+  if (is.null(agent$concluded[[name]])) agent$concluded[[name]] <- list(CONCLUSIONS[[name]](table))
+  agent$concluded[[name]][[1]]
 }
 
 # What was counted of tickets, which do not change: only newer ones are read next time. `sums`: of each arm;
 # `hours`: rounds of each arm in the last 24 hours of the clock, a column for each.
-update_totals <- function(agent, tx) {
+# At most `most` rounds are read.
+update_totals <- function(agent, tx, most = Inf) {
   k <- length(agent$terms$arms)
   # (A clock that was mended may have gone back: hours are counted anew.)
   if (isTRUE(agent$totals$last > floor(tx$now / 3600))) agent$totals <- NULL
   old <- agent$totals %||% list(rounds = 0, seq = 0, began = Inf, sums = NULL, hours = NULL)
   grown <- function(x, columns) rbind(x, matrix(0, k - NROW(x), columns))
-  rounds <- sum(session_pulls(agent$session))
+  rounds <- min(sum(session_pulls(agent$session)), old$rounds + most)
   new <- agent$store$totals(old$rounds + 1, rounds)
   missing <- if (!agent$silent) agent$store$missing(old$seq + 1, tx$seq)
   sums <- grown(old$sums, 4)
@@ -122,11 +150,11 @@ overview <- function(agent) {
     tx$now
   })
   seen <- agent$totals
-  estimates <- agent_estimates(agent)
+  update_table(agent)
+  estimates <- concluded(agent, "estimates") %||% agent_estimates(agent)
   resolved <- arms$pulls - arms$outstanding
   counted <- ifelse(is.na(estimates$rewards), resolved, pmin(estimates$rewards, resolved))
-  table <- tryCatch(dpts_releases(agent), dpts_error_input = function(e) NULL)
-  verdict <- shown_of(table, function(table) as.list(verdict(table)))
+  verdict <- concluded(agent, "verdict")
   epsilon <- dpts_privacy(agent, delta = 1e-6)
   smallest <- function(unit, column) {
     x <- epsilon[[column]][epsilon$unit == unit]
@@ -139,7 +167,7 @@ overview <- function(agent) {
     promise = if (is.null(agent$guess$promise)) NA else I(agent$guess$promise),
     leads = leads(estimates), own = identical(agent_guarantee(agent$terms$policy)$neighbours, "joint"),
     verdict = if (!is.null(verdict)) list(arm = as.character(verdict$arm), missing = verdict$missing),
-    proof = shown_of(table, proof_in_time),
+    proof = concluded(agent, "proof"),
     balance = sample_ratio(seen$sums, arms$pulls, agent$offered),
     epsilon = data.frame(unit = units, spent = vapply(units, smallest, 0, "spent"),
                          epsilon = vapply(units, smallest, 0, "epsilon"), row.names = NULL),
@@ -149,7 +177,7 @@ overview <- function(agent) {
       # Whether an answer came is protected where deadlines decide.
       missing = if (agent$silent) NA else seen$sums[, 4],
       mean = estimates$mean, lower = estimates$lower, upper = estimates$upper),
-    strata = if (is.null(agent$terms$strata)) list() else effects_shown(table),
+    strata = if (is.null(agent$terms$strata)) list() else concluded(agent, "strata") %||% effects_shown(NULL),
     measured = lapply(names(agent$terms$outcomes), function(name) {
       found <- estimates(agent, outcome = name)
       list(outcome = name, rewards = I(found$rewards), mean = I(found$mean), lower = I(found$lower),

@@ -132,10 +132,7 @@ estimates.dpts_agent <- function(x, level = 0.95, ..., outcome = "reward") {
 # The same, NA where sums are of residuals
 agent_estimates <- function(x, level = 0.95) {
   policy <- x$terms$policy
-  if (gathers(policy) && is.null(no_evidence(policy))) {
-    of <- release_records(x)
-    return(estimates_of(of$records, of$keys, of$ever, level))
-  }
+  if (gathers(policy) && is.null(no_evidence(policy))) return(estimates_of_table(x, level))
   seen <- agent_look(x, function(tx) session_arms(x$session))
   none <- rep(NA_real_, length(x$terms$arms))
   report <- c(seen$report %||% stats::setNames(rep(list(none), length(REPORT)), REPORT), seen["releases"])
@@ -143,6 +140,11 @@ agent_estimates <- function(x, level = 0.95) {
   record <- list(ever = length(none), report = report, low = x$terms$range[1], high = x$terms$range[2],
                  flip = seen$flip, grid = 2^-20)
   estimates_of(list(record), list(), function(i, arm) arm_factor(x, arm), level)
+}
+
+estimates_of_table <- function(x, level) {
+  of <- release_records(x)
+  estimates_of(of$records, of$keys, of$ever, level)
 }
 
 #' @rdname dpts_releases

@@ -159,6 +159,7 @@ test_that("a schema says what fits, and in words what is wanted", {
   holds(list(type = "integer", minimum = 1, maximum = 3), c("1", "3", "2.0"), c("0", "4", "1.5", '"1"', "true"))
   holds(schema_chance(0.5), c("0", "1", "0.2"), c("-0.1", "1.1", "null"))
   holds(schema_enum(c("b", "c")), c('"b"', '"c"'), c('"a"', "null"))
+  expect_match(api_json(schema_enum("b")), '"enum":["b"]', fixed = TRUE) # a list also of one, as OpenAPI demands
   holds(list(type = "string", pattern = "^[ab]{1,2}$"), c('"a"', '"ab"'), c('""', '"aba"', '"c"'))
   holds(schema_several(SCHEMA_TEXT, 2), c('"a"', '["a"]', '["a", "b"]'),
         c("[]", '["a", "b", "c"]', "1", '["a", 1]', "[null]", '[["a"]]', '{"x": "a"}', "null"))

@@ -299,3 +299,30 @@ test_that("a policy whose chances are not known has no balance", {
   for (i in 1:60) agent_reward(agent, agent_choose(agent)$ticket, 1)
   expect_true(is.na(api_overview(agent)$balance))
 })
+
+test_that("an overview in parts, and one that goes on from the last, are those of an agent that knows nothing yet", {
+  local_function("COUNTED_AT_ONCE", function(most) 50)
+  for (strata in list(NULL, c("n", "s"))) {
+    agent <- dpts_agent(policy_randomised(mu = 3, block = 20), c("a", "b"), use = "arrival", strata = strata)
+    play <- function(n) {
+      ticket <- agent_choose(agent, n, stratum = if (!is.null(strata)) rep_len(strata, n))$ticket
+      agent_reward(agent, ticket, as.numeric(stats::runif(n) < 0.5))
+    }
+    anew <- function() {
+      agent$totals <- agent$course <- agent$concluded <- agent$cache <- NULL
+      dpts:::overview(agent)
+    }
+    shown <- list()
+    for (i in 1:3) {
+      withr::with_seed(i, play(130))
+      parts <- dpts:::overview_parts(agent)
+      expect_length(parts, 10) # three of them count 130 people
+      for (part in parts) part()
+      if (i == 2) withr::with_seed(9, play(40)) # between the parts and the answer
+      shown[[i]] <- dpts:::overview(agent)
+      expect_equal(shown[[i]][names(shown[[i]]) != "now"], anew()[names(shown[[i]]) != "now"])
+    }
+    expect_false(identical(shown[[1]]$proof, shown[[3]]$proof))
+    expect_identical(agent$concluded$table, dpts_releases(agent)) # or nothing that is kept would be used
+  }
+})
