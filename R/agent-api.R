@@ -97,7 +97,7 @@ agent_api <- function(agent, token, ..., rate = Inf, log = stderr()) {
 
 # What the requests of a service share
 new_service <- function(agent, token, rate, log) {
-  need_package(c("jsonlite", "openssl"), "to serve an agent")
+  need_package("jsonlite", "to serve an agent")
   rate <- check_number(rate, 0, open = TRUE, inf = TRUE)
   hourly <- identical(log, "hour")
   if (hourly) log <- stderr()
@@ -322,7 +322,7 @@ token_keeper <- function(token, log) {
   }
 }
 
-token_digest <- function(x) as.integer(openssl::sha256(charToRaw(x)))
+token_digest <- function(x) as.integer(.Call(C_unhex, cli::hash_raw_sha256(charToRaw(x))))
 
 check_tokens <- function(token) {
   token <- unlist(token)

@@ -19,7 +19,7 @@ FIELDS <- c("seq", "part", "time", "kind", "ticket", "t", "arm", "who", "note")
 
 journal_begin <- function(identity) digest_of(identity)
 
-digest_of <- function(text) as.character(openssl::sha256(enc2utf8(text)))
+digest_of <- function(text) cli::hash_sha256(enc2utf8(text))
 
 # The fields as text, as a file of the journal has them
 journal_text <- function(agent, events) {

@@ -58,7 +58,7 @@
 #' @seealso [dpts_agent()] creates an agent, [agent_finish()] ends the experiment, [verdict()] says when
 #'   to stop.
 #' @concept agent
-#' @examplesIf rlang::is_installed(c("DBI", "RSQLite", "openssl"))
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b", "c"), use = "arrival")
 #' two <- agent_choose(agent, n = 2, offer = c("a", "c"))
 #' print(agent_reward(agent, two$ticket, c(0, 1)))

@@ -62,7 +62,7 @@
 #' @template see_agent
 #' @concept audit trail
 #' @concept pre-registration
-#' @examplesIf rlang::is_installed(c("DBI", "RSQLite", "openssl"))
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' design <- policy_randomised(mu = 1, block = 20)
 #' arms <- arms_bernoulli(c(old = 0.3, new = 0.5))
 #' plan <- dpts_plan(design, arms, people = 200, runs = 50, seed = 1)

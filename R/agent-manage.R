@@ -35,7 +35,7 @@
 #' @template dots
 #' @returns A tibble, one row per arm: `arm` and `status`: `"active"`, `"paused"` or `"retired"`.
 #' @template see_agent
-#' @examplesIf rlang::is_installed(c("DBI", "RSQLite", "openssl"))
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
 #' agent_arms(agent, add = "c", retire = "a")
 #' agent_choose(agent, 3)
@@ -86,7 +86,7 @@ agent_arms <- function(agent, add = NULL, retire = NULL, pause = NULL, resume = 
 #' @template dots
 #' @returns The agent, invisibly.
 #' @template see_agent
-#' @examplesIf rlang::is_installed(c("DBI", "RSQLite", "openssl"))
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
 #' agent_reward(agent, agent_choose(agent, 100)$ticket, 1)
 #' agent_finish(agent, then = "verdict")
@@ -119,7 +119,7 @@ agent_finish <- function(agent, then = c("end", "verdict"), reason = NULL, ...) 
 #' @template dots
 #' @returns The path, invisibly.
 #' @template see_agent
-#' @examplesIf rlang::is_installed(c("DBI", "RSQLite", "openssl"))
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), tempfile(fileext = ".sqlite"),
 #'                     use = "arrival")
 #' agent_choose(agent, 10)
@@ -158,7 +158,7 @@ agent_backup <- function(agent, path, ...) {
 #' @template dots
 #' @returns The agent in its new store. `agent` stays open.
 #' @template see_agent
-#' @examplesIf rlang::is_installed(c("DBI", "RSQLite", "openssl"))
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' old <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
 #' agent_choose(old, 10)
 #' agent <- agent_copy(old, tempfile(fileext = ".sqlite"))
@@ -216,7 +216,7 @@ copy_to <- function(agent, target, move = FALSE) {
 #' @template dots
 #' @returns The agent, invisibly.
 #' @template see_agent
-#' @examplesIf rlang::is_installed(c("DBI", "RSQLite", "openssl"))
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
 #' agent_restored(agent)
 #' dpts_privacy(agent, delta = 1e-6)
@@ -250,7 +250,7 @@ agent_restored <- function(agent, reason = NULL, ...) {
 #' @template dots
 #' @returns The agent, invisibly.
 #' @template see_agent
-#' @examplesIf rlang::is_installed(c("DBI", "RSQLite", "openssl"))
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
 #' agent_clock(agent)
 #' @export

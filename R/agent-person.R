@@ -34,7 +34,7 @@
 #'
 #'   `agent_erase()`: invisibly, of how many of these people something was held.
 #' @template see_agent
-#' @examplesIf rlang::is_installed(c("DBI", "RSQLite", "openssl"))
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival", max_per_person = 2)
 #' choice <- agent_choose(agent, person = "Ada", key = "order-17")
 #' agent_person(agent, c("Ada", "Bob"))

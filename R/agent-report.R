@@ -64,7 +64,7 @@
 #'   can ever be learned about the unit, or within the agent's horizon) and `spent` (on what has been revealed
 #'   so far).
 #' @template see_agent
-#' @examplesIf rlang::is_installed(c("DBI", "RSQLite", "openssl"))
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
 #' for (i in 1:200) agent_reward(agent, agent_choose(agent)$ticket, runif(1) < 0.3)
 #' pulls(agent)
@@ -299,7 +299,7 @@ print.dpts_agent <- function(x, ...) print_lines(x, ...)
 #' @returns A tibble, one row per arm: `arm`, `pulls`, `share` (of all pulls), `outstanding`,
 #'   `rewards`, `releases`, `mean`, `lower`, `upper`: see [agent_results].
 #' @template see_agent
-#' @examplesIf rlang::is_installed(c("DBI", "RSQLite", "openssl"))
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' summary(dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival"))
 #' @export
 summary.dpts_agent <- function(object, ..., level = 0.95) {
@@ -326,7 +326,7 @@ summary.dpts_agent <- function(object, ..., level = 0.95) {
 #' @param what `"shares"` or `"estimates"`.
 #' @returns A ggplot.
 #' @template see_agent
-#' @examplesIf rlang::is_installed(c("DBI", "RSQLite", "openssl"))
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
 #' for (i in 1:50) agent_reward(agent, agent_choose(agent)$ticket, runif(1) < 0.3)
 #' autoplot(agent)

@@ -42,7 +42,7 @@
 #' @returns `agent`, invisibly.
 #' @seealso [agent_choose()] draws tickets in advance.
 #' @concept agent
-#' @examplesIf rlang::is_installed(c("DBI", "RSQLite", "openssl"))
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' agent <- dpts_agent(policy_randomised(mu = 1, block = 50), c("a", "b"), use = "arrival")
 #' morning <- agent_choose(agent, n = 30, key = "monday")
 #' # 22 people came.

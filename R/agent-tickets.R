@@ -7,8 +7,13 @@ new_tickets <- function(n) {
   substring(hex, first, first + 31)
 }
 
-# Person identifiers as keyed hashes: HMAC-SHA256 with a key that never leaves the store
-hash_person <- function(person, key) as.character(openssl::sha256(enc2utf8(person), key = key))
+# Person identifiers as keyed hashes: HMAC-SHA256 (RFC 2104) with a key that never leaves the store
+hash_person <- function(person, key) {
+  key <- c(key, raw(64 - length(key)))
+  hash <- function(pad, bytes) cli::hash_raw_sha256(c(xor(key, as.raw(pad)), bytes))
+  vapply(enc2utf8(person), function(text) hash(0x5c, .Call(C_unhex, hash(0x36, charToRaw(text)))), "",
+         USE.NAMES = FALSE)
+}
 
 # Resolve tickets past their deadline: with the reward that waited, or with `missing`
 resolve_due <- function(agent, tx) {

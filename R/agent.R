@@ -232,7 +232,7 @@
 #' @concept agent
 #' @concept central model of privacy
 #' @concept live experiment
-#' @examplesIf rlang::is_installed(c("DBI", "RSQLite", "openssl"))
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("short", "long"), use = "arrival")
 #' choice <- agent_choose(agent)
 #' choice
@@ -364,7 +364,7 @@ session_of <- function(terms, arms) {
 open_store <- function(store, create, arg = caller_arg(store)) {
   force(arg)
   connected <- inherits(store, "DBIConnection") || is.function(store)
-  need_package(c("DBI", "openssl", if (!connected) "RSQLite"), "for an agent")
+  need_package(c("DBI", if (!connected) "RSQLite"), "for an agent")
   if (is.null(store) && create) return(store_memory())
   if (is.character(store) && length(store) == 1 && !is.na(store) && nzchar(store)) {
     return(store_sqlite_file(store, create, arg))

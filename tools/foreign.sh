@@ -117,7 +117,7 @@ newest() { # newest "TESTS"
     say "NOT DONE newest: needs root and debootstrap"
     return
   fi
-  root_of newest sid ,r-cran-dplyr,r-cran-dbi,r-cran-rsqlite,r-cran-openssl || return
+  root_of newest sid ,r-cran-dplyr,r-cran-dbi,r-cran-rsqlite || return
   chroot "$root" sh -c 'apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get upgrade -y -qq' > "$work/newest.log" 2>&1
   try newest "$1"
 }

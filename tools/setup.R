@@ -4,7 +4,7 @@
 
 asked <- commandArgs(trailingOnly = TRUE)
 imports <- trimws(sub("\\(.*?\\)", "", strsplit(read.dcf("DESCRIPTION", "Imports")[1], ",")[[1]]))
-tests <- c("testthat", "dplyr", "future.apply", "knitr", "rmarkdown", "withr", "DBI", "RSQLite", "openssl", "shiny")
+tests <- c("testthat", "dplyr", "future.apply", "knitr", "rmarkdown", "withr", "DBI", "RSQLite", "shiny")
 wanted <- c(if (!length(setdiff(asked, "--tests"))) imports, if ("--tests" %in% asked) tests, setdiff(asked, "--tests"))
 missing <- function() {
   wanted[!nzchar(vapply(wanted, function(name) system.file(package = name), ""))] # loading them takes seconds

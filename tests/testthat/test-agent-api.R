@@ -2,7 +2,6 @@ skip_on_cran() # takes seconds
 
 new_api <- function(..., token = TOKEN) {
   skip_if_not_installed("jsonlite")
-  skip_if_not_installed("openssl")
   agent <- dpts_agent(batch_policy(), c("a", "b"), use = "arrival", ...)
   list(agent = agent, router = agent_api(agent, token, log = NULL))
 }
@@ -829,7 +828,6 @@ test_that("in a browser the page fits any width, wraps long names and adds up, i
 
 test_that("a choice takes a context, and junk is answered with its name", {
   skip_if_not_installed("jsonlite")
-  skip_if_not_installed("openssl")
   agent <- dpts_agent(policy_linucb(mu = 1, norm = 1), c("a", "b"), use = "arrival", dim = 2)
   router <- agent_api(agent, TOKEN, log = NULL)
   choose <- function(body) call_api(router, "POST", "/choose", body)

@@ -294,7 +294,6 @@ test_that("an agent with contexts takes on arms, and a choice by an old view of 
 
 test_that("what is promised for a context survives a restored copy, and is said", {
   skip_if_not_installed("RSQLite")
-  skip_if_not_installed("openssl")
   file <- withr::local_tempfile(fileext = ".sqlite")
   copy <- withr::local_tempfile(fileext = ".sqlite")
   agent <- dpts_agent(policy_linucb(mu = 1, batch = 4, norm = 1), c("a", "b"), file, use = "arrival", dim = 2,
@@ -346,7 +345,7 @@ test_that("after the end a contextual agent names no arm by counts: to R, to the
   expect_match(format(agent), "^  end: +chooses no more$", all = FALSE)
   expect_true(is.na(api_status(agent)$winner))
   expect_error(agent_choose(agent, context = c(1, 0)), class = "dpts_error_ended")
-  if (requireNamespace("jsonlite", quietly = TRUE) && requireNamespace("openssl", quietly = TRUE)) {
+  if (requireNamespace("jsonlite", quietly = TRUE) && requireNamespace(quietly = TRUE)) {
     service <- new_service(agent, "0123456789-secret", Inf, NULL)
     answer <- api_caught(service, list2env(list(dpts_experiment = "agent")),
                          tryCatch(agent_choose(agent, context = c(1, 0)), error = identity))

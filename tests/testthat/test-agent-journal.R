@@ -1,5 +1,4 @@
 skip_if_not_installed("RSQLite")
-skip_if_not_installed("openssl")
 
 # An agent in a file with releases, open tickets and a person who came three times
 recorded_agent <- function(file = withr::local_tempfile(fileext = ".sqlite", .local_envir = parent.frame())) {

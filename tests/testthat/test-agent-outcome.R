@@ -200,7 +200,6 @@ test_that("who comes again while an outcome is out is in no block", {
 })
 
 test_that("of three outcomes with other deadlines each is released at its own, and people are told apart until the longest", {
-  skip_if_not_installed("openssl")
   turn <- test_clock()
   of <- function(hour, ...) agent_outcome(deadline = hours(hour), missing = 1, ...)
   agent <- side_agent(max_per_person = 3, horizon = 41, outcomes = list(one = of(1), five = of(5), three = of(3)))

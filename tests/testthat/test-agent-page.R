@@ -4,7 +4,6 @@ skip_on_cran() # takes seconds
 # without it.
 test_that("each parameter of each route reaches the function that answers", {
   skip_if_not_installed("jsonlite")
-  skip_if_not_installed("openssl")
   agent <- dpts_agent(policy_randomised(mu = 3, block = 60), c("a", "b", "c"), use = "arrival")
   withr::with_seed(1, play_rounds(agent, 900, c(0.2, 0.5, 0.9), at_a_time = 30))
   router <- agent_api(agent, TOKEN, log = NULL)
@@ -63,7 +62,6 @@ test_that("each parameter of each route reaches the function that answers", {
 
 test_that("no answer is to be kept", {
   skip_if_not_installed("jsonlite")
-  skip_if_not_installed("openssl")
   router <- agent_api(dpts_agent(batch_policy(), 2, use = "arrival"), TOKEN, log = NULL)
   for (route in dpts:::api_routes()) {
     for (token in list(TOKEN, "0123456789-another")) {
@@ -106,7 +104,6 @@ test_that("counters count twice, sums are sums, and names may have quotes", {
                     'dpts_request_seconds_bucket{path="/x",le="+Inf"} 3', "dpts_store_errors_total 3",
                     'dpts_requests_total{path="/x",method="GET",status="200"} 2') %in% found))
   skip_if_not_installed("jsonlite")
-  skip_if_not_installed("openssl")
   agent <- dpts_agent(batch_policy(), 2, use = "arrival")
   agent_reward(agent, agent_choose(agent, 7)$ticket[1:3], 1)
   router <- agent_api(stats::setNames(list(agent), 'a"b\\c'), TOKEN, log = NULL)
@@ -132,7 +129,6 @@ test_that("lines of the log have the time of all, who asked, and an end", {
 
 test_that("while a service ends it refuses, but says that it is there; and readiness is asked again", {
   skip_if_not_installed("jsonlite")
-  skip_if_not_installed("openssl")
   agent <- dpts_agent(batch_policy(), 2, use = "arrival")
   seen <- list()
   service <- dpts:::new_service(agent, TOKEN, rate = 0.001, log = NULL)

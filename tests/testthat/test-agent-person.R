@@ -3,7 +3,6 @@
 skip_on_cran() # takes seconds
 
 test_that("agent_person() shows what is held, agent_erase() removes it, and released sums stay", {
-  skip_if_not_installed("openssl")
   each_store(function(store) {
     turn <- test_clock()
     agent <- dpts_agent(policy_gaussian_imed(1, first = 2), c("a", "b"), store, use = "deadline", deadline = hours(2),
@@ -60,7 +59,6 @@ test_that("keys are kept for the retention that was asked for, be it shorter tha
 })
 
 test_that("keys go a day after the choice once the ticket is resolved, and persons when retention is over", {
-  skip_if_not_installed("openssl")
   each_store(function(store) {
     turn <- test_clock()
     agent <- dpts_agent(batch_policy(), c("a", "b"), store, use = "arrival", deadline = hours(72), max_per_person = 3)
@@ -106,7 +104,6 @@ test_that("keys go a day after the choice once the ticket is resolved, and perso
 })
 
 test_that("what was erased is not in the file's bytes, and the statement says what is kept", {
-  skip_if_not_installed("openssl")
   file <- withr::local_tempfile(fileext = ".sqlite")
   agent <- dpts_agent(batch_policy(), 2, file, use = "arrival", max_per_person = 5, retention = as.difftime(30, units = "days"))
   agent_choose(agent, person = "Ada", key = "a-key-of-ada")

@@ -2,7 +2,6 @@
 
 skip_on_cran()
 skip_if_not_installed("RSQLite")
-skip_if_not_installed("openssl")
 
 new_trial <- function(m = 3, ..., policy = policy_randomised(mu = 0.5, block = 10), deadline = Inf) {
   dpts_agent(policy, c("a", "b"), use = "arrival", max_per_person = m, deadline = deadline, ...)

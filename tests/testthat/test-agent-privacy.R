@@ -3,7 +3,6 @@
 skip_on_cran() # takes seconds
 
 test_that("the ledger follows the guarantee: rewards, persons, restored copies", {
-  skip_if_not_installed("openssl")
   agent <- dpts_agent(policy_gaussian_imed(0.5, first = 1), 2, use = "arrival", max_per_person = 3)
   delta <- c(1e-3, 1e-6)
   at_start <- dpts_privacy(agent, delta = delta)
@@ -91,7 +90,6 @@ play_one_by_one <- function(agent, n) {
 }
 
 test_that("each lost copy counts with all that a person may lose, and beyond its budget an agent uses nothing", {
-  skip_if_not_installed("openssl")
   for (m in 1:3) {
     agent <- dpts_agent(policy_gaussian_imed(mu = 0.2), 2, use = "arrival", max_per_person = m)
     for (times in 1:2) {
@@ -278,7 +276,6 @@ test_that("forced to the same releases, neighbours publish the same: no raw rewa
 
 test_that("what is not on the list of what is published is not shown by any verb", {
   # The rewards are odd numbers that would be recognised wherever they show, in any sum of a few.
-  skip_if_not_installed("openssl")
   agent <- dpts_agent(policy_gaussian_imed(0.01, first = 50), c("a", "b"), use = "deadline",
                       deadline = hours(1), max_per_person = 1)
   turn <- test_clock()

@@ -23,7 +23,7 @@ service <- local({
   function(env = parent.frame()) {
     skip_on_cran()
     skip_on_os("windows")
-    for (package in c("callr", "jsonlite", "openssl", "RSQLite")) skip_if_not_installed(package)
+    for (package in c("callr", "jsonlite", "RSQLite")) skip_if_not_installed(package)
     if (!is.null(running)) return(running)
     folder <- tempfile("service")
     dir.create(folder)
@@ -343,7 +343,7 @@ test_that("SIGTERM: what has come is answered, the stores are closed, and all is
 
 test_that("others are answered between the parts of an answer that takes long, which goes to nobody else", {
   skip_on_os("windows")
-  for (package in c("curl", "jsonlite", "openssl", "RSQLite")) skip_if_not_installed(package)
+  for (package in c("curl", "jsonlite", "RSQLite")) skip_if_not_installed(package)
   done <- character()
   local_function("overview_parts", function(parts) function(agent) {
     c(lapply(1:3, function(i) function() done <<- c(done, paste("part", i))), function() stop("of no account"), parts(agent))

@@ -211,7 +211,6 @@ test_that("a change is durable when it is said to be", {
 
 test_that("PostgreSQL's log and list of sessions have no reward, ticket, person, key or state, whatever happens", {
   skip_if_not(postgres_available(), "no PostgreSQL")
-  skip_if_not_installed("openssl")
   watch <- postgres_connection()
   schema <- attr(watch, "schema")
   loud <- function() {
@@ -714,7 +713,6 @@ test_that("a copy of an agent that serves is whole, its owner's alone, and goes 
 })
 
 test_that("an agent moves from SQLite to PostgreSQL and back in service, and the old store refuses changes", {
-  skip_if_not_installed("openssl")
   turn <- test_clock()
   file <- withr::local_tempfile(fileext = ".sqlite")
   agent <- dpts_agent(policy_gaussian_imed(1, first = 3), c("a", "b"), file, use = "deadline", deadline = hours(1),

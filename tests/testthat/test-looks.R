@@ -169,7 +169,6 @@ test_that("looks compare people of the same stratum", {
 
 test_that("an agent is analysed at the looks of its plan", {
   skip_if_not_installed("RSQLite")
-  skip_if_not_installed("openssl")
   policy <- policy_randomised(mu = 1, block = 50)
   arms <- arms_bernoulli(c(old = 0.2, new = 0.6))
   plan <- dpts_plan(policy, arms, 200, control = "old", looks = c(0.5, 0.75), spending = "pocock", runs = 5, seed = 1)

@@ -350,7 +350,6 @@ test_that("of people who come again as many visits count as an account of the bl
 
 test_that("a visit counts in a plan if it does with an agent", {
   skip_if_not_installed("RSQLite")
-  skip_if_not_installed("openssl")
   policy <- policy_randomised(mu = 1, block = 9)
   agent <- dpts_agent(policy, c("a", "b"), max_per_person = 3, use = "arrival")
   who <- unlist(lapply(list(1:10, 11:14), rep, 5)) # groups of ten

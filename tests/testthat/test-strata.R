@@ -119,7 +119,6 @@ test_that("effects by stratum are those of its rows, with the error shared", {
 })
 
 test_that("a person is in one stratum, and a store opened anew goes on", {
-  skip_if_not_installed("openssl")
   file <- withr::local_tempfile(fileext = ".sqlite")
   agent <- new_strata(store = file, max_per_person = 4, policy = policy_randomised(mu = 1, block = 5))
   visit(agent, "north", person = "p")
@@ -199,7 +198,6 @@ test_that("other policies have strata too, and the service takes them", {
   expect_equal(as.vector(tapply(table$n[!table$whole], table$stratum[!table$whole], sum)), c(4, 7))
   expect_equal(estimates(agent)$rewards, pulls(agent)$pulls)
   skip_if_not_installed("jsonlite")
-  skip_if_not_installed("openssl")
   # A route takes what it reads from a request, and gives that to the verb.
   route <- Filter(function(r) r$path == "/choose", api_routes())[[1]]
   body <- read_body(list(bodyRaw = charToRaw('{"n": 2, "stratum": ["north", "south"]}')), route$body)
