@@ -73,8 +73,8 @@ explore_page <- function(means, horizon) {
                 shiny::div(class = "big", shiny::textOutput("riddle")),
                 shiny::actionButton("no", "It was 0"), shiny::actionButton("yes", "It was 1"),
                 shiny::div(class = "big", shiny::textOutput("score", container = shiny::p))),
-          panel("Attack", shiny::p("Watch one person's reward be attacked: the policy runs on two",
-                                   "people who differ in one reward, and the attacker bets on which it was."),
+          panel("Attack", shiny::p("An attack on one person's reward: the policy runs on two data sets that",
+                                   "differ in this reward alone, and the attacker guesses which it was."),
                 shiny::actionButton("attack", "Attack (again, with more runs)"),
                 shiny::plotOutput("audit", height = 360)),
           panel("Stop", shiny::p("When may I stop? At any look at which an arm's evidence reaches the",
@@ -171,7 +171,8 @@ explore_server <- function(input, output, session) {
   output$code <- shiny::renderText({
     tab <- input$tab %||% "regret"
     if (tab == "guess") {
-      return("rho <- exp(-epsilon)\n# the best guess is right with probability 1 / (1 + rho)")
+      return(sprintf("# The best guess is right with at most this probability:\n1 / (1 + exp(-%s))",
+                     format(epsilon())))
     }
     explore_text(calls(tab, if (tab %in% names(times)) times[[tab]]() else 0))
   })
@@ -201,10 +202,10 @@ explore_game <- function(input, output, epsilon) {
   shiny::observeEvent(input$yes, guess(1))
   output$riddle <- shiny::renderText(sprintf(
     paste("Twenty people were rewarded or not. Nineteen of the rewards are known to you: %d in sum.",
-          "Published is the noisy sum of all: %.2f. Was the last reward 0 or 1?"), shiny::req(game$others),
+          "You also see the noisy sum of all: %.2f. Was the last reward 0 or 1?"), shiny::req(game$others),
     game$sum))
   output$score <- shiny::renderText(sprintf(
-    paste0("%sYou: %d of %d right. In the long run nobody can be right more often than %s, at this epsilon: ",
-           "of 100 guesses, 50 would be right by a coin."),
-    game$last, game$right, game$played, scales::label_percent(accuracy = 1)(1 / (1 + exp(-epsilon())))))
+    paste0("%sYou: %d of %d right. At this epsilon the best guess is right %s in the long run; a coin is ",
+           "right half of the time."),
+    game$last, game$right, game$played, times_words(1 / (1 + exp(-epsilon())))))
 }

@@ -40,9 +40,9 @@ line_colours <- function(n) {
                                                          35 + 12 * (i %% 3)), 3.8))), n)
 }
 
-# Lines with gaps let others show through.
+# Lines with gaps and open shapes let others show through.
 LINE_TYPES <- c("solid", "42", "22", "62", "12", "4212", "6222", "82", "2262")
-POINT_SHAPES <- c(16, 17, 15, 1, 2, 0, 3, 4, 5)
+POINT_SHAPES <- c(1, 2, 0, 3, 4, 5, 16, 17, 15)
 
 # Scales that give each level a colour, line type and shape of its own, in the order of `breaks` in the legend
 #

@@ -175,7 +175,7 @@ privacy_curves <- function(data, x, log) {
     (if (!by_accountant && length(accountants) > 1 && !many) list(
       # In grey the shapes at the ends tell the policies apart.
       ggplot2::geom_point(ggplot2::aes(shape = .data$line), data[data[[x]] %in% range(data[[x]]), ],
-                          size = 1.8),
+                          size = 2.2),
       scales_by(levels(data$line), title = ggplot2::waiver())$shape, ggplot2::labs(shape = title)
     ) else if (x == "horizon") ggplot2::geom_point(size = 1.2, show.legend = FALSE)) +
     scales_by(levels(droplevels(data$line)), title = ggplot2::waiver())$colour +

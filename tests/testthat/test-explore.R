@@ -51,7 +51,9 @@ test_that("the guessing game counts, and nobody wins more often than epsilon all
     expect_gt(stats::pbinom(right, 40, 1 - exp(-1) / 2), 1e-4)
     expect_lt(stats::pbinom(right, 40, 1 - exp(-1) / 2), 1 - 1e-4)
     expect_lt(1 - exp(-1) / 2, 1 / (1 + exp(-2)))
-    expect_match(output$score, "88%") # e^2 / (1 + e^2)
+    expect_match(output$score, "at most 89 times in 100") # e^2 / (1 + e^2) = 0.881, rounded up
+    session$setInputs(tab = "guess")
+    expect_equal(eval(parse(text = output$code)), 1 / (1 + exp(-2)))
   })
 })
 

@@ -78,6 +78,12 @@ test_that("lines that coincide are seen as such", {
   expect_equal(lines$y[lines$group == 1], lines$y[lines$group == 2])
   expect_equal(unique(lines$linetype[lines$group == 1]), "solid")
   expect_false("solid" %in% lines$linetype[lines$group == 2]) # on top, and with gaps
+  alike <- list(a = policy_dp_imed(1), b = policy_lazy_dp_ts(1), other = policy_gaussian_imed(1))
+  plot <- autoplot(dpts_privacy(alike, 100))
+  points <- ggplot2::layer_data(plot, which(vapply(plot$layers, function(l) inherits(l$geom, "GeomPoint"), NA)))
+  at_one <- points[points$y == 0, ]
+  expect_length(unique(at_one$shape), 2)
+  expect_true(all(at_one$shape < 15)) # open: both are seen
 })
 
 one_line <- function(text) gsub("\n", " ", text)
