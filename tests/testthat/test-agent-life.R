@@ -328,6 +328,19 @@ test_that("arms come, pause and go while rewards are out, in every store", {
   })
 })
 
+test_that("the release table says when each arm was added and retired, whatever was changed later", {
+  agent <- dpts_agent(policy_randomised(mu = 1, block = 10), c("a", "b", "c"), use = "arrival")
+  agent_choose(agent, 20)
+  agent_arms(agent, retire = "a")
+  agent_choose(agent, 30)
+  agent_arms(agent, add = "d", pause = "b")
+  agent_choose(agent, 10)
+  agent_arms(agent, retire = "b")
+  table <- as.data.frame(dpts_releases(agent))
+  expect_identical(table$t[match(c("retired a", "added d", "retired b"), paste(table$event, table$arm))], c(20, 50, 60))
+  agent_close(agent)
+})
+
 test_that("a call that goes beyond the horizon has the rounds that are left, wherever they end", {
   for (calls in list(c(4, 9), c(13), c(10, 1), c(9, 2, 2), c(1, 1, 30))) {
     agent <- dpts_agent(policy_uniform(), 2, use = "arrival", horizon = 10)

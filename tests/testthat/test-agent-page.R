@@ -230,6 +230,7 @@ test_that("what the page says of arms: the second is the rival, an open block is
   expect_identical(dpts:::sample_ratio(sums(c(1000, 3), c(0.5, 0.5)), c(1000, 3), c(1003, 1003)), NA)
   # An arm that was hardly chosen yet is not judged.
   expect_equal(dpts:::sample_ratio(sums(c(1000, 1000, 3), rep(0.5, 3)), c(1000, 1000, 3), c(2000, 2000, 9)), 1)
+  expect_equal(dpts:::sample_ratio(sums(c(3, 1000, 1000), rep(0.5, 3)), c(3, 1000, 1000), c(9, 2000, 2000)), 1)
 })
 
 test_that("the page says of the risk what privacy_statement() says", {
@@ -273,6 +274,14 @@ test_that("the page draws the evidence that verdicts rest on", {
     expect_identical(proof$t[nrow(proof)], max(own$t))
     expect_identical(any(proof$evidence >= proof$line), !is.na(verdict(agent)$arm))
   }
+})
+
+test_that("of arms with lines of their own the page draws the one that has reached its line", {
+  # An arm that was added has a higher line: its evidence of 5 is no verdict, and 4.5 of the other is.
+  found <- data.frame(arm = factor(c("a", "b")), t = c(50, 50, 100, 100), evidence = c(4.5, -5, -6, 5), line = c(4, 6))
+  drawn <- dpts:::proof_in_time
+  environment(drawn) <- list2env(list(evidence = function(...) found), parent = environment(drawn))
+  expect_equal(drawn(NULL), data.frame(t = c(50, 100), evidence = c(4.5, -6), line = 4))
 })
 
 test_that("the page has the effects of all people and of each stratum", {

@@ -19,6 +19,16 @@ test_that("dpts_identify() finds the best arm, and its summary counts", {
   expect_true(is.na(short$median))
 })
 
+test_that("glance() counts wrong verdicts in all runs, as summary() does", {
+  found <- dpts_identify(arms_bernoulli(c(0.5, 0.52)), policy_randomised(mu = 2, block = 50), runs = 40, seed = 1,
+                         error = 0.4, limit = 400)
+  wrong <- sum(found$arm %in% 1)
+  expect_gt(wrong, 0)
+  expect_gt(sum(is.na(found$people)), 0)
+  expect_equal(glance(found)$wrong, wrong / 40)
+  expect_equal(summary(found)$wrong, wrong / 40)
+})
+
 test_that("tidy() gives the mean number of people an interval that is possible", {
   policies <- list(a = policy_top_two(), b = policy_randomised(mu = 1))
   found <- dpts_identify(list(x = arms_bernoulli(c(0.7, 0.5)), y = arms_bernoulli(c(0.5, 0.8))), policies, limit = 700,

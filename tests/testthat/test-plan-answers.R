@@ -30,6 +30,14 @@ test_that("each outcome of a plan has its own noise", {
   expect_identical(plan(c(0.1, 0.9))$paused, 1)
 })
 
+test_that("an arm is paused once, at the first look that shows harm", {
+  plan <- dpts_plan(policy_randomised(mu = 1, block = 200, control = 1), arms_bernoulli(c(0.5, 0.5)), people = 1000,
+                    outcomes = list(harm = agent_outcome(mu = 10, guard = 0.1, missing = 0)),
+                    rates = list(harm = c(0.1, 0.9)), runs = 20, seed = 1)
+  expect_identical(summary(plan)$paused, c(0, 1))
+  expect_identical(summary(plan)$paused_at, c(NA, 200))
+})
+
 test_that("the upper bound of a pair is that of the turned pair, of three arms", {
   lower <- matrix(c(1, 5, 2, 8, 3, 9, 4, 7, 6), 9)
   expect_equal(drop(evidence_end(matrix(TRUE, 3, 1), lower)$upper), -c(1, 8, 4, 5, 3, 7, 2, 9, 6))
