@@ -57,7 +57,8 @@ audit_verdict <- function(x) {
   }
   if (any(x$claimed < Inf)) return("nothing that contradicts the claim")
   if (promises_nothing(shared(x, "guarantee"))) return("nothing is claimed")
-  "nothing is claimed at this delta; try a larger one"
+  if (max(x$delta) < 1e-5) "nothing is claimed at this delta; give a larger one, such as `delta = 1e-5`" else
+    "nothing is claimed at this delta; give a larger one"
 }
 
 #' The worst adversary at each delta

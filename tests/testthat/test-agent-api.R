@@ -809,6 +809,14 @@ test_that("in a browser the page fits any width, wraps long names and adds up, i
     "    out.textContent = `PROBE ${width}: ${there.documentElement.scrollWidth} wide, ${beyond.length} beyond, ` +",
     "      `${getComputedStyle(there.body).backgroundColor}, ${get('problem').textContent}, ${get('sums').textContent}`;",
     "    document.body.append(out);",
+    "    if (width < 1600) return;",
+    "    const lead = (status, worse, then = 'go') => {",
+    "      frame.contentWindow.show({ ...overview, then, verdict: { arm: 'a', missing: '' }, outcomes: [{ outcome: 'harm', worse }],",
+    "        arms: overview.arms.map(a => ({ ...a, status: a.arm === 'a' ? status : 'active' })) });",
+    "      return `LEAD ${get('lead').textContent}`;",
+    "    };",
+    "    document.body.append([lead('active', []), lead('paused', ['a']), lead('paused', ['c']), lead('active', ['a']),",
+    "      lead('paused', ['c', 'a'], 'end')].join('|') + '|');",
     "  };",
     "  document.body.append(frame);",
     "});",
@@ -818,6 +826,11 @@ test_that("in a browser the page fits any width, wraps long names and adds up, i
     "--virtual-time-budget=10000 --blink-settings=preferredColorScheme=0", paste0("--user-data-dir=", shQuote(folder)),
     "--dump-dom", shQuote(paste0("file://", folder, "/probe.html"))), stdout = TRUE, stderr = FALSE)
   said <- paste(said, collapse = "\n")
+  guard <- "it is proved to be worse than the guard of harm allows."
+  best <- "a is proved to be the best"
+  expect_identical(regmatches(said, gregexpr("(?<=LEAD )[^|<]*(?=[|])", said, perl = TRUE))[[1]], c(
+    paste0(best, "."), paste0(best, ", but it is paused: ", guard), paste0(best, ", but it is paused."),
+    paste0(best, ", but ", guard), paste0("The experiment has ended. ", best, ", but it is paused: ", guard)))
   said <- regmatches(said, gregexpr("PROBE [0-9]+:[^<]*", said))[[1]]
   expect_identical(sort(sub(" choices.*", "", said)), sprintf(
     "PROBE %1$s: %1$s wide, 0 beyond, rgb(19, 20, 22), , 67", c(1600, 375, 700)))
