@@ -18,8 +18,10 @@
 #' edited, taken out or put in, or a journal of another agent, does not fit the digests that follow; rows
 #' that were cut off at the end are missed by the state of the agent. `agent_open()` checks the end of the
 #' journal, and that releases, tickets and counts of persons agree with the state; `agent_journal()`
-#' checks all rows. Somebody who can write to the store can compute all digests again, so note the last digest
-#' elsewhere from time to time, for example with the minutes of a board.
+#' checks all rows. An edit that leaves these counts as they were is not noticed: of the time, chance, batch
+#' or waiting reward of a ticket, or of a person's hash. Somebody who can write to the store can compute all
+#' digests again, so note the last digest elsewhere from time to time, for example with the minutes of a
+#' board.
 #'
 #' # The file
 #' A file of comma-separated values in UTF-8 with the columns `seq`, `part`, `time` (seconds since 1970,

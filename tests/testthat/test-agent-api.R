@@ -828,7 +828,7 @@ test_that("in a browser the page fits any width, wraps long names and adds up, i
   said <- paste(said, collapse = "\n")
   guard <- "it is proved to be worse than the guard of harm allows."
   best <- "a is proved to be the best"
-  expect_identical(regmatches(said, gregexpr("(?<=LEAD )[^|<]*(?=[|])", said, perl = TRUE))[[1]], c(
+  expect_identical(regmatches(said, gregexpr("(?<=LEAD )[^$|<][^|<]*(?=[|])", said, perl = TRUE))[[1]], c(
     paste0(best, "."), paste0(best, ", but it is paused: ", guard), paste0(best, ", but it is paused."),
     paste0(best, ", but ", guard), paste0("The experiment has ended. ", best, ", but it is paused: ", guard)))
   said <- regmatches(said, gregexpr("PROBE [0-9]+:[^<]*", said))[[1]]
