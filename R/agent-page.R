@@ -83,6 +83,8 @@ api_overview <- function(agent) cached(agent, "overview", function() overview(ag
 overview_parts <- function(agent) {
   if (is_cached(agent, "overview")) return(NULL)
   new <- max(0, sum(session_pulls(agent$session)) - (agent$totals$rounds %||% 0))
+  # What is known is not looked for twice.
+  if (new < COUNTED_AT_ONCE && identical(agent$concluded$releases, released_so_far(agent))) return(NULL)
   count <- function() agent_look(agent, function(tx) update_totals(agent, tx, COUNTED_AT_ONCE))
   c(list(function() arm_shares(agent), function() api_status(agent)),
     rep(list(count), ceiling(new / COUNTED_AT_ONCE)), list(function() update_table(agent)),
@@ -103,7 +105,10 @@ CONCLUSIONS <- list(
 update_table <- function(agent) {
   table <- tryCatch(dpts_releases(agent), dpts_error_input = function(e) NULL)
   if (!identical(agent$concluded$table, table)) agent$concluded <- list(table = table)
+  agent$concluded$releases <- released_so_far(agent)
 }
+
+released_so_far <- function(agent) sum(session_arms(agent$session)$releases)
 
 concluded <- function(agent, name) {
   table <- agent$concluded$table

@@ -37,7 +37,8 @@ serve_one <- function(service, server, milliseconds) {
   if (!is.null(got)) {
     req <- list2env(got, parent = emptyenv())
     if (!got$whole) serve_answer(service, server, req, answer_head)
-    else if (!serve_later(service, req)) serve_answer(service, server, req, answer_request)
+    else if (serve_later(service, req)) return(invisible()) # which may have opened an agent: a part by itself
+    else serve_answer(service, server, req, answer_request)
   }
   if (!length(service$waiting)) return(invisible())
   first <- service$waiting[[1]]

@@ -328,6 +328,7 @@ test_that("an overview in parts, and one that goes on from the last, are those o
       expect_equal(shown[[i]][names(shown[[i]]) != "now"], anew()[names(shown[[i]]) != "now"])
     }
     expect_false(identical(shown[[1]]$proof, shown[[3]]$proof))
+    expect_null(dpts:::overview_parts(agent)) # nothing is new
     expect_identical(agent$concluded$table, dpts_releases(agent)) # or nothing that is kept would be used
   }
 })
