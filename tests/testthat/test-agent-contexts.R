@@ -345,7 +345,7 @@ test_that("after the end a contextual agent names no arm by counts: to R, to the
   expect_match(format(agent), "^  end: +chooses no more$", all = FALSE)
   expect_true(is.na(api_status(agent)$winner))
   expect_error(agent_choose(agent, context = c(1, 0)), class = "dpts_error_ended")
-  if (requireNamespace("jsonlite", quietly = TRUE) && requireNamespace(quietly = TRUE)) {
+  if (requireNamespace("jsonlite", quietly = TRUE)) {
     service <- new_service(agent, "0123456789-secret", Inf, NULL)
     answer <- api_caught(service, list2env(list(dpts_experiment = "agent")),
                          tryCatch(agent_choose(agent, context = c(1, 0)), error = identity))
