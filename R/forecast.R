@@ -66,7 +66,6 @@ forecast.dpts_releases <- function(object, people, ..., error = 0.05, margin = 0
   error <- check_number(error, 0, 1, open = TRUE)
   margin <- check_number(margin, 0)
   known <- if (is.null(block)) known_blocks(object)
-  over <- sites_over(object)
   if (!is.null(block)) block <- check_blocks(block)
   runs <- check_count(runs, 2, 1e6)
   seed <- check_seed(seed)
@@ -76,7 +75,7 @@ forecast.dpts_releases <- function(object, people, ..., error = 0.05, margin = 0
     if (min(people) < now) {
       abort_arg("people", sprintf("at least %s, the people so far", number_text(now)), people)
     }
-    laws <- future_laws(record, max(people), block %||% known(record), over)
+    laws <- future_laws(record, max(people), block %||% known(record), sites_over(object))
     one <- function(i) with_stream(seed, i, 0, 0, draw_verdict(record, laws, error, margin))
     at <- vapply(seq_len(runs), one, 0)
     needed[[length(needed) + 1]] <<- stats::quantile(at, c(0.1, 0.5, 0.9), type = 1, names = FALSE)
@@ -114,7 +113,7 @@ tbl_sum.dpts_forecast <- function(x, ...) {
 # The sizes of blocks of a record's policy: a function, which gives NULL where they are not known, and for a
 # list of sites a function of the site's number
 known_blocks <- function(x) {
-  if (!is.object(x)) {
+  if (inherits(x, "list")) {
     each <- lapply(x, known_blocks)
     return(function(record) function(site) each[[site]](record))
   }
@@ -128,7 +127,7 @@ known_blocks <- function(x) {
 
 # The numbers of those of some sites that release nothing more
 sites_over <- function(x) {
-  if (is.object(x)) return(integer())
+  if (!inherits(x, "list")) return(integer())
   which(vapply(x, function(site) "end" %in% dpts_releases(site)[["event"]], NA))
 }
 

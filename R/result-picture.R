@@ -8,7 +8,7 @@ plot_words <- function(..., caption = NULL, rows = NULL) {
   parts <- list(
     ggplot2::labs(..., caption = if (!is.null(caption)) wrap_caption(gsub("\n", " ", caption))),
     ggplot2::theme(plot.caption.position = "plot", plot.title.position = "plot",
-                   plot.caption = element_caption(size = ggplot2::rel(0.75)))
+                   plot.caption = element_caption())
   )
   structure(list(parts = parts, rows = rows), class = "dpts_words")
 }
@@ -71,8 +71,8 @@ MAX_LABELS <- 18
 # The text of a caption that has the width of the picture, which is known when it is drawn. The lines of the
 # text itself fit into 5 cm, for themes that replace this element.
 # `less`: margins of the plot beside it, in points
-element_caption <- function(..., less = 24) {
-  element <- ggplot2::element_text(...)
+element_caption <- function(less = 24) {
+  element <- ggplot2::element_text(size = ggplot2::rel(0.75))
   attr(element, "less") <- less
   class(element) <- c("dpts_caption", class(element))
   element
@@ -118,16 +118,16 @@ fit_plot <- function(plot, size) {
   }
   # A complete theme of the user's takes the width of captions, and the room of names at the ends of curves.
   if (isTRUE(attr(plot$theme, "complete"))) {
-    plot <- plot + ggplot2::theme(plot.caption = element_caption(size = ggplot2::rel(0.75)),
+    plot <- plot + ggplot2::theme(plot.caption = element_caption(),
                                   plot.caption.position = "plot")
   }
   plot <- fit_ends(plot, size)
-  type <- function() ggplot2::calc_element("text", whole())$size
-  if (size[1] < NARROW && isTRUE(all.equal(type(), 11))) {
+  type_of <- function() ggplot2::calc_element("text", whole())$size
+  if (size[1] < NARROW && isTRUE(all.equal(type_of(), 11))) {
     plot <- plot + ggplot2::theme(text = ggplot2::element_text(size = NARROW_TYPE),
                                   panel.spacing.x = ggplot2::unit(9, "pt"))
   }
-  type <- type()
+  type <- type_of()
   plot <- fit_legend(plot, size, type, whole()$legend.position)
   below <- attr(plot, "dpts_below") %||% 0
   plot <- fit_panels(plot, size - c(0, below), type)
@@ -211,7 +211,7 @@ fit_ends <- function(plot, size) {
   plot$layers[[i]] <- layer
   right <- 6 + 1.15 * LETTER * points * max(nchar(names))
   plot + ggplot2::theme(plot.margin = ggplot2::margin(5.5, right, 5.5, 5.5),
-                        plot.caption = element_caption(size = ggplot2::rel(0.75), less = right + 12))
+                        plot.caption = element_caption(right + 12))
 }
 
 # Type of the names at the ends of curves, in points

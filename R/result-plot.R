@@ -64,7 +64,6 @@ scales_by <- function(levels, breaks = levels, title = NULL) {
 
 # ---- names ---------------------------------------------------------------------------------------
 
-
 # Heights for names at the right ends of curves, as near to them as they can be without overlap
 #
 # `ends`: A data frame with `x`, `y` and `label`.
