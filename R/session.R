@@ -79,7 +79,7 @@ session_play <- function(session, offer, context, stratum = 1) {
 # The arm of a choice that is no round, by a policy in C. `last`, `held`: see src/r_session.c; what is to be
 # closed then is
 session_look <- function(session, offer, context, stratum = 1, last = 1L, held = NA_real_) {
-  last <- arms_in(session, last, stratum_of(session, max(held, 1, na.rm = TRUE)))
+  last <- arms_in(session, last, stratum)
   arm <- .Call(C_session_look, session$handle, arms_in(session, offer, stratum), context, last, held)
   if (arm < 0) session_close(session, last)
   if (arm != 0) as.integer(arm_within(session, abs(arm))) else 0L

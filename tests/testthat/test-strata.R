@@ -138,6 +138,25 @@ test_that("a person is in one stratum, and a store opened anew goes on", {
   agent_close(agent)
 })
 
+test_that("visits that are no rounds end the block of the stratum to which they came", {
+  agent <- new_strata(max_per_person = 4, policy = policy_randomised(mu = 1, block = 5))
+  come <- function(stratum, person) agent_choose(agent, length(person), stratum = stratum, person = person)
+  people <- function() tapply(dpts_releases(agent)$n, as.character(dpts_releases(agent)$stratum), sum)
+  first <- come(c("north", "south", "south"), c("p", "q", "r"))
+  come("south", rep("q", 6)) # while the reward of q is out: one visit more than a block is for
+  agent_reward(agent, first$ticket, 1)
+  expect_identical(c(people()), c(south = 2))
+  second <- come("south", "q")
+  expect_false(is.na(second$t))
+  expect_true(is.na(come("north", "p")$t)) # the block of the north still takes people
+  # So do visits of a person of another stratum.
+  agent_reward(agent, second$ticket, 1)
+  come("south", rep("p", 6))
+  expect_identical(c(people()), c(south = 3))
+  expect_true(is.na(come("north", "p")$t))
+  agent_close(agent)
+})
+
 test_that("bad strata are refused by name, and many small ones are warned of", {
   bad <- function(...) expect_error(..., class = "dpts_error_input")
   agent <- new_strata()
