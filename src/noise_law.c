@@ -1,4 +1,5 @@
 #include <math.h>
+#include "math_util.h"
 #include "noise_exact_release.h"
 #include "noise_law.h"
 
@@ -15,10 +16,15 @@ double noise_charge(const noise_law_t *noise, double l) {
   return -log1p(-u * u);
 }
 
-double noise_charge_slope(const noise_law_t *noise, double u) {
-  if (noise->kind == NOISE_LAPLACE) return 2 * u / (1 - u * u);
+VECTOR_UNITS static void laplace_slopes(int n, const double *u, double *slope) {
+  for (int i = 0; i < n; i++) slope[i] = 2 * u[i] / (1 - u[i] * u[i]);
+}
+
+void noise_charge_slopes(const noise_law_t *noise, int n, const double *u, double *slope) {
   const double h = noise->step / noise->scale;
-  return h / expm1(h * (1 - u)) - h / expm1(h * (1 + u));
+  if (noise->kind == NOISE_LAPLACE) laplace_slopes(n, u, slope);
+  else
+    for (int i = 0; i < n; i++) slope[i] = h / expm1(h * (1 - u[i])) - h / expm1(h * (1 + u[i]));
 }
 
 double noise_law_variance(const noise_law_t *noise) {

@@ -23,8 +23,8 @@ static inline int noise_is_bounded(const noise_law_t *noise) {
   return noise->scale > 0 && (noise->kind == NOISE_LAPLACE || noise->kind == NOISE_GEOMETRIC);
 }
 
-/* For these two kinds, with u = l scale: the derivative of noise_charge() in u */
-double noise_charge_slope(const noise_law_t *noise, double u);
+/* For these two kinds, with each u = l scale: the derivative of noise_charge() in u */
+void noise_charge_slopes(const noise_law_t *noise, int n, const double *u, double *slope);
 
 /* The distribution of the noise that is actually drawn: a live agent's is on a grid, and slightly larger. */
 noise_law_t noise_as_drawn(const noise_law_t *noise, const draws_t *draws);

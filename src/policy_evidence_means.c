@@ -47,22 +47,27 @@ void evidence_begin(evidence_t *e, double risk) {
 
 void evidence_commit(evidence_t *e, double gap) { e->gap = fmax(gap, 0); }
 
-/* The l that maximises l g L - l^2 v L / 2 - c(l). With Laplace or geometric noise of scale b, u = b l is the
-   root in (0, 1) of g L / b - u v L / b^2 - c'(u), which falls in u; for Laplace noise c'(u) >= 2 u. */
-static double best_tilt(const noise_law_t *noise, double gap, double v, double size) {
-  const double b = noise->scale;
-  if (!noise_is_bounded(noise)) {
-    return fmin(gap / (v + b * b / size), MAX_TILT);
+/* For each gap the l that maximises l g L - l^2 v L / 2 - c(l). With Laplace or geometric noise of scale b,
+   u = b l is the root in (0, 1) of g L / b - u v L / b^2 - c'(u), which falls in u; for Laplace noise
+   c'(u) >= 2 u. The roots are halved in side by side. */
+static void best_tilts(const noise_law_t *noise, const double *gap, double v, double size, double *tilt) {
+  const double b = noise->scale, w = v * size / (b * b);
+  double g[WIDTH] = {0}, low[WIDTH] = {0}, high[WIDTH] = {0}, u[WIDTH], slope[WIDTH];
+  for (int i = 0; i < EVIDENCE_TILTS; i++) {
+    if (!noise_is_bounded(noise)) tilt[i] = fmin(gap[i] / (v + b * b / size), MAX_TILT);
+    g[i] = gap[i] * size / b, high[i] = fmin(1, g[i] / w);
+    if (noise->kind == NOISE_LAPLACE) high[i] = fmin(high[i], g[i] / 2);
   }
-  const double g = gap * size / b, w = v * size / (b * b);
-  double low = 0, high = fmin(1, g / w);
-  if (noise->kind == NOISE_LAPLACE) high = fmin(high, g / 2);
-  for (int i = 0; i < 24; i++) {
-    const double u = 0.5 * (low + high);
-    if (g - u * w > noise_charge_slope(noise, u)) low = u;
-    else high = u;
+  if (!noise_is_bounded(noise)) return;
+  for (int step = 0; step < 24; step++) {
+    for (int i = 0; i < WIDTH; i++) u[i] = 0.5 * (low[i] + high[i]);
+    noise_charge_slopes(noise, WIDTH, u, slope);
+    for (int i = 0; i < WIDTH; i++) {
+      const int above = g[i] - u[i] * w > slope[i];
+      low[i] = above ? u[i] : low[i], high[i] = above ? high[i] : u[i];
+    }
   }
-  return fmin(low / b, MAX_TILT);
+  for (int i = 0; i < EVIDENCE_TILTS; i++) tilt[i] = fmin(low[i] / b, MAX_TILT);
 }
 
 /* What a batch of a piece adds to ln E^s with its g-th tilt: factors of its sum, of its squares and of its
@@ -177,15 +182,18 @@ static void add_to(evidence_piece_t *piece, const release_t *row) {
 static evidence_piece_t *aim_at(evidence_t *e, const release_t *row, int kind) {
   evidence_piece_t p = {.kind = kind, .centre = fmin(fmax(e->mean, 0.01), 0.99)};
   if (kind == LINEAR) p.centre = 0;
-  double gap = SMALLEST;
+  double wanted[EVIDENCE_TILTS] = {0}, gap = SMALLEST;
+  for (int g = 1; g < EVIDENCE_TILTS; g++) {
+    wanted[g] = g < FIXED ? gap : AROUND[g - FIXED] * e->gap;
+    gap *= RATIO;
+  }
+  if (kind == LINEAR && row->size > 0) best_tilts(&row->noise, wanted, e->coin, row->size, p.tilt[0]);
   for (int g = 0; g < EVIDENCE_TILTS; g++) {
-    const double wanted = g == 0 ? 0 : g < FIXED ? gap : AROUND[g - FIXED] * e->gap;
-    if (g > 0) gap *= RATIO;
     for (int s = 1; s >= -1 && row->size > 0; s -= 2) {
       const int at = s < 0;
       double *l = &p.tilt[at][g];
-      if (kind == SQUARES) *l = best_square(row, wanted, e->spread, p.centre, s);
-      else *l = at ? p.tilt[0][g] : best_tilt(&row->noise, wanted, e->coin, row->size);
+      if (kind == SQUARES) *l = best_square(row, wanted[g], e->spread, p.centre, s);
+      else *l = p.tilt[0][g];
       p.move[at][g] = kind == SQUARES ? s * *l / (1 - s * *l * p.centre) : expm1(s * *l);
     }
   }
@@ -263,13 +271,16 @@ static void release_correlated(evidence_t *e, const release_t *row, int kind, do
 
 static void release_independent(evidence_t *e, const release_t *row, int kind) {
   evidence_piece_t *piece = aim_at(e, row, kind);
-  for (int s = 1; s >= -1; s -= 2) {
-    const int at = s < 0;
-    for (int g = 0; g < EVIDENCE_TILTS; g++) {
+  for (int g = 0; g < EVIDENCE_TILTS; g++) {
+    double charge = 0;
+    for (int s = 1; s >= -1; s -= 2) {
+      const int at = s < 0;
       const bet_t bet = bet_of(piece, s, g);
+      if (!at || kind == SQUARES) { /* without squares it is the same on both sides */
+        charge = row->terms * noise_charge(&row->noise, fabs(bet.on_sum)) + charge_of_squares(&bet, row);
+      }
       e->score[kind][at][g] += score_of(&bet, row);
-      e->charged[kind][at][g] +=
-          row->terms * noise_charge(&row->noise, fabs(bet.on_sum)) + charge_of_squares(&bet, row);
+      e->charged[kind][at][g] += charge;
     }
   }
   add_to(piece, row);
