@@ -44,6 +44,10 @@
 #' with the control gains no people and no evidence. You may resume the arm. The next release pauses it again
 #' if it is still proved to be worse.
 #'
+#' What was released then decides how many people a pair of arms has. Intervals of [effects()] with
+#' `at = "any"` hold all the same. With `at = "end"` they are too narrow if the outcome goes with the reward
+#' ([dpts_plan()], Other outcomes).
+#'
 #' A person who does not answer counts as `missing`. With a guard you must say what that is: as 0, an arm
 #' whose people get lost looks safe.
 #'

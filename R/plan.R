@@ -101,8 +101,11 @@
 #' nobody gets it from then on, and the other columns are of the experiment with such pauses. Such an arm is
 #' compared by the people before its pause, and claims and intervals are held to the truth of all people.
 #' Where means change these differ: an arm that is .5 better until it is paused and .5 worse in the second
-#' half of the people was claimed in 96% of runs. The designs must be [policy_randomised()]. A `deadline` is
-#' not simulated: an outcome is released with the reward.
+#' half of the people was claimed in 96% of runs. A guard on an outcome that goes with the reward also stops
+#' the comparison by what the rewards show. With a harm of 1 - reward, 0.4 against 0.55 and a guard of 0.02,
+#' intervals of 95% held in 92% of 1,000 runs; with a correlation of -0.5, in 94%. With equal arms and
+#' `error = 0.3` of the guard, 8.7% of claims at 5% were false, and 5.5% with 0.05. The designs must be
+#' [policy_randomised()]. A `deadline` is not simulated: an outcome is released with the reward.
 #'
 #' @section People who never answer:
 #' With `dropout = c(0, 0.1)` a tenth of the second arm's people never answer. Their reward counts as
