@@ -57,7 +57,7 @@ keep_or_join <- function(pair) {
 # each other; equal sums are computed once.
 pair_compose <- function(pairs) {
   if (identical(pairs, composed$pairs)) return(composed$pair)
-  composed$pairs <- pairs
+  asked <- pairs
   pairs <- unname(pairs)[order(vapply(pairs, rlang::hash, ""))]
   # The time grows with the square of the knots. More than 16 parts with different sums have more than 2^16.
   many <- length(pairs) > 16
@@ -73,22 +73,27 @@ pair_compose <- function(pairs) {
   whole <- pairs[[1]]
   # With a Gaussian part each loss costs an integral.
   if (whole$mu > 0 && length(whole$loss) > 2000) whole <- pair_on_knots(whole, knots = 2000)
+  composed$pairs <- asked
   composed$pair <- whole
 }
 
 # The pair of k releases of one pair, by squares
 pair_power <- function(pair, k) {
   if (is_gaussian(pair)) return(pair_gaussian(sqrt(k) * pair$mu))
+  if (identical(list(pair, k), composed$power)) return(composed$powered)
+  asked <- list(pair, k)
   whole <- NULL
   repeat {
     if (k %% 2 == 1) whole <- if (is.null(whole)) pair else pair_add(whole, pair, 2^16, 2000)
     k <- k %/% 2
-    if (k == 0) return(whole)
+    if (k == 0) break
     pair <- pair_add(pair, pair, 2^16, 2000)
   }
+  composed$power <- asked # at the end, since a user may stop the work
+  composed$powered <- whole
 }
 
-# The last composition: several accountants ask whether it has a pair, and one of them for it.
+# The last composition of each: several accountants ask whether it has a pair, and one of them for it.
 composed <- new.env(parent = emptyenv())
 
 # `exact`: at most so many sums of losses are kept as they are, more if many of them are equal.

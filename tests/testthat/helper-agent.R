@@ -139,13 +139,8 @@ with_rounding_of <- function(...) dpts:::with_rounding(...)
 # forced: the released values of another run. -> what was released, and all that was published
 play_script <- function(policy, k, use, script, forced = NULL, file = TRUE) {
   turn <- test_clock()
-  con <- NULL
-  if (file) {
-    con <- DBI::dbConnect(RSQLite::SQLite(), withr::local_tempfile(fileext = ".sqlite"), synchronous = NULL)
-    withr::defer(DBI::dbDisconnect(con))
-  }
-  agent <- dpts_agent(policy, k, con, use = use, deadline = as.difftime(8, units = "secs"))
-  if (file) DBI::dbExecute(con, "PRAGMA synchronous = OFF") # what a test writes need not survive
+  store <- if (file) withr::local_tempfile(fileext = ".sqlite")
+  agent <- dpts_agent(policy, k, store, use = use, deadline = as.difftime(8, units = "secs"))
   released <- list()
   local_function("session_feed", function(feed) function(...) {
     # Releases are told apart by the pull whose reward completed the batch. Which reward that is

@@ -422,15 +422,13 @@ live_pair <- function(policy, use, m, n, window = NULL, strata = NULL, env = par
     drawn
   }, env)
   function(moved, forced = NULL, arms = integer()) {
-    con <- DBI::dbConnect(RSQLite::SQLite(), withr::local_tempfile(fileext = ".sqlite"), synchronous = NULL)
-    withr::defer(DBI::dbDisconnect(con))
+    file <- withr::local_tempfile(fileext = ".sqlite")
     list2env(list(calls = 0, draws = 0, forced = forced, arms = arms, drawn = integer(), released = list()), notes)
     reward <- ifelse(moved & own, 1 - x, x)
     late <- ifelse(moved & own & x == 1 & use == "deadline", 7, after)
-    agent <- dpts_agent(policy, c("a", "b", "c"), con, use = use, max_per_person = m, strata = strata,
+    agent <- dpts_agent(policy, c("a", "b", "c"), file, use = use, max_per_person = m, strata = strata,
                         window = if (!is.null(window)) as.difftime(window, units = "secs"),
                         deadline = if (use == "deadline") as.difftime(5.5, units = "secs") else Inf)
-    DBI::dbExecute(con, "PRAGMA synchronous = OFF")
     out <- data.frame(person = people, t = NA_real_, arm = "", probability = NA_real_, ticket = "", batch = NA_real_)
     for (i in seq_len(n)) {
       turn(1)
@@ -442,7 +440,7 @@ live_pair <- function(policy, use, m, n, window = NULL, strata = NULL, env = par
       if (i == 35) agent_arms(agent, resume = "a", retire = "c")
       if (i %in% c(20, 45)) {
         agent_close(agent)
-        agent <- agent_open(con)
+        agent <- agent_open(file)
       }
     }
     turn(10)
