@@ -90,9 +90,10 @@ agent_numbers <- function(service) {
 }
 
 # Agent by agent: others are answered between them.
-metrics_parts <- function(service) {
+metrics_parts <- function(service, given = NULL) {
   if (is_cached(service, "numbers")) return(NULL)
-  lapply(service$agents$at_hand(), function(name) function() {
-    service$numbers[[name]] <- service$numbers[[name]] %||% experiment_numbers(service, name)
-  })
+  unlist(lapply(service$agents$at_hand(), function(name) list(
+    function() service$agents$step(name),
+    function() service$numbers[[name]] <- service$numbers[[name]] %||% experiment_numbers(service, name)
+  )))
 }

@@ -2,7 +2,8 @@
 
 # `single`: is it one agent, without a name in its paths? `names(wanted)`: of those that are served; where
 # `wanted` is not among them, new ones are looked for. `find(name)`: an agent, which is opened when it is
-# asked for; `most` are kept open. `at_hand()`: names of so many, first of all of those that are open.
+# asked for; `most` are kept open. `step(name)`: a part of opening it: TRUE as long as there are more;
+# `is_open(name)`. `at_hand()`: names of so many, first of all of those that are open.
 # `titles()`: what the experiments are called, NA: nothing, or not known yet: of those some are read in each
 # call, for a twentieth of a second. `check()`: an error if no agent can be served at all.
 # `close(all)`: those that were opened here, or all.
@@ -15,9 +16,30 @@ agent_registry <- function(x, most = 100) {
   given <- names(agents)
   known <- c(given, from$look())
   looked <- seconds_now()
+  opening <- list() # those that are not open yet, by name
+  step <- function(name) {
+    if (!is.null(agents[[name]])) return(FALSE)
+    if (is.null(opening[[name]])) {
+      opening[[name]] <<- open(name)
+      return(TRUE)
+    }
+    done <- FALSE
+    on.exit(if (!done) {
+      opening[[name]]$agent$store$close()
+      opening[[name]] <<- NULL
+    })
+    more <- opening[[name]]$step()
+    done <- TRUE
+    if (!more) {
+      agents[[name]] <<- opening[[name]]$agent
+      opening[[name]] <<- NULL
+    }
+    more
+  }
   find <- function(name) {
     if (is.null(open) || identical(utils::tail(names(agents), 1), name)) return(agents[[name]])
-    agent <- agents[[name]] %||% open(name)
+    while (step(name)) NULL
+    agent <- agents[[name]]
     titles[[name]] <<- agent$terms$name %||% NA_character_
     # Who was asked for last is last.
     agents <<- c(agents[names(agents) != name], stats::setNames(list(agent), name))
@@ -37,7 +59,7 @@ agent_registry <- function(x, most = 100) {
       }
       known
     },
-    find = find,
+    find = find, step = step, is_open = function(name) !is.null(agents[[name]]),
     titles = function() {
       began <- seconds_now()
       for (name in setdiff(known, names(titles))) {
@@ -54,15 +76,19 @@ agent_registry <- function(x, most = 100) {
     },
     check = function() if (is.null(from$check)) check_any(agents) else from$check(),
     at_hand = function() utils::head(union(names(agents), known), most),
-    close = function(all) for (name in names(agents)) if (all || !name %in% given) agent_close(agents[[name]])
+    close = function(all) {
+      for (begun in opening) begun$agent$store$close()
+      for (name in names(agents)) if (all || !name %in% given) agent_close(agents[[name]])
+    }
   )
 }
 
 # Where agents come from: `agents` that are open already; or `look()`, the names of those that are there,
-# `open(name)`, `peek(name)`, the store of one, and `check()`, an error if there is none to be had; `single`:
-# it is one
+# `open(name)`, which begins to open one as begin_opening() does, `peek(name)`, the store of one, and
+# `check()`, an error if there is none to be had; `single`: it is one
 agent_source <- function(x) {
   path <- is.character(x) && length(x) == 1 && !is.na(x)
+  if (path) need_package(c("DBI", "RSQLite"), "for an agent") # loaded now, and not at the first customer
   if (inherits(x, "dpts_agent")) {
     agent <- check_agent(x, arg = "agent")
     list(agents = stats::setNames(list(agent), agent$terms$name %||% "agent"), single = TRUE,
@@ -77,17 +103,17 @@ agent_source <- function(x) {
   } else if (path && dir.exists(x)) {
     file <- function(name) file.path(x, paste0(name, ".sqlite"))
     list(look = function() sub("\\.sqlite$", "", list.files(x, "\\.sqlite$")),
-         open = function(name) agent_open(file(name)),
+         open = function(name) begin_opening(file(name)),
          peek = function(name) store_sqlite_file(file(name), FALSE, "agent"),
          check = function() if (file.access(x, 5) != 0) abort_store("the folder cannot be read"))
   } else if (inherits(x, "PqConnection")) {
     list(look = function() postgres_agents(x),
-         open = function(name) in_schema(x, name, agent_open(x)),
+         open = function(name) in_schema(x, name, begin_opening(x)),
          peek = function(name) in_schema(x, name, store_postgres(x)),
          check = function() with_store_errors(DBI::dbGetQuery(x, "SELECT 1")))
   } else if (path && file.exists(x)) {
     list(single = TRUE, look = function() sub("\\.[^.]*$", "", basename(x)),
-         open = function(name) agent_open(x))
+         open = function(name) begin_opening(x))
   } else {
     abort_arg("agent", paste("an agent, a named list of agents, the path of a SQLite file or of a folder, or",
                              "a connection of RPostgres"), x)

@@ -51,32 +51,47 @@ release_text <- function(columns) {
 }
 
 # Do the tables agree with the state, which has a checksum, and with the end of the journal? Most of what was
-# edited by hand, lost, or taken from another store does not. If another process wrote between these looks, it
-# had itself opened the store by this check.
-check_whole <- function(agent, head) {
-  wrong <- record_differs(agent, head)
-  if (is.null(wrong) || agent$store$begin(head$seq, "read")$seq != head$seq) return(invisible())
-  abort_store(sprintf("the %s cannot be read: the state, which has a checksum, says otherwise", wrong))
+# edited by hand, lost, or taken from another store does not. Functions, each of which is called until it does
+# not return TRUE: a table of tickets is read in pieces. If another process wrote between these looks, it had
+# itself opened the store by this check.
+checks_of_tables <- function(agent, head) {
+  store <- agent$store
+  must <- function(ok, what) {
+    if (ok || store$begin(head$seq, "read")$seq != head$seq) return(invisible(FALSE))
+    abort_store(sprintf("the %s cannot be read: the state, which has a checksum, says otherwise", what))
+  }
+  sums <- NULL # rows of the release table as the journal has them
+  k <- length(agent$life$arms)
+  rounds <- open <- numeric(k)
+  done <- 0
+  count <- function(arm, n) as.numeric(tapply(as.numeric(n), factor(arm, seq_len(k)), sum, default = 0))
+  c(
+    function() {
+      last <- store$journal("last")$digest
+      must(identical(c(last, journal_begin(agent$identity))[1], head$journal), "end of the journal")
+      sums <<- numbers_in_text(store$journal("sums")$note)
+      sums <<- matrix(sums, ncol = 1 + length(RELEASE), byrow = TRUE)
+    },
+    lapply(0:length(agent$terms$outcomes), function(outcome) function() {
+      kept <- store$releases(outcome)
+      kept <- as.numeric(unlist(lapply(RELEASE, function(name) as.numeric(kept[[name]]))))
+      said <- as.numeric(sums[sums[, 1] == outcome, -1])
+      must(isTRUE(all.equal(said, kept, tolerance = 1e-14)), "releases")
+    }),
+    function() {
+      found <- store$tallies(done + 1, done + COUNTED_AT_ONCE)
+      done <<- done + COUNTED_AT_ONCE
+      rounds <<- rounds + count(found$arm, found$rounds)
+      open <<- open + count(found$arm, found$n * found$status %in% TICKET[c("open", "waiting")])
+      if (done < store$newest()) return(TRUE)
+      must(identical(rounds, as.numeric(session_pulls(agent$session))), "tickets")
+      must(identical(open, agent$outstanding), "open tickets")
+      must(identical(as.numeric(store$counted()), agent$counted), "choices of persons")
+    }
+  )
 }
 
-record_differs <- function(agent, head) {
-  store <- agent$store
-  last <- store$journal("last")$digest
-  if (!identical(c(last, journal_begin(agent$identity))[1], head$journal)) return("end of the journal")
-  sums <- strsplit(as.character(store$journal("sums")$note), " ", fixed = TRUE)
-  sums <- matrix(suppressWarnings(as.numeric(unlist(sums))), ncol = 1 + length(RELEASE), byrow = TRUE)
-  for (outcome in 0:length(agent$terms$outcomes)) {
-    kept <- store$releases(outcome)
-    kept <- as.numeric(unlist(lapply(RELEASE, function(name) as.numeric(kept[[name]]))))
-    said <- as.numeric(sums[sums[, 1] == outcome, -1])
-    if (!isTRUE(all.equal(said, kept, tolerance = 1e-14))) return("releases")
-  }
-  tallies <- store$tallies()
-  count <- function(n) {
-    as.numeric(tapply(as.numeric(n), factor(tallies$arm, seq_along(agent$life$arms)), sum, default = 0))
-  }
-  open <- tallies$status %in% TICKET[c("open", "waiting")]
-  if (!identical(count(tallies$rounds), as.numeric(session_pulls(agent$session)))) return("tickets")
-  if (!identical(count(tallies$n * open), agent$outstanding)) return("open tickets")
-  if (!identical(as.numeric(store$counted()), agent$counted)) return("choices of persons")
+# Numbers in texts, with spaces between them
+numbers_in_text <- function(text) {
+  suppressWarnings(as.numeric(unlist(strsplit(as.character(text), " ", fixed = TRUE))))
 }

@@ -134,10 +134,10 @@ arm_factor <- function(agent, at = seq_along(agent$terms$arms)) {
 
 # The release table of an outcome so far (0: of the reward); within a change
 agent_table <- function(agent, outcome = 0L) {
-  kept <- agent$store$releases(outcome)
   fresh <- if (outcome == 0) session_sums(agent$session) else
     agent$fresh[agent$fresh[, 1] == outcome, -1, drop = FALSE]
-  rows <- rbind(do.call(cbind, lapply(RELEASE, function(name) as.numeric(kept[[name]]))), fresh)
+  rows <- stored_releases(agent, outcome)
+  if (NROW(fresh)) rows <- rbind(rows, fresh)
   policy <- agent$terms$policy
   seen <- session_arms(agent$session)
   life <- agent$life
@@ -169,12 +169,51 @@ agent_table <- function(agent, outcome = 0L) {
               planned = life$planned,
               looks = if (nzchar(life$looks)) life$looks else NA_character_)
   noise <- live_noise(if (is.null(own)) seen$report else outcome_noise(own))
-  release_table(list(), function(run, arm) arm_factor(agent, arm), list(rows), born, c(noise, law), more,
-                strata = agent$terms$strata)
+  remembered(agent, paste("table", outcome), list(rows, born, noise, law, more, life$arms), function() {
+    release_table(list(), function(run, arm) arm_factor(agent, arm), list(rows), born, c(noise, law), more,
+                  strata = agent$terms$strata)
+  })
 }
 
-# What this table says, as evidence reads it
-agent_record <- function(agent, outcome = 0L) release_records(agent_table(agent, outcome))$records[[1]]
+# What this table says, as evidence reads it. Within a change nothing is left for later.
+agent_record <- function(agent, outcome = 0L) {
+  agent$memory$seconds <- Inf
+  table <- agent_table(agent, outcome)
+  remembered(agent, paste("record", outcome), table, function() {
+    c(release_records(table)$records[[1]], list(memory = agent$memory))
+  })
+}
+
+# The rows of the release table that the store has: those that are known, and newer ones. The last of the
+# known ones is read again, in case the store went back to an older copy.
+stored_releases <- function(agent, outcome) {
+  name <- paste("stored", outcome)
+  matrix_of <- function(rows) do.call(cbind, lapply(RELEASE, function(name) as.numeric(rows[[name]])))
+  old <- agent$remembered[[name]]
+  n <- NROW(old$rows)
+  new <- agent$store$releases(outcome, from = old$last %||% 0)
+  rows <- matrix_of(new)
+  if (n > 0) {
+    if (nrow(rows) && new$id[1] == old$last && identical(rows[1, ], old$rows[n, ])) {
+      if (nrow(rows) == 1) return(old$rows)
+      rows <- rbind(old$rows, rows[-1, , drop = FALSE])
+    } else {
+      new <- agent$store$releases(outcome)
+      rows <- matrix_of(new)
+    }
+  }
+  if (nrow(rows)) agent$remembered[[name]] <- list(rows = rows, last = new$id[length(new$id)])
+  rows
+}
+
+# What was computed last from the same things
+remembered <- function(agent, name, from, compute) {
+  old <- agent$remembered[[name]]
+  if (is.null(old) || !identical(old$from, from)) {
+    old <- agent$remembered[[name]] <- list(from = from, value = compute())
+  }
+  old$value
+}
 
 part_of <- function(text, pattern) ifelse(grepl(pattern, text), sub(pattern, "\\1", text), NA_character_)
 

@@ -80,42 +80,69 @@ agent_promise <- function(agent) {
 api_overview <- function(agent) cached(agent, "overview", function() overview(agent))
 
 # The first time, in parts that leave what they found with the agent: others are answered between them.
-overview_parts <- function(agent) {
+overview_parts <- function(agent, given = NULL) {
   if (is_cached(agent, "overview")) return(NULL)
   new <- max(0, sum(session_pulls(agent$session)) - (agent$totals$rounds %||% 0))
   # What is known is not looked for twice.
-  if (new < COUNTED_AT_ONCE && identical(agent$concluded$releases, released_so_far(agent))) return(NULL)
+  if (new < COUNTED_AT_ONCE && identical(agent$remembered$shown, released_so_far(agent))) return(NULL)
   count <- function() agent_look(agent, function(tx) update_totals(agent, tx, COUNTED_AT_ONCE))
   c(list(function() arm_shares(agent), function() api_status(agent)),
-    rep(list(count), ceiling(new / COUNTED_AT_ONCE)), list(function() update_table(agent)),
-    lapply(names(CONCLUSIONS), function(name) function() concluded(agent, name)))
+    rep(list(count), ceiling(new / COUNTED_AT_ONCE)), table_parts(agent, "reward"),
+    lapply(names(CONCLUSIONS), function(name) slices(agent, function() concluded(agent, name))))
 }
 
-COUNTED_AT_ONCE <- 5e4 # tickets: 0.05 s of processor time
+# The parts of what is concluded from the release table
+table_parts <- function(agent, outcome) {
+  list(function() dpts_releases(agent), function() release_records(agent, outcome))
+}
 
-# What is concluded from the release table is kept with the agent as long as the table is the same.
+# A part in slices: TRUE as long as there is more to do
+slices <- function(agent, work) {
+  function() {
+    agent$memory$seconds <- SLICE
+    on.exit(agent$memory$seconds <- Inf)
+    tryCatch({
+      work()
+      FALSE
+    }, dpts_more_to_weigh = function(e) TRUE)
+  }
+}
+
+SLICE <- 0.05 # seconds
+
+# An answer that is a function of the release table and of what was asked: its text is kept
+conclude_route <- function(name) {
+  force(name)
+  function(agent, given) {
+    api_answer(200L, remembered(agent, paste("answer", name), list(dpts_releases(agent), given), function() {
+      api_json(do.call(name, c(list(agent), given)))
+    }))
+  }
+}
+
+conclude_parts <- function(name) {
+  force(name)
+  function(agent, given) {
+    c(table_parts(agent, given$outcome %||% "reward"),
+      list(slices(agent, function() conclude_route(name)(agent, given))))
+  }
+}
+
+# What the page concludes from the release table
 CONCLUSIONS <- list(
-  estimates = function(table) estimates_of_table(table, 0.95),
-  verdict = function(table) shown_of(table, function(table) as.list(verdict(table))),
-  proof = function(table) shown_of(table, proof_in_time),
-  strata = function(table) if (!is.null(table[["stratum"]])) effects_shown(table)
+  estimates = function(agent) agent_estimates(agent),
+  verdict = function(agent) shown_of(as.list(verdict(agent))),
+  proof = function(agent) shown_of(proof_in_time(agent)),
+  strata = function(agent) if (!is.null(agent$terms$strata)) effects_shown(agent)
 )
 
 # `table`: NULL if the policy has none
-update_table <- function(agent) {
-  table <- tryCatch(dpts_releases(agent), dpts_error_input = function(e) NULL)
-  if (!identical(agent$concluded$table, table)) agent$concluded <- list(table = table)
-  agent$concluded$releases <- released_so_far(agent)
+concluded <- function(agent, name) {
+  table <- shown_of(dpts_releases(agent))
+  remembered(agent, name, table, function() if (!is.null(table)) CONCLUSIONS[[name]](agent))
 }
 
 released_so_far <- function(agent) sum(session_arms(agent$session)$releases)
-
-concluded <- function(agent, name) {
-  table <- agent$concluded$table
-  if (is.null(table)) return(NULL)
-  if (is.null(agent$concluded[[name]])) agent$concluded[[name]] <- list(CONCLUSIONS[[name]](table))
-  agent$concluded[[name]][[1]]
-}
 
 # What was counted of tickets, which do not change: only newer ones are read next time. `sums`: of each arm;
 # `hours`: rounds of each arm in the last 24 hours of the clock, a column for each.
@@ -155,11 +182,11 @@ overview <- function(agent) {
     tx$now
   })
   seen <- agent$totals
-  update_table(agent)
   estimates <- concluded(agent, "estimates") %||% agent_estimates(agent)
   resolved <- arms$pulls - arms$outstanding
   counted <- ifelse(is.na(estimates$rewards), resolved, pmin(estimates$rewards, resolved))
   verdict <- concluded(agent, "verdict")
+  agent$remembered$shown <- released_so_far(agent)
   epsilon <- dpts_privacy(agent, delta = 1e-6)
   smallest <- function(unit, column) {
     x <- epsilon[[column]][epsilon$unit == unit]
@@ -182,7 +209,8 @@ overview <- function(agent) {
       # Whether an answer came is protected where deadlines decide.
       missing = if (agent$silent) NA else seen$sums[, 4],
       mean = estimates$mean, lower = estimates$lower, upper = estimates$upper),
-    strata = if (is.null(agent$terms$strata)) list() else concluded(agent, "strata") %||% effects_shown(NULL),
+    strata = if (is.null(agent$terms$strata)) list() else
+      concluded(agent, "strata") %||% effects_shown(agent),
     measured = lapply(names(agent$terms$outcomes), function(name) {
       found <- estimates(agent, outcome = name)
       list(outcome = name, rewards = I(found$rewards), mean = I(found$mean), lower = I(found$lower),
@@ -190,15 +218,13 @@ overview <- function(agent) {
     })))
 }
 
-# What is concluded from a release table, NULL if nothing can be
-shown_of <- function(table, conclude) {
-  if (!is.null(table)) tryCatch(conclude(table), dpts_error_input = function(e) NULL)
-}
+# NULL if nothing can be concluded
+shown_of <- function(expr) tryCatch(expr, dpts_error_input = function(e) NULL)
 
 # Effects of all people and of each stratum
-effects_shown <- function(table) {
+effects_shown <- function(agent) {
   rows <- lapply(list(NULL, "stratum"), function(by) {
-    found <- shown_of(table, function(table) as.list(suppressMessages(effects(table, by = by))))
+    found <- shown_of(as.list(suppressMessages(effects(agent, by = by))))
     as.data.frame(c(list(stratum = found$stratum %||% rep(NA, length(found$arm))),
                     found[c("arm", "control", "difference", "lower", "upper")]))
   })
@@ -207,8 +233,8 @@ effects_shown <- function(table) {
 
 # The evidence that verdicts rest on, for the arm that is nearest to one, against its strongest rival, at up
 # to 200 of its releases
-proof_in_time <- function(table) {
-  e <- evidence(table, evidence_kind(release_records(table)$records[[1]]))
+proof_in_time <- function(agent) {
+  e <- evidence(agent, evidence_kind(release_records(agent)$records[[1]]))
   k <- length(unique(e$arm))
   if (k < 2) return(NULL)
   least <- apply(array(e$evidence, c(k - 1, k, nrow(e) / (k * (k - 1)))), 2:3, min)

@@ -147,6 +147,16 @@ estimates_of_table <- function(x, level) {
   estimates_of(of$records, of$keys, of$ever, level)
 }
 
+#' @export
+release_records.dpts_agent <- function(x, outcome = "reward") {
+  table <- dpts_releases(x)
+  remembered(x, "records", list(table, outcome), function() {
+    of <- release_records(table, outcome)
+    of$records[[1]]$memory <- x$memory
+    of
+  })
+}
+
 #' @rdname dpts_releases
 #' @export
 dpts_releases.dpts_agent <- function(x, ...) {
@@ -161,9 +171,11 @@ dpts_releases.dpts_agent <- function(x, ...) {
                 hint = "`estimates()` has the sums; `policy_local(policy_randomised(), )` has blocks.")
   }
   found <- agent_look(x, function(tx) list(table = all_tables(x), restored = tx$restored))
-  guarantee <- ledger_guarantee(x$terms, 1, 1 + found$restored)
-  attr(found$table, "guarantees") <- stats::setNames(list(guarantee), policy$name)
-  found$table
+  remembered(x, "releases", found, function() {
+    guarantee <- ledger_guarantee(x$terms, 1, 1 + found$restored)
+    attr(found$table, "guarantees") <- stats::setNames(list(guarantee), policy$name)
+    found$table
+  })
 }
 
 # The release tables of all outcomes, one below the other
@@ -174,12 +186,14 @@ all_tables <- function(agent) {
     v <- as.list(agent_table(agent, i - 1L))
     c(list(outcome = factor(rep(outcomes[i], length(v$n)), outcomes)), v)
   })
-  names <- unique(unlist(lapply(tables, names)))
-  new_releases(lapply(stats::setNames(nm = names), function(name) {
-    vctrs::vec_c(!!!lapply(tables, function(v) {
-      v[[name]] %||% rep(if (name == "event") NA else OPTIONAL[[name]], length(v$n))
+  remembered(agent, "tables", tables, function() {
+    names <- unique(unlist(lapply(tables, names)))
+    new_releases(lapply(stats::setNames(nm = names), function(name) {
+      vctrs::vec_c(!!!lapply(tables, function(v) {
+        v[[name]] %||% rep(if (name == "event") NA else OPTIONAL[[name]], length(v$n))
+      }))
     }))
-  }))
+  })
 }
 
 #' @rdname agent_results

@@ -37,35 +37,48 @@ serve_one <- function(service, server, milliseconds) {
   if (!is.null(got)) {
     req <- list2env(got, parent = emptyenv())
     if (!got$whole) serve_answer(service, server, req, answer_head)
-    else if (serve_later(service, req)) return(invisible()) # which may have opened an agent: a part by itself
+    else if (serve_later(service, req)) return(invisible())
     else serve_answer(service, server, req, answer_request)
   }
   if (!length(service$waiting)) return(invisible())
   first <- service$waiting[[1]]
   if (length(first$parts)) {
     began <- seconds_now()
-    # What fails here fails when the answer is made, and is told there.
-    suppressWarnings(tryCatch(first$parts[[1]](), error = function(e) NULL))
+    # What fails here fails when the answer is made, and is told there. A part gives TRUE if it has more to
+    # do, and may give the parts that follow.
+    more <- suppressMessages(suppressWarnings(tryCatch(first$parts[[1]](), error = function(e) NULL)))
     first$owner$spent <- (first$owner$spent %||% 0) + seconds_now() - began
-    service$waiting[[1]]$parts <- first$parts[-1]
+    if (inherits(more, "dpts_parts")) service$waiting[[1]][names(more)] <- unclass(more)
+    else if (!isTRUE(more)) service$waiting[[1]]$parts <- first$parts[-1]
   } else {
     service$waiting <- service$waiting[-1]
     serve_answer(service, server, first$req, answer_request)
+    first$owner$spent <- 0
   }
 }
 
-# Does the answer to a request wait for its parts? Those of one agent wait for each other.
+# Does the answer to a request wait for its parts? Those of one agent wait for each other. An agent that is
+# not open yet is opened in parts. Requests without other parts come first.
 serve_later <- function(service, req) {
   if (!is.null(tryCatch(api_refused(service, req), error = function(e) e))) return(FALSE)
   route <- req$dpts_route
-  if (is.null(route$parts)) return(FALSE)
-  owner <- service
-  parts <- tryCatch({
-    if (route$agent) owner <- service$agents$find(req$dpts_experiment)
-    route$parts(owner)
-  }, error = function(e) NULL)
-  if (!length(parts)) return(FALSE)
-  service$waiting <- c(service$waiting, list(list(req = req, owner = owner, parts = parts)))
+  name <- req$dpts_experiment
+  own <- function() {
+    owner <- if (route$agent) service$agents$find(name) else service
+    parts <- if (!is.null(route$parts)) route$parts(owner, read_query(req, route$query))
+    structure(list(owner = owner, parts = parts), class = "dpts_parts")
+  }
+  if (route$agent && !service$agents$is_open(name)) {
+    item <- list(owner = new.env(), parts = list(
+      function() service$agents$step(name),
+      function() if (service$agents$is_open(name)) own()
+    ))
+  } else {
+    item <- if (!is.null(route$parts)) tryCatch(own(), error = function(e) NULL)
+    if (!length(item$parts)) return(FALSE)
+  }
+  item <- list(c(list(req = req), unclass(item)))
+  service$waiting <- if (is.null(route$parts)) c(item, service$waiting) else c(service$waiting, item)
   TRUE
 }
 

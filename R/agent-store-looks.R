@@ -99,9 +99,10 @@ look_at_persons <- function(sql, look) {
 
 look_at_outcomes <- function(sql, look) {
   list(
-    releases = function(outcome) {
-      look("SELECT %s FROM %sdpts_release WHERE outcome = %d ORDER BY id", paste(RELEASE, collapse = ", "),
-           sql$at, outcome)
+    # `from`: the number of the first row that is wanted
+    releases = function(outcome, from = 0) {
+      look("SELECT id, %s FROM %sdpts_release WHERE outcome = %d AND id >= %s ORDER BY id",
+           paste(RELEASE, collapse = ", "), sql$at, outcome, exactly(from))
     },
     # Answers of an outcome in a block, and those of tickets
     answers = function(outcome, batch) {
@@ -139,11 +140,13 @@ look_at_journal <- function(sql, look) {
 look_at_rounds <- function(sql, look) {
   number <- function(x) sql_number(sql, x)
   list(
-    # How many tickets of each arm have each status, and how many of them are rounds
-    tallies = function() {
-      look("SELECT arm, status, %s AS n, %s AS rounds FROM %sdpts_ticket GROUP BY arm, status",
-           number("count(*)"), number("count(t)"), sql$at)
+    # How many tickets of each arm have each status, and how many of them are rounds: of those with these ids
+    tallies = function(from, to) {
+      look("SELECT arm, status, %s AS n, %s AS rounds FROM %sdpts_ticket WHERE id BETWEEN %s AND %s
+            GROUP BY arm, status", number("count(*)"), number("count(t)"), sql$at, exactly(from), exactly(to))
     },
+    # The id of the newest ticket
+    newest = function() look("SELECT %s AS n FROM %sdpts_ticket", number("coalesce(max(id), 0)"), sql$at)$n,
     # How often each arm was chosen in each stretch of `width` rounds
     course = function(from, to, width) {
       look("SELECT %s AS stretch, arm, %s AS n FROM %sdpts_ticket

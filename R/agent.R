@@ -318,6 +318,16 @@ agent_open <- function(store, ..., restored = FALSE) {
   check_dots_empty(...)
   check_all_given()
   check_flag(restored)
+  opening <- begin_opening(store, restored)
+  made <- FALSE
+  on.exit(if (!made) opening$agent$store$close())
+  while (opening$step()) NULL
+  made <- TRUE
+  opening$agent
+}
+
+# An agent that is being opened, and `step()`, which does a part of it: TRUE as long as there are more
+begin_opening <- function(store, restored = FALSE) {
   opened <- open_store(store, create = FALSE, arg = "store")
   made <- FALSE
   on.exit(if (!made) opened$close())
@@ -325,10 +335,20 @@ agent_open <- function(store, ..., restored = FALSE) {
   kept <- read_definition(opened)
   agent <- new_agent(opened, kept$terms, kept$identity)
   # Read the state now: a damaged one is refused here and not at the first customer.
-  agent_transact(agent, function(tx) NULL, look = TRUE, restored = restored, still = TRUE, whole = TRUE,
-                 reason = if (restored) NA)
+  head <- opened$begin(-1, "read")
+  check_same(agent, head)
+  set_agent_state(agent, head)
+  agent$seq <- head$seq
+  parts <- c(checks_of_tables(agent, head), function() {
+    agent_transact(agent, function(tx) NULL, look = TRUE, restored = restored, still = TRUE,
+                   reason = if (restored) NA)
+  })
+  step <- function() {
+    if (!isTRUE(parts[[1]]())) parts <<- parts[-1]
+    length(parts) > 0
+  }
   made <- TRUE
-  agent
+  list(agent = agent, step = step)
 }
 
 new_agent <- function(store, terms, identity) {
@@ -345,6 +365,8 @@ new_agent <- function(store, terms, identity) {
   # Of other outcomes, what waits, and rows that are not stored yet: R/agent-outcome.R
   agent$blocks <- if (!is.null(terms$outcomes)) no_blocks(agent)
   agent$fresh <- NULL
+  agent$remembered <- list() # what was computed from releases, see remembered(),
+  agent$memory <- weighing_memory() # and weighed
   agent$counted <- 0 # choices of persons that count, as far as persons are remembered
   agent$open <- new.env() # tickets that it gave out last, see open_tickets()
   agent$seq <- -1 # of the change whose state the session holds; -1: of none
@@ -481,10 +503,9 @@ agent_transact <- function(agent, body, look = FALSE, ...) {
 
 # One try: a list of what `body` returned, or NULL if another process has written. restored: the operator
 # went back to an old copy, which may decide whether anything is still released. still: with a clock that is
-# not to be believed, is this done as of the last change? clock: the time, as the operator says; reason: why;
-# whole: do the tables agree with the state?
+# not to be believed, is this done as of the last change? clock: the time, as the operator says; reason: why
 try_change <- function(agent, body, how, restored = FALSE, still = FALSE, clock = NULL,
-                       reason = NULL, whole = FALSE) {
+                       reason = NULL) {
   store <- agent$store
   done <- FALSE
   on.exit(if (!done) {
@@ -495,7 +516,6 @@ try_change <- function(agent, body, how, restored = FALSE, still = FALSE, clock 
   if (head$version != STORE_VERSION) read_definition(store)
   check_same(agent, head)
   if (!is.null(head[["state"]])) set_agent_state(agent, head)
-  if (whole) check_whole(agent, head)
   tx <- new.env(parent = emptyenv())
   # What moved away stays as it was, to look at.
   moved <- agent$life$moved

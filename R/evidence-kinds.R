@@ -44,12 +44,40 @@ release_design <- function(policy, k, strata = 1) {
 # Evidence of one run by a rule, from releases with the columns of WEIGHED (R/releases.R)
 # `threshold`: of a verdict, Inf: there is to be none; `interval`: of the lower bounds; `risk`: error
 #   probability that is given to correlated noise; `rate`: that each arm is compared with, NA: with each other
+# `memory`: as weighing_memory() makes it, or NULL. If what was weighed last by the same question is the
+#   beginning of these releases, only the others are weighed
 # Returns list(pair, lower, estimate): see src/r_evidence.c
 weigh_releases <- function(k, table, kind, design, margin = 0, threshold = Inf, interval = Inf, risk = 0,
-                           rate = NA_real_) {
-  .Call(C_evidence, k, table, c(list(kind = kind, margin = margin, threshold = threshold, interval = interval,
-                                     risk = risk, rate = rate, running = !EVIDENCE[[kind]]$drifts),
-                                design[c("floor", "permuted", "centre", "strata")]))
+                           rate = NA_real_, memory = NULL) {
+  ask <- c(list(kind = kind, margin = margin, threshold = threshold, interval = interval, risk = risk,
+                rate = rate, running = !EVIDENCE[[kind]]$drifts),
+           design[c("floor", "permuted", "centre", "strata")])
+  if (is.null(memory)) return(.Call(C_evidence, k, table, ask, NULL, Inf))
+  question <- list(k, ask)
+  same <- vapply(memory$weighed, function(old) identical(old$question, question), NA)
+  old <- c(memory$weighed[same], list(NULL))[[1]]
+  if (!is.null(old) && !begins_with(table, old$table)) old <- NULL
+  found <- old$found
+  if (is.null(found) || found$rows < nrow(table)) {
+    found <- .Call(C_evidence, k, table, ask, found, memory$seconds)
+    now <- list(question = question, table = table, found = found)
+    memory$weighed <- utils::tail(c(memory$weighed[!same], list(now)), MOST_WEIGHED)
+    if (found$rows < nrow(table)) rlang::signal("", "dpts_more_to_weigh")
+  }
+  found
+}
+
+# What was weighed last, of so many questions. `seconds`: after so many the rest is left for the next call: a
+# condition of class dpts_more_to_weigh says so
+weighing_memory <- function() list2env(list(weighed = list(), seconds = Inf), parent = emptyenv())
+
+MOST_WEIGHED <- 4
+
+# Are these the first releases of the table, up to the end of a look?
+begins_with <- function(table, first) {
+  n <- nrow(first)
+  n > 0 && n <= nrow(table) && identical(table[seq_len(n), , drop = FALSE], first) &&
+    (n == nrow(table) || table[n + 1, "look"] > table[n, "look"])
 }
 
 # A difference between arms in the sums that a policy releases, over that between their rewards: it is smaller

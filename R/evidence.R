@@ -758,7 +758,8 @@ record_evidence <- function(record, kind, margin = 0, threshold = Inf, interval 
   rule <- EVIDENCE[[kind]]
   if (!rule$drifts) inform_means(record)
   input <- released_whole(record, rule$by_block, looks)
-  out <- weigh_releases(k, input, kind, record, margin, threshold, interval, risk, rate)
+  out <- weigh_releases(k, input, kind, record, margin, threshold, interval, risk, rate,
+                        if (looks == Inf) record$memory)
   list(t = unname(input[!duplicated(input[, "look"]), "t"]), pair = out$pair[, columns, drop = FALSE],
        difference = out$lower[own, own, drop = FALSE],
        estimate = function(a, b) out$estimate[cbind(own[a], own[b])])

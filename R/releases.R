@@ -636,9 +636,13 @@ one_outcome <- function(table, outcome) {
 #               weight 0 without squares, `noise` as a number
 #     tosses, permuted, floor, correlation, residuals: the design, as release_design() has it; flip, low, high
 #     grid      the largest step of a grid
+#     memory    of an agent: what was weighed last, as weighing_memory() makes it
 #     width     of a difference of 1 between sums of two people, in units of rewards: effects are in it;
 #               `most`: of the range
-release_records <- function(x, outcome = "reward") {
+release_records <- function(x, outcome = "reward") UseMethod("release_records")
+
+#' @export
+release_records.default <- function(x, outcome = "reward") {
   x <- table_of(x, outcome)
   if (nrow(x) == 0) abort_input("x", "`x` must have at least one row: without any its arms are not known.")
   v <- as.list(x)

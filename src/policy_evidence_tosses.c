@@ -153,9 +153,11 @@ double bet_lower(const bet_t *bet, const stakes_t *stakes, double threshold) {
 typedef struct {
   design_t design;
   stakes_t stakes; /* from the first block on */
-  tossed_t *block; /* of each stratum */
   bet_t bets[]; /* of a against b at a k + b; with a rate, of a at 2 a: above it, and at 2 a + 1: below it */
 } tosses_t;
+
+/* The last block of each stratum, after the bets */
+static tossed_t *blocks(tosses_t *s) { return (tossed_t *)(s->bets + s->design.k * (s->design.k + 1)); }
 
 static size_t size(const design_t *design) {
   const size_t k = (size_t)design->k;
@@ -166,10 +168,9 @@ static void begin(void *state, const design_t *design) {
   tosses_t *s = state;
   const int k = design->k;
   *s = (tosses_t){.design = *design,
-                  .stakes = {.n = BETS, .coins = BETS, .linear = 1, .centre = 0.5, .strata = 1},
-                  .block = (tossed_t *)(s->bets + k * (k + 1))};
+                  .stakes = {.n = BETS, .coins = BETS, .linear = 1, .centre = 0.5, .strata = 1}};
   for (int i = 0; i < k * (k + 1); i++) s->bets[i] = (bet_t){0};
-  for (int i = 0; i < k * design->strata; i++) s->block[i] = (tossed_t){0};
+  for (int i = 0; i < k * design->strata; i++) blocks(s)[i] = (tossed_t){0};
 }
 
 /* Those that every law of the first block admits. There are squares if all its rows have them. */
@@ -199,7 +200,7 @@ static void release(void *state, const release_t *rows, int n) {
     bet_add_rate(own + 1, &s->stakes, &rows[i], s->design.rate, -1);
   }
   if (!isnan(s->design.rate)) return;
-  tossed_t *block = s->block + rows[0].stratum * k;
+  tossed_t *block = blocks(s) + rows[0].stratum * k;
   for (int i = 0; i < k; i++) block[i].now.chance = 0;
   for (int i = 0; i < n; i++) block[rows[i].arm].now = rows[i];
   bets_add(s->bets, k, &s->stakes, block, s->design.permuted);

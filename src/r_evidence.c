@@ -1,6 +1,7 @@
 /* Evidence as R sees it: from the releases of one run. */
 
 #include "r_read.h"
+#include "math_util.h"
 #include "policy_final_test.h"
 
 noise_law_t read_noise(SEXP noise) {
@@ -61,10 +62,13 @@ static const release_t *read_releases(SEXP table) {
 
 /* `table`: releases in order; the rows of one look are of one block. `ask`: the kind of evidence and its
    design; interval, the threshold of the lower bounds, and running, do bounds of earlier looks still hold?
-   -> list(pair, lower, estimate): ln W at each look, in rows, arm a against b in column a + k b (from 0); at
-   the end bounds and estimates of the differences, a in rows and b in columns. With a rate: of pair ln E that
-   the mean is above it in column a, and below it in column k + a */
-SEXP ffi_evidence(SEXP arms, SEXP table, SEXP ask) {
+   `known`: what this returned of the same question and the first rows of the table, or NULL. `seconds`: after
+   so many no further look is begun
+   -> list(pair, lower, estimate, state, heard, rows): ln W at each look, in rows, arm a against b in column
+   a + k b (from 0); at the end bounds and estimates of the differences, a in rows and b in columns. With a
+   rate: of pair ln E that the mean is above it in column a, and below it in column k + a. And to go on from
+   here: the martingale, after how many looks each arm was heard last, and how many rows were heard */
+SEXP ffi_evidence(SEXP arms, SEXP table, SEXP ask, SEXP known, SEXP seconds) {
   const int k = Rf_asInteger(arms);
   const martingale_t *rule = read_rule(ask);
   const design_t design = read_design(ask, k);
@@ -81,37 +85,54 @@ SEXP ffi_evidence(SEXP arms, SEXP table, SEXP ask) {
       Rf_error("correlated noise of an arm must have one law");
     scale[rows[i].arm] = law->scale;
   }
-  const int known = !isnan(design.rate);
-  if (known && !rule->against) Rf_error("no evidence against a rate");
-  SEXP out = PROTECT(NAMED_LIST("pair", "lower", "estimate"));
-  double *pair = keep_matrix(out, 0, looks, k * (known ? 2 : k)), *lower = keep_matrix(out, 1, k, k),
+  const int rated = !isnan(design.rate);
+  if (rated && !rule->against) Rf_error("no evidence against a rate");
+  SEXP out = PROTECT(NAMED_LIST("pair", "lower", "estimate", "state", "heard", "rows"));
+  double *pair = keep_matrix(out, 0, looks, k * (rated ? 2 : k)), *lower = keep_matrix(out, 1, k, k),
          *estimate = keep_matrix(out, 2, k, k);
   const double interval = list_number(ask, "interval");
-  const int bounded = !known && interval < INFINITY, running = list_number(ask, "running") != 0;
-  for (int at = 0; at < k * k && bounded; at++) lower[at] = -1;
-  void *state = R_alloc(rule->size(&design), 1);
-  int *heard = (int *)R_alloc((size_t)k, sizeof *heard); /* after how many looks */
-  for (int a = 0; a < k; a++) heard[a] = 0;
-  rule->begin(state, &design);
-  for (int i = 0, j, look = 0; i < n; i = j, look++) {
+  const int bounded = !rated && interval < INFINITY, running = list_number(ask, "running") != 0;
+  SET_VECTOR_ELT(out, 3, Rf_allocVector(RAWSXP, (R_xlen_t)rule->size(&design)));
+  SET_VECTOR_ELT(out, 4, Rf_allocVector(INTSXP, k));
+  void *state = RAW(VECTOR_ELT(out, 3));
+  int *heard = INTEGER(VECTOR_ELT(out, 4)), from = 0;
+  if (known == R_NilValue) {
+    for (int at = 0; at < k * k && bounded; at++) lower[at] = -1;
+    for (int a = 0; a < k; a++) heard[a] = 0;
+    rule->begin(state, &design);
+  } else {
+    from = Rf_asInteger(list_get(known, "rows"));
+    SEXP old = list_get(known, "pair");
+    for (int at = 0; at < Rf_ncols(old); at++)
+      for (int i = 0; i < Rf_nrows(old); i++)
+        pair[i + (size_t)looks * (size_t)at] = REAL(old)[i + (size_t)Rf_nrows(old) * (size_t)at];
+    memcpy(lower, REAL(list_get(known, "lower")), (size_t)(k * k) * sizeof *lower);
+    memcpy(heard, INTEGER(list_get(known, "heard")), (size_t)k * sizeof *heard);
+    memcpy(state, RAW(list_get(known, "state")), (size_t)XLENGTH(VECTOR_ELT(out, 3)));
+  }
+  const double end = now() + Rf_asReal(seconds);
+  int i = from;
+  for (int j, look = from ? (int)of_look[from - 1] : 0; i < n; i = j, look++) {
     R_CheckUserInterrupt();
+    if (i > from && now() > end) break;
     for (j = i + 1; j < n && of_look[j] == of_look[i];) j++;
     martingale_hear(rule, state, rows + i, j - i);
     for (int row = i; row < j; row++) heard[rows[row].arm] = look + 1;
     for (int a = 0; a < k; a++) {
-      for (int b = 0; b < (known ? 2 : k); b++) {
-        if (!known && a == b) continue;
-        const int at = a + k * b, changed = look == 0 || heard[a] > look || (!known && heard[b] > look);
+      for (int b = 0; b < (rated ? 2 : k); b++) {
+        if (!rated && a == b) continue;
+        const int at = a + k * b, changed = look == 0 || heard[a] > look || (!rated && heard[b] > look);
         double *to = pair + look + (size_t)looks * (size_t)at;
         *to = !changed ? to[-1]
-              : known  ? rule->against(state, a, b ? -1 : 1)
+              : rated  ? rule->against(state, a, b ? -1 : 1)
                        : rule->pair(state, a, b, design.margin, -INFINITY);
         if (bounded && (running ? changed : j == n))
           lower[at] = or_na(rule->lower(state, a, b, interval, lower[at]));
-        if (!known && j == n) estimate[at] = or_na(rule->estimate(state, a, b));
+        if (!rated && j == n) estimate[at] = or_na(rule->estimate(state, a, b));
       }
     }
   }
+  SET_VECTOR_ELT(out, 5, Rf_ScalarInteger(i));
   UNPROTECT(1);
   return out;
 }

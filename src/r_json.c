@@ -1,6 +1,7 @@
 /* Values of R as JSON: for those who ask a service, and rows of tables for stores. What is no number is
    null. */
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,18 @@ static void put_string(json_t *json, SEXP string) {
   json->used += (size_t)(at - start);
 }
 
+/* Can 15 digits not be enough, by the text of 17? A number that reads back from 15 digits is within half a
+   unit of its last bit of them, which is 11.1 units of the 17th digit at most. */
+static int needs_17(const char *text) {
+  int digits = 0, last = 0;
+  for (; *text && *text != 'e'; text++) {
+    if (*text < '0' || *text > '9' || (!digits && *text == '0')) continue;
+    digits++;
+    last = (10 * last + *text - '0') % 100;
+  }
+  return digits == 17 && last > 11 && last < 89;
+}
+
 /* Some locales write a comma in a number. */
 static void put_number(json_t *json, double x) {
   char text[32];
@@ -60,8 +73,19 @@ static void put_number(json_t *json, double x) {
     put(json, "null");
     return;
   }
-  snprintf(text, sizeof text, "%.*g", json->digits, x);
-  if (json->digits < 17 && strtod(text, NULL) != x) snprintf(text, sizeof text, "%.17g", x);
+  if (fabs(x) < 1e15 && x == trunc(x) && x != 0) { /* the same text, in a third of the time */
+    char *at = text + sizeof text;
+    *--at = 0;
+    for (long long left = (long long)fabs(x); left > 0; left /= 10) *--at = (char)('0' + left % 10);
+    if (x < 0) *--at = '-';
+    put(json, at);
+    return;
+  }
+  snprintf(text, sizeof text, "%.17g", x);
+  if (json->digits < 17 && !(fabs(x) > 1e-300 && needs_17(text))) {
+    snprintf(text, sizeof text, "%.15g", x);
+    if (strtod(text, NULL) != x) snprintf(text, sizeof text, "%.17g", x);
+  }
   char *comma = strchr(text, ',');
   if (comma) *comma = '.';
   put(json, text);
@@ -96,6 +120,43 @@ static SEXP levels_of(SEXP x) {
   return Rf_inherits(x, "factor") ? Rf_getAttrib(x, R_LevelsSymbol) : R_NilValue;
 }
 
+/* The texts of some strings */
+static const char **as_json(SEXP strings) {
+  const R_xlen_t n = Rf_xlength(strings);
+  const char **out = (const char **)R_alloc((size_t)n, sizeof *out);
+  for (R_xlen_t i = 0; i < n; i++) {
+    json_t json = json_begin(15);
+    put_string(&json, STRING_ELT(strings, i));
+    *space_for(&json, 1) = 0;
+    out[i] = json.text;
+  }
+  return out;
+}
+
+/* A data frame as an array of its rows. Names and levels come again in each. */
+static void put_frame(json_t *json, SEXP x, SEXP names) {
+  const R_xlen_t n = Rf_xlength(x), rows = n ? Rf_xlength(VECTOR_ELT(x, 0)) : 0;
+  const char **name = as_json(names), ***level = (const char ***)R_alloc((size_t)n, sizeof *level);
+  for (R_xlen_t j = 0; j < n; j++) {
+    SEXP levels = PROTECT(levels_of(VECTOR_ELT(x, j)));
+    level[j] = levels == R_NilValue ? NULL : as_json(levels);
+    UNPROTECT(1);
+  }
+  put(json, "[");
+  for (R_xlen_t i = 0; i < rows; i++) {
+    for (R_xlen_t j = 0; j < n; j++) {
+      put(json, j ? "," : i ? ",{" : "{");
+      put(json, name[j]);
+      put(json, ":");
+      SEXP column = VECTOR_ELT(x, j);
+      if (level[j] && INTEGER(column)[i] != NA_INTEGER) put(json, level[j][INTEGER(column)[i] - 1]);
+      else put_element(json, column, R_NilValue, i);
+    }
+    put(json, "}");
+  }
+  put(json, "]");
+}
+
 /* A vector of one element is that element, but for one of class AsIs. Names make an object of a list. A data
    frame is an array of its rows. */
 static void put_value(json_t *json, SEXP x) {
@@ -106,18 +167,7 @@ static void put_value(json_t *json, SEXP x) {
   const R_xlen_t n = Rf_xlength(x);
   SEXP names = PROTECT(Rf_getAttrib(x, R_NamesSymbol)), levels = PROTECT(levels_of(x));
   if (Rf_inherits(x, "data.frame")) {
-    const R_xlen_t rows = n ? Rf_xlength(VECTOR_ELT(x, 0)) : 0;
-    put(json, "[");
-    for (R_xlen_t i = 0; i < rows; i++) {
-      for (R_xlen_t j = 0; j < n; j++) {
-        put(json, j ? "," : i ? ",{" : "{");
-        put_string(json, STRING_ELT(names, j));
-        put(json, ":");
-        put_element(json, VECTOR_ELT(x, j), levels_of(VECTOR_ELT(x, j)), i);
-      }
-      put(json, "}");
-    }
-    put(json, "]");
+    put_frame(json, x, names);
   } else if (TYPEOF(x) == VECSXP) {
     const int named = names != R_NilValue;
     put(json, named ? "{" : "[");

@@ -269,3 +269,94 @@ test_that("with strata, too, a block of which all tickets were returned is gone,
   harm <- dpts_releases(agent)
   expect_equal(sum(harm$sum[harm$outcome %in% "harm"]), 5)
 })
+
+test_that("what an agent concludes goes on from what it knew, and is that of its release table", {
+  weighed <- 0
+  local_function("weigh_releases", function(weigh) function(...) {
+    weighed <<- weighed + 1
+    weigh(...)
+  })
+  all_of <- function(x, kinds) {
+    suppressMessages(c(lapply(kinds, function(kind) evidence(x, kind)), list(evidence(x, against = 0.4), verdict(x),
+                       verdict(x, margin = 0.1), effects(x), effects(x, at = "end", level = 0.9), estimates(x))))
+  }
+  policies <- list(
+    policy_randomised(mu = 2, block = 20, outcome = "continuous"), policy_randomised(epsilon = 1, block = 30, permuted = TRUE),
+    policy_top_two(mu = 3), policy_gaussian_imed(mu = 2, correlation = 0.5), policy_dp_imed(epsilon = 2))
+  for (policy in policies) {
+    tosses <- dpts:::tosses_people(policy)
+    permuted <- isTRUE(policy$params$permuted > 0)
+    kinds <- c("means", if (tosses) "tosses")
+    store <- withr::local_tempfile(fileext = ".sqlite")
+    agent <- dpts_agent(policy, c("a", "b", "c"), store, use = "arrival")
+    other <- agent_open(store) # which knows of some of it alone
+    withr::local_seed(3)
+    for (i in 1:5) {
+      x <- agent_choose(agent, 45)
+      agent_reward(agent, x$ticket, stats::rbinom(45, 1, c(0.2, 0.8, 0.3, 0.5)[as.integer(x$arm)]))
+      if (i == 3 && dpts:::is_true_of(policy, "grows")) agent_arms(agent, add = "d", retire = "a")
+      if (i == 5) agent_finish(agent)
+      fresh <- agent_open(store)
+      table <- dpts_releases(fresh)
+      agent_close(fresh)
+      for (handle in list(agent, if (i > 3) other)) {
+        if (is.null(handle)) next
+        expect_identical(dpts_releases(handle), table, info = policy$name)
+        if (permuted || policy$params$correlation %||% 0 > 0 || !tosses) {
+          by <- function(x) suppressMessages(c(lapply(kinds, function(kind) evidence(x, kind)), list(verdict(x), effects(x))))
+          if (permuted) by <- function(x) suppressMessages(list(evidence(x, "tosses"), verdict(x)))
+        } else by <- function(x) all_of(x, kinds)
+        expect_identical(by(handle), by(table), info = policy$name)
+        expect_identical(by(handle), by(table), info = policy$name) # nothing new
+      }
+    }
+    agent_close(agent)
+    agent_close(other)
+  }
+  expect_gt(weighed, 100)
+})
+
+test_that("only what is new is weighed, in slices, and what a store that went back no longer has is forgotten", {
+  agent <- dpts_agent(policy_randomised(mu = 2, block = 30), c("a", "b"), use = "arrival")
+  play <- function(blocks) for (i in seq_len(blocks)) agent_reward(agent, agent_choose(agent, 30)$ticket, 1)
+  slices <- function(x) {
+    agent$memory$seconds <- 0 # one look each
+    on.exit(agent$memory$seconds <- Inf)
+    for (n in 1:100) {
+      out <- tryCatch(suppressMessages(evidence(x, "tosses")), dpts_more_to_weigh = function(e) NULL)
+      if (!is.null(out)) return(list(n, out))
+    }
+  }
+  play(6)
+  first <- slices(agent)
+  expect_equal(first[[1]], 6)
+  expect_identical(first[[2]], evidence(dpts_releases(agent), "tosses"))
+  play(1)
+  expect_equal(slices(agent)[[1]], 1)
+  play(3)
+  again <- slices(agent)
+  expect_equal(again[[1]], 3)
+  expect_identical(again[[2]], evidence(dpts_releases(agent), "tosses"))
+  # Others ask other questions meanwhile. The oldest is forgotten, and costs a beginning.
+  for (error in c(0.1, 0.2, 0.3, 0.4)) evidence(agent, "tosses", error = error)
+  expect_equal(slices(agent)[[1]], 10)
+  # What is known is not what the store has.
+  table <- dpts_releases(agent)
+  n <- nrow(agent$remembered[["stored 0"]]$rows)
+  agent$remembered[["stored 0"]]$rows[c(1, n), 4] <- 0
+  expect_identical(dpts_releases(agent), table)
+  agent$remembered[["stored 0"]]$last <- 1e6
+  expect_identical(dpts_releases(agent), table)
+  expect_equal(slices(agent)[[1]], 1) # all is known
+})
+
+test_that("numbers are told with the least of 15 and 17 digits from which they read back", {
+  withr::local_seed(1)
+  x <- c(stats::rnorm(300) * 10^(-150:149), round(stats::rnorm(300), 0:11), signif(stats::rnorm(200) * 10^(-10:9), 15),
+         signif(stats::rexp(200), 16), 2^-1074, 3e-310, .Machine$double.xmax, 1e15, 1e15 - 1, 999999999999999.9, 1e300, -5, 0,
+         -0.1, 1 / 3, 123456789012345, 1234567890123456, 10^(-20:20), 10^(-20:20) * (1 + 2^-52), 10^(0:20) - 2^-30)
+  short <- sprintf("%.15g", x)
+  expect_identical(dpts:::api_json(x), sprintf("[%s]", paste(ifelse(as.numeric(short) == x, short, sprintf("%.17g", x)), collapse = ",")))
+  frame <- data.frame(a = c(1, NA), b = factor(c('q"', NA)), "c d" = c("x", NA), check.names = FALSE)
+  expect_identical(dpts:::api_json(frame), '[{"a":1,"b":"q\\"","c d":"x"},{"a":null,"b":null,"c d":null}]')
+})

@@ -345,8 +345,12 @@ test_that("others are answered between the parts of an answer that takes long, w
   skip_on_os("windows")
   for (package in c("curl", "jsonlite", "RSQLite")) skip_if_not_installed(package)
   done <- character()
-  local_function("overview_parts", function(parts) function(agent) {
-    c(lapply(1:3, function(i) function() done <<- c(done, paste("part", i))), function() stop("of no account"), parts(agent))
+  again <- 0
+  local_function("overview_parts", function(parts) function(agent, given) {
+    c(lapply(1:3, function(i) function() done <<- c(done, paste("part", i))), function() stop("of no account"), function() {
+      again <<- again + 1
+      again < 4 # TRUE: there is more to do
+    }, parts(agent, given))
   })
   agent <- dpts_agent(batch_policy(), 2, use = "arrival")
   agent_choose(agent, 30)
@@ -373,6 +377,7 @@ test_that("others are answered between the parts of an answer that takes long, w
   ask("/choose", "choose", post = TRUE)
   until(function() "overview 200 TRUE" %in% done && "choose 200 FALSE" %in% done)
   expect_identical(done[1:2], c("part 1", "part 2"))
+  expect_equal(again, 4)
   expect_lt(match("choose 200 FALSE", done), match("overview 200 TRUE", done))
   expect_equal(sum(pulls(agent)$pulls), 31)
   # Who hangs up meanwhile leaves the place to others, who get their own answers.
@@ -391,10 +396,72 @@ test_that("others are answered between the parts of an answer that takes long, w
   names(agents) <- c("a", "b", "c")
   service <- dpts:::new_service(agents, TOKENS$admin, Inf, NULL)
   parts <- dpts:::metrics_parts(service)
-  expect_length(parts, 3)
+  expect_length(parts, 6) # each is opened, if it is not, and counted
   for (part in parts) part()
   service$spent <- 60
   local_function("experiment_numbers", function(f) function(...) stop("not again"))
   expect_identical(dpts:::agent_numbers(service)$experiment, c("a", "b", "c"))
-  for (part in dpts:::metrics_parts(service)) expect_error(part(), "not again")
+  for (part in dpts:::metrics_parts(service)[c(2, 4, 6)]) expect_error(part(), "not again")
+})
+
+test_that("an agent is opened in parts, once, between which others are answered, and a damaged one is told of", {
+  for (package in c("curl", "jsonlite", "RSQLite")) skip_if_not_installed(package)
+  skip_on_os("windows")
+  local_function("COUNTED_AT_ONCE", function(most) 20)
+  folder <- withr::local_tempdir()
+  file <- function(name) file.path(folder, paste0(name, ".sqlite"))
+  for (name in c("open", "large", "bad")) {
+    agent <- dpts_agent(batch_policy(), 2, file(name), use = "arrival")
+    agent_reward(agent, agent_choose(agent, 90)$ticket[1:40], 1)
+    agent_close(agent)
+  }
+  con <- DBI::dbConnect(RSQLite::SQLite(), file("bad"))
+  DBI::dbExecute(con, "UPDATE dpts_ticket SET arm = 3 - arm WHERE id = 85") # in the last piece
+  DBI::dbDisconnect(con)
+  expect_error(agent_open(file("bad")), class = "dpts_error_store_damaged")
+  service <- dpts:::new_service(folder, TOKENS$admin, Inf, NULL)
+  service$agents$find("open")
+  done <- list()
+  local_function("serve_answer", function(old) function(service, server, req, work) {
+    done[[length(done) + 1]] <<- c(req$PATH_INFO, work(service, req)$status)
+  })
+  queue <- list()
+  ask <- function(path, method = "GET") {
+    queue[[length(queue) + 1]] <<- list(whole = TRUE, PATH_INFO = path, REQUEST_METHOD = method, bodyRaw = raw(),
+                                        HTTP_AUTHORIZATION = paste("Bearer", TOKENS$admin))
+  }
+  local_function("serve_one", function(old) {
+    body(old)[[2]] <- quote(got <- server())
+    old
+  })
+  turn <- function() dpts:::serve_one(service, function() {
+    got <- c(queue, list(NULL))[[1]]
+    queue <<- queue[-1]
+    got
+  }, 0L)
+  opened <- 0
+  local_function("begin_opening", function(old) function(...) {
+    opened <<- opened + 1
+    old(...)
+  })
+  ask("/experiments/large/verdict")
+  turn()
+  ask("/experiments/open/choose", "POST")
+  ask("/experiments/large/choose", "POST")
+  for (i in 1:4) turn()
+  expect_identical(done, list(c("/experiments/open/choose", "200"))) # the other one is not open yet
+  for (i in 1:40) turn()
+  # The choice, which has no parts else, was first.
+  expect_identical(done[-1], list(c("/experiments/large/choose", "200"), c("/experiments/large/verdict", "200")))
+  expect_equal(opened, 1)
+  expect_equal(sum(pulls(service$agents$find("large"))$pulls), 91)
+  ask("/experiments/bad/choose", "POST")
+  for (i in 1:20) turn()
+  expect_identical(done[[4]], c("/experiments/bad/choose", "503"))
+  expect_false(service$agents$is_open("bad"))
+  # One that is left in the middle is closed with the service.
+  ask("/experiments/bad/status")
+  for (i in 1:3) turn()
+  service$agents$close(all = TRUE)
+  expect_length(list.files(folder, "wal$|shm$"), 0)
 })

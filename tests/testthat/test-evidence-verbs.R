@@ -371,7 +371,7 @@ test_that("of means that do not change the intervals of all looks hold, so p-val
   alone <- vapply(unique(table$t), function(t) {
     rows <- record$releases[record$releases[, "t"] <= t, , drop = FALSE]
     input <- cbind(rows, look = cumsum(!duplicated(rows[, "block"])))[, WEIGHED, drop = FALSE]
-    .Call(C_evidence, 2L, input, ask)$lower[c(2, 3)]
+    .Call(C_evidence, 2L, input, ask, NULL, Inf)$lower[c(2, 3)]
   }, numeric(2))
   expect_equal(rbind(early$lower, -early$upper), t(apply(alone, 1, cummax)), tolerance = 1e-6, ignore_attr = TRUE)
   expect_false(isTRUE(all.equal(alone, t(apply(alone, 1, cummax)), tolerance = 1e-3)))
