@@ -178,6 +178,9 @@ dpts_releases.dpts_agent <- function(x, ...) {
   })
 }
 
+#' @export
+paused_arms.dpts_agent <- function(x) x$terms$arms[x$life$status == ARM[["paused"]]]
+
 # The release tables of all outcomes, one below the other
 all_tables <- function(agent) {
   outcomes <- c("reward", names(agent$terms$outcomes))

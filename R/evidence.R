@@ -596,7 +596,8 @@ effects.dpts_releases <- effects.dpts_simulation
 #'   * `wrong`: an upper bound, valid at every look, on the probability that this verdict is wrong: e^-(the
 #'     least evidence against another arm) over the arm's share of `error`, 1 at most. Without a verdict it is
 #'     that of the arm with the most evidence;
-#'   * `missing`: what is missing, in words; `""` with a verdict. It is printed below the table.
+#'   * `missing`: what is missing, in words; `""` with a verdict. It is printed below the table, and so is, of
+#'     an agent, that the arm is paused.
 #' @seealso [effects()] estimates differences, [evidence()] has the statistic over time, [forecast()] how soon
 #'   a verdict may come.
 #' @concept evidence
@@ -615,8 +616,18 @@ verdict <- function(x, error = 0.05, margin = 0, ..., outcome = "reward") {
   check_all_given()
   error <- check_number(error, 0, 1, open = TRUE)
   margin <- check_number(margin, 0)
-  each_record(x, function(record) record_verdict(record, error, margin), "dpts_verdict", outcome = outcome)
+  out <- each_record(x, function(record) record_verdict(record, error, margin), "dpts_verdict",
+                     outcome = outcome)
+  paused <- intersect(as.character(out$arm), paused_arms(x))
+  if (length(paused)) attr(out, "paused") <- paused # is no column: a table of releases does not know it
+  out
 }
+
+# Names of arms that nobody gets now, though they may have a verdict
+paused_arms <- function(x) UseMethod("paused_arms")
+
+#' @export
+paused_arms.default <- function(x) NULL
 
 # What is missing is in sentences, below the table.
 #' @export
@@ -628,6 +639,8 @@ format.dpts_verdict <- function(x, ..., width = min(getOption("width"), 80)) {
   row <- if (nrow(x) > 1) sprintf(", row %d", shown) else ""
   c(format(bare(x)[names(x) != "missing"], ..., width = width),
     strwrap(paste0("missing", row, ": ", x$missing[shown], recycle0 = TRUE), width - 1, exdent = 2),
+    strwrap(sprintf("paused: nobody gets \"%s\" until `agent_arms(resume = )`.", attr(x, "paused")),
+            width - 1, exdent = 2),
     if (length(open) > 10) sprintf("... and of %s.", count_noun(length(open) - 10, "more row", "more rows")))
 }
 

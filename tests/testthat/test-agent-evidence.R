@@ -360,3 +360,19 @@ test_that("numbers are told with the least of 15 and 17 digits from which they r
   frame <- data.frame(a = c(1, NA), b = factor(c('q"', NA)), "c d" = c("x", NA), check.names = FALSE)
   expect_identical(dpts:::api_json(frame), '[{"a":1,"b":"q\\"","c d":"x"},{"a":null,"b":null,"c d":null}]')
 })
+
+test_that("a verdict of an agent says that the arm which it names is paused", {
+  agent <- dpts_agent(policy_randomised(mu = 5, block = 100), c("a", "b"), use = "arrival")
+  x <- agent_choose(agent, 400)
+  agent_reward(agent, x$ticket, as.numeric(x$arm == "b"))
+  said <- verdict(agent)
+  expect_identical(as.character(said$arm), "b")
+  expect_false(any(grepl("paused", format(said))))
+  agent_arms(agent, pause = "a")
+  expect_identical(verdict(agent), said) # another one is
+  agent_arms(agent, pause = "b", resume = "a")
+  expect_identical(format(verdict(agent)), c(format(said), "paused: nobody gets \"b\" until `agent_arms(resume = )`."))
+  expect_equal(verdict(agent), verdict(dpts_releases(agent)), ignore_attr = "paused")
+  agent_arms(agent, resume = "b")
+  expect_identical(verdict(agent), said)
+})

@@ -430,3 +430,24 @@ test_that("an experiment takes on an arm: its open block ends, and the new arm h
   agent_reward(agent, z$ticket, 0.5)
   expect_equal(sum(estimates(agent)$rewards), 150)
 })
+
+test_that("`block_time` is of UTC: where summer time begins or ends a block of a day is 24 hours, as always", {
+  withr::local_timezone("Europe/Berlin")
+  changes <- c("2026-03-28 12:30", "2026-10-24 12:30") # the clock goes from 2 to 3 on the 29th, and from 3 to 2 on the 25th
+  ends <- list(c("03-29 01:30", "03-30 02:30", "03-31 02:30"), c("10-25 02:30", "10-26 01:30", "10-27 01:30"))
+  for (i in 1:2) {
+    now <- as.numeric(as.POSIXct(changes[i], tz = "UTC"))
+    withr::local_options(dpts.clock = function() now)
+    agent <- dpts_agent(policy_randomised(mu = 1, block = 1000), 2, use = "arrival", block_time = hours(24))
+    for (visit in 1:24) {
+      agent_reward(agent, agent_choose(agent)$ticket, 1)
+      now <- now + 3 * 3600
+    }
+    journal <- agent_journal(agent)
+    ended <- journal$time[journal$kind == "end of block"]
+    expect_identical(format(ended, "%m-%d %H:%M"), ends[[i]])
+    expect_equal(as.numeric(ended) %% 86400, rep(1800, 3)) # the first call after midnight UTC
+    released <- dpts_releases(agent)
+    expect_equal(as.vector(rowsum(released$n, released$block)), c(4, 8, 8))
+  }
+})
