@@ -10,7 +10,7 @@
 #' @param object A result of [evidence()] or of [effects()][effects.dpts_simulation].
 #' @param ... Must be empty.
 #' @returns A ggplot with a panel for each policy, and problem, if there are several. At most twenty runs are
-#'   drawn.
+#'   drawn. Of more than 18 pairs of arms only those with the arm that has the highest estimates are drawn.
 #' @template see_evidence
 #' @examples
 #' arms <- arms_bernoulli(c(old = 0.5, new = 0.6))
@@ -68,16 +68,42 @@ autoplot.dpts_effects <- function(object, ...) {
   data <- bare(object)
   data <- data[!is.na(data$difference), ]
   if (nrow(data) == 0) return(nothing_to_draw("No effect to draw: nothing was released."))
+  pairs <- nrow(unique(data[c("arm", "control")]))
+  many <- pairs > MAX_LABELS && length(unique(data$control)) > 1
+  if (many) {
+    problems <- split(data, data[["problem"]] %||% 1, drop = TRUE)
+    data <- do.call(rbind, unname(lapply(problems, pairs_with_best)))
+  }
   case <- if (is.null(data[["missing"]])) "" else sprintf(" (missing: %s)", data$missing)
-  data$y <- downwards(paste0(data$arm, " against ", data$control, case))
+  one <- length(unique(data$control)) == 1
+  data$y <- downwards(paste0(data$arm, if (!one) paste(" against", data$control), case))
   data[c("at", "from", "to")] <- data[c("difference", "lower", "upper")]
   first <- utils::head(data, 12)
-  draw_ranges(data, "Difference of mean rewards", line = 0,
-              caption = words_intervals(attr(object, "intervals")),
+  draw_ranges(data, paste0("Difference of mean rewards", if (one) paste(" from", data$control[1])), line = 0,
+              caption = c(
+                if (many) sprintf("Of %s pairs, only those with the arm that has the highest estimates.",
+                                  label_count(pairs)),
+                words_intervals(attr(object, "intervals"))
+              ),
               alt = sprintf("Differences of mean rewards with intervals: %s.",
-                            paste0(first$y, " ", shorts(signif(first$difference, 2)), " [",
+                            paste0(first$arm, " against ", first$control, " ",
+                                   shorts(signif(first$difference, 2)), " [",
                                    shorts(signif(first$lower, 2)), ", ",
                                    shorts(signif(first$upper, 2)), "]", collapse = "; ")))
+}
+
+# Of many pairs those with the arm that has the highest estimates, the nearest first
+pairs_with_best <- function(data) {
+  turned <- data
+  turned[c("arm", "control")] <- data[c("control", "arm")]
+  turned[c("difference", "lower", "upper")] <- -data[c("difference", "upper", "lower")]
+  if (!is.null(data[["missing"]])) {
+    other <- c(released = "released", worst = "best", best = "worst")
+    turned$missing <- unname(other[as.character(data$missing)])
+  }
+  both <- rbind(data, turned)
+  own <- both[both$control == names(which.max(tapply(both$difference, both$arm, mean))), ]
+  own[order(-stats::ave(own$difference, own$arm)), ]
 }
 
 # What the intervals of effects() promise; NULL: it is not known

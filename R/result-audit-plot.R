@@ -12,8 +12,8 @@ autoplot.dpts_audit <- function(object, ...) {
   worst <- summary(object)
   small <- ggplot2::theme(plot.subtitle = ggplot2::element_text(size = ggplot2::rel(0.75)))
   plot + small + plot_words(
-    subtitle = wrap_caption(sprintf("%s, %s", policy_title(shared(object, "policy")),
-                                    count_noun(shared(object, "horizon"), "round", "rounds"))),
+    subtitle = sprintf("%s, %s", policy_title(shared(object, "policy")),
+                       count_noun(shared(object, "horizon"), "round", "rounds")),
     caption = wrap_caption(
       if (any(data$method == "sampling")) {
         sprintf("Findings hold together with %s confidence.", words_level(shared(object, "level")))
@@ -44,7 +44,7 @@ audit_bars <- function(data) {
                        colour = "white") +
     ggplot2::geom_vline(ggplot2::aes(xintercept = .data$claimed, linetype = "claim"), data = claim) +
     ggplot2::scale_y_discrete(limits = rev, labels = wrap_label) +
-    ggplot2::scale_x_continuous(labels = label_count, limits = c(0, NA)) +
+    ggplot2::scale_x_continuous(labels = label_count, limits = c(0, if (all(data$shown == 0)) 1 else NA)) +
     ggplot2::scale_fill_manual(NULL, values = audit_colours(), breaks = names(audit_colours())) +
     panels_by(data, "method") +
     (if (nrow(claim)) ggplot2::scale_linetype_manual(NULL, values = c(claim = "solid"))) +

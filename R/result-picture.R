@@ -1,6 +1,6 @@
-# What depends on the size of a picture is decided when it is drawn, once for all plots of the package:
-# where the legend stands and in how many columns, how many panels lie side by side, where a title breaks.
-# A setting that the user has changed stays.
+# What depends on the size of a picture is decided when it is drawn, once for all plots of the package: where
+# the legend stands and in how many columns, how many panels there are, where a title breaks. What has no room
+# is left out, and the caption says so. A setting that the user has changed stays.
 
 # The end of each autoplot() method: words around the plot, and what fits it to its picture
 # `rows`: names of the rows of a discrete axis, once for each panel below another
@@ -8,7 +8,7 @@ plot_words <- function(..., caption = NULL, rows = NULL) {
   parts <- list(
     ggplot2::labs(..., caption = if (!is.null(caption)) wrap_caption(gsub("\n", " ", caption))),
     ggplot2::theme(plot.caption.position = "plot", plot.title.position = "plot",
-                   plot.caption = element_caption())
+                   plot.caption = ggplot2::element_text(size = ggplot2::rel(0.75)))
   )
   structure(list(parts = parts, rows = rows), class = "dpts_words")
 }
@@ -49,7 +49,7 @@ wrap_label <- function(x, width = 26) {
   }, "", USE.NAMES = FALSE)
 }
 
-# Words below a plot, on lines that fit, in the size of plot_words(), into 5 cm
+# Words below a plot, on lines that fit into 5 cm; fit_titles() breaks them anew
 wrap_caption <- function(..., width = 34) {
   text <- paste(c(...), collapse = " ")
   if (nzchar(text)) paste(strwrap(text, width), collapse = "\n")
@@ -68,40 +68,10 @@ short_label <- function(x, width = 28) {
 MANY_LINES <- 8
 MAX_LABELS <- 18
 
-# The text of a caption that has the width of the picture, which is known when it is drawn. The lines of the
-# text itself fit into 5 cm, for themes that replace this element.
-# `less`: margins of the plot beside it, in points
-element_caption <- function(less = 24) {
-  element <- ggplot2::element_text(size = ggplot2::rel(0.75))
-  attr(element, "less") <- less
-  class(element) <- c("dpts_caption", class(element))
-  element
+# The caption of a plot with a sentence before it
+caption_first <- function(plot, words) {
+  plot + ggplot2::labs(caption = wrap_caption(words, gsub("\n", " ", plot$labels$caption %||% "")))
 }
-
-#' @exportS3Method ggplot2::element_grob
-element_grob.dpts_caption <- function(element, label = "", ...) {
-  if (is.null(label)) return(ggplot2::zeroGrob())
-  class(element) <- setdiff(class(element), "dpts_caption")
-  less <- attr(element, "less") %||% 24
-  text <- gsub("\n", " ", label)
-  draw <- function(lines) ggplot2::element_grob(element, paste(lines, collapse = "\n"), ...)
-  grid::gTree(text = text, less = less, draw = draw, cl = "dpts_caption_grob")
-}
-
-# As many letters a line as have room, by the mean width of a letter. `less`: margins of the plot, in points
-wrap_to_picture <- function(x, less) {
-  points <- function(width) grid::convertWidth(width, "points", valueOnly = TRUE)
-  letter <- points(grid::grobWidth(x$draw(x$text)$children[[1]])) / max(nchar(x$text), 1)
-  room <- points(grid::unit(1, "npc")) - less
-  x$draw(strwrap(x$text, max(20, floor(0.95 * room / letter))))
-}
-
-# The height is asked for where the whole picture is at hand, before the margins are taken off.
-#' @exportS3Method grid::heightDetails
-heightDetails.dpts_caption_grob <- function(x) grid::grobHeight(wrap_to_picture(x, x$less))
-
-#' @exportS3Method grid::makeContent
-makeContent.dpts_caption_grob <- function(x) grid::setChildren(x, grid::gList(wrap_to_picture(x, 0)))
 
 # ---- all parts -----------------------------------------------------------------------------------
 
@@ -113,33 +83,40 @@ NARROW_TYPE <- 8
 LETTER <- 0.52
 
 fit_plot <- function(plot, size) {
-  whole <- function() {
-    if (isTRUE(attr(plot$theme, "complete"))) plot$theme else ggplot2::theme_get() + plot$theme
-  }
-  # A complete theme of the user's takes the width of captions, and the room of names at the ends of curves.
-  if (isTRUE(attr(plot$theme, "complete"))) {
-    plot <- plot + ggplot2::theme(plot.caption = element_caption(),
-                                  plot.caption.position = "plot")
-  }
-  plot <- fit_ends(plot, size)
-  type_of <- function() ggplot2::calc_element("text", whole())$size
-  if (size[1] < NARROW && isTRUE(all.equal(type_of(), 11))) {
+  narrow <- size[1] < NARROW
+  complete <- isTRUE(attr(plot$theme, "complete"))
+  whole <- function() if (complete) plot$theme else ggplot2::theme_get() + plot$theme
+  type_of <- function(element) ggplot2::calc_element(element, whole())$size
+  if (narrow && isTRUE(all.equal(type_of("text"), 11))) {
     plot <- plot + ggplot2::theme(text = ggplot2::element_text(size = NARROW_TYPE),
                                   panel.spacing.x = ggplot2::unit(9, "pt"))
   }
-  type <- type_of()
-  plot <- fit_legend(plot, size, type, whole()$legend.position)
-  below <- attr(plot, "dpts_below") %||% 0
-  plot <- fit_panels(plot, size - c(0, below), type)
-  plot <- fit_rows(plot, size - c(0, below), type)
-  if (size[1] < NARROW) plot <- fit_numbers(plot)
-  fit_titles(plot, size - c(0, below), type)
+  # A complete theme of the user's takes the width of captions, and the room of names at the ends of curves.
+  if (complete) plot <- plot + ggplot2::theme(plot.caption.position = "plot")
+  plot <- fit_ends(plot, size)
+  # In a narrow picture the title of the y axis stands above.
+  if (narrow) {
+    above <- paste(c(plot$labels$subtitle, plot$labels$y), collapse = "\n")
+    plot <- plot + ggplot2::labs(y = NULL, subtitle = if (nzchar(above)) above)
+  }
+  type <- type_of("text")
+  breaks <- function(room) fit_titles(plot, room, type, type_of("plot.caption"), whole()$plot.margin)
+  plot <- breaks(size)
+  lines <- vapply(plot$labels[c("caption", "subtitle")], count_lines, 0L)
+  room <- size - c(0, 5 * type + sum(c(0.9, 1.2) * type * lines))
+  plot <- fit_legend(plot, size, room[2], type, whole()$legend.position)
+  room <- room - c(attr(plot, "dpts_beside") %||% 0, attr(plot, "dpts_below") %||% 0)
+  plot <- fit_numbers(fit_rows(fit_panels(plot, room, type), room, type))
+  breaks(c(size[1], room[2]))
 }
+
+count_lines <- function(x) lengths(strsplit(x %||% "", "\n", fixed = TRUE))
 
 # ---- legends -------------------------------------------------------------------------------------
 
 # On the right where a legend leaves the panels most of the width, else below, in as many columns as fit
-fit_legend <- function(plot, size, type, position) {
+# `high`: the height that panels and legend share
+fit_legend <- function(plot, size, high, type, position) {
   guides <- plot$guides
   if (inherits(guides, "Guides")) guides <- guides$guides
   plot$scales <- plot$scales$clone()
@@ -158,15 +135,19 @@ fit_legend <- function(plot, size, type, position) {
   key <- if (type < 10) 12 else 17
   entry <- pmax(18 + key + LETTER * text * vapply(names, max, 0), 8 * LETTER * type)
   columns <- ceiling(n / max(1, floor(0.85 * size[2] / key)))
-  panels <- !inherits(plot$facet, "FacetNull")
-  share <- if (panels && type < 10) 0.25 else 0.38
-  right <- position == "right" && max(columns * entry) + 11 <= share * size[1] &&
+  beside <- max(columns * entry) + 11
+  right <- position == "right" && beside <= (if (type < 10) 0.25 else 0.38) * size[1] &&
     sum(n * key / columns) < 0.9 * size[2]
   # Below, it stands under the panels.
   room <- size[1] + 10 - left_of(plot, size, type)
   if (!right) columns <- pmin(n, pmax(1, floor(room / entry)))
   rows <- sum(ceiling(n / columns))
-  height <- if (right) key else max(6, min(key, (if (panels) 0.3 else 0.4) * size[2] / rows))
+  titles <- 1.5 * type * sum(one)
+  height <- if (right) key else min(key, 0.3 * size[2] / rows, (high - titles - 3 * type) / rows)
+  if (height < 6) {
+    plot <- caption_first(plot, sprintf("%s names have no room in so small a picture.", label_count(sum(n))))
+    return(plot + ggplot2::theme(legend.position = "none"))
+  }
   for (i in seq_along(shown)) {
     at <- match(TRUE, vapply(shown[one], function(scale) identical(scale$breaks, shown[[i]]$breaks), NA))
     shown[[i]]$guide <- ggplot2::guide_legend(ncol = columns[at])
@@ -174,8 +155,11 @@ fit_legend <- function(plot, size, type, position) {
       shown[[i]]$labels <- narrow_names(floor((room - 18 - key) / (LETTER * text)))
     }
   }
-  if (right) return(plot)
-  attr(plot, "dpts_below") <- rows * height + 1.5 * type * sum(one)
+  if (right) {
+    attr(plot, "dpts_beside") <- beside
+    return(plot)
+  }
+  attr(plot, "dpts_below") <- rows * height + titles
   plot + ggplot2::theme(
     legend.position = "bottom", legend.box = "vertical", legend.direction = "vertical",
     legend.margin = ggplot2::margin(), legend.box.spacing = ggplot2::unit(4, "pt"),
@@ -188,7 +172,9 @@ fit_legend <- function(plot, size, type, position) {
 narrow_names <- function(letters) function(x) wrap_label(gsub("\n", " ", x), max(8, letters))
 
 # What stands on the left of the panels: names of rows, or numbers and a title
-left_of <- function(plot, size, type) if (is.null(attr(plot, "dpts_rows"))) 5 * type else 0.4 * size[1]
+left_of <- function(plot, size, type) {
+  if (!is.null(attr(plot, "dpts_rows"))) 0.4 * size[1] else if (size[1] < NARROW) 3.5 * type else 5 * type
+}
 
 # ---- names at the ends of curves -----------------------------------------------------------------
 
@@ -210,8 +196,7 @@ fit_ends <- function(plot, size) {
   layer$aes_params <- utils::modifyList(given$aes_params, list(size = points / ggplot2::.pt))
   plot$layers[[i]] <- layer
   right <- 6 + 1.15 * LETTER * points * max(nchar(names))
-  plot + ggplot2::theme(plot.margin = ggplot2::margin(5.5, right, 5.5, 5.5),
-                        plot.caption = element_caption(right + 12))
+  plot + ggplot2::theme(plot.margin = ggplot2::margin(5.5, right, 5.5, 5.5))
 }
 
 # Type of the names at the ends of curves, in points
@@ -219,32 +204,45 @@ NAME_POINTS <- 8.5
 
 # ---- panels --------------------------------------------------------------------------------------
 
-# As many panels side by side as have room for their names and numbers. Where each of the policies or arms has
-# a panel and these have no room, all curves are in one.
+# Until fit_panels() knows their width
+panel_names <- function(labels) ggplot2::label_value(labels, multi_line = FALSE)
+
+# As many panels as have room for their numbers, the first ones, with names that break at their width
 fit_panels <- function(plot, size, type) {
-  facets <- plot$facet$params$facets
-  by <- names(facets)
-  own <- inherits(plot$facet, "FacetWrap") && is.null(plot$facet$params$nrow)
+  given <- plot$facet # a parent is looked up by its name
+  by <- names(given$params$facets)
+  own <- inherits(given, "FacetWrap") && is.null(given$params$nrow)
   if (!own || !all(by %in% names(plot$data))) return(plot)
-  n <- nrow(unique(plot$data[by]))
-  columns <- plot$facet$params$ncol %||% grDevices::n2mfrow(n)[1]
-  most <- max(1, floor((size[1] - 40) / if (type < 10) 42 else 56))
-  rows <- ceiling(n / min(columns, most))
-  curves <- nrow(unique(plot$data[by[1]]))
-  if (rows > 1 && (size[2] - 70) / rows < 2.4 * type && curves > MANY_LINES) {
-    plot <- plot + if (length(by) == 1) ggplot2::facet_null() else
-      ggplot2::facet_wrap(by[-1], labeller = plot$facet$params$labeller)
-    few <- sprintf("%s curves, whose names have no room in so small a picture.", label_count(curves))
-    plot <- plot + ggplot2::labs(caption = wrap_caption(few, gsub("\n", " ", plot$labels$caption %||% "")))
-    return(if (length(by) == 1) plot else fit_panels(plot, size, type))
+  panels <- unique(plot$data[by])
+  panels <- panels[do.call(order, unname(as.list(panels))), , drop = FALSE]
+  n <- nrow(panels)
+  most <- max(1, floor((size[1] - 40) / if (type < 10) 42 else 54))
+  high <- max(1, floor(size[2] / 30))
+  columns <- min(most, given$params$ncol %||% grDevices::n2mfrow(n)[1])
+  if (is.null(given$params$ncol) && n > columns * high) columns <- min(n, most)
+  kept <- panels[seq_len(min(n, columns * high)), , drop = FALSE]
+  facet <- ggplot2::ggproto(NULL, given)
+  facet$params$ncol <- columns
+  if (identical(given$params$labeller, panel_names)) {
+    letters <- max(8, floor((size[1] - 40) / columns / (0.73 * LETTER * type * length(by))) - 1)
+    lines <- max(vapply(panels, function(x) max(count_lines(wrap_label(x, letters))), 0L))
+    fit <- if (lines * type > 0.4 * size[2] / ceiling(nrow(kept) / columns)) short_label else wrap_label
+    facet$params$labeller <- ggplot2::labeller(.default = function(x) fit(x, letters), .multi_line = FALSE)
   }
-  if (columns > most) {
-    given <- plot$facet # a parent is looked up by its name
-    facet <- ggplot2::ggproto(NULL, given)
-    facet$params <- utils::modifyList(given$params, list(ncol = most))
-    plot$facet <- facet
+  plot$facet <- facet
+  if (nrow(kept) == n) return(plot)
+  keep <- function(data) {
+    if (!is.data.frame(data) || !all(by %in% names(data))) return(data)
+    data[vctrs::vec_in(as.data.frame(data)[by], as.data.frame(kept)), , drop = FALSE]
   }
-  plot
+  plot$data <- keep(plot$data)
+  plot$layers <- lapply(plot$layers, function(given) {
+    layer <- ggplot2::ggproto(NULL, given)
+    layer$data <- keep(given$data)
+    layer
+  })
+  caption_first(plot, sprintf("Drawn are %d of %s panels; the others have no room in so small a picture.",
+                              nrow(kept), label_count(n)))
 }
 
 # ---- rows ----------------------------------------------------------------------------------------
@@ -254,7 +252,7 @@ fit_rows <- function(plot, size, type) {
   rows <- attr(plot, "dpts_rows")
   scale <- plot$scales$get_scales("y")
   if (is.null(rows) || is.null(scale)) return(plot)
-  height <- size[2] - 9 * type
+  height <- size[2]
   letters <- max(8, floor(0.4 * size[1] / (LETTER * 0.8 * type)))
   lines <- lengths(strsplit(wrap_label(rows, min(26, letters)), "\n", fixed = TRUE))
   if (sum(lines) * 0.95 * type <= height) {
@@ -278,15 +276,19 @@ fit_numbers <- function(plot) {
   plot
 }
 
-# ---- titles of axes ------------------------------------------------------------------------------
+# ---- titles --------------------------------------------------------------------------------------
 
-# Titles of axes that are longer than their panels break.
-fit_titles <- function(plot, size, type) {
-  fit <- function(title, room) {
-    letters <- floor(room / (LETTER * type))
-    if (!is.character(title) || all(nchar(strsplit(title, "\n", fixed = TRUE)[[1]]) <= letters)) return(title)
-    paste(strwrap(gsub("\n", " ", title), letters), collapse = "\n")
+# Titles of axes, subtitle and caption break where their room ends.
+fit_titles <- function(plot, size, type, small, margin) {
+  fit <- function(text, room, type) {
+    letters <- max(8, floor(room / (LETTER * type)))
+    if (!is.character(text)) return(text)
+    paste(strwrap(strsplit(text, "\n", fixed = TRUE)[[1]], letters), collapse = "\n")
   }
-  plot + ggplot2::labs(x = fit(plot$labels$x, size[1] - left_of(plot, size, type) - 7),
-                       y = fit(plot$labels$y, size[2] - 8 * type))
+  across <- size[1] - sum(grid::convertUnit(margin[c(2, 4)], "points", valueOnly = TRUE))
+  labels <- plot$labels
+  caption <- if (is.character(labels$caption)) gsub("\n", " ", labels$caption)
+  plot + ggplot2::labs(x = fit(labels$x, across - left_of(plot, size, type), type),
+                       y = fit(labels$y, size[2], type), subtitle = fit(labels$subtitle, across, type),
+                       caption = fit(caption, 1.1 * across, small))
 }

@@ -297,15 +297,17 @@ autoplot.dpts_plan <- function(object, ...) {
   long <- plan_panels(data, runs)
   one <- !any(duplicated(data[c("design", "scenario")]))
   scales <- scales_by(levels(data$design), title = ggplot2::waiver())
-  narrow <- ggplot2::labeller(.default = function(x) wrap_label(x, 10))
+  long <- long[order(long$scenario, long$design), ]
+  several <- length(unique(data$scenario)) > 1
+  long$row <- downwards(paste0(if (several) paste0(long$scenario, ": "), long$design))
   base <- if (one) {
-    ggplot2::ggplot(long, ggplot2::aes(.data$value, factor(.data$design, rev(levels(.data$design))),
-                                       colour = .data$design, shape = .data$design)) +
+    ggplot2::ggplot(long, ggplot2::aes(.data$value, .data$row, colour = .data$design, shape = .data$design)) +
       ggplot2::geom_linerange(ggplot2::aes(xmin = .data$lower, xmax = .data$upper), show.legend = FALSE) +
-      ggplot2::geom_point(size = 2.5, show.legend = FALSE) + scales[c("colour", "shape")] +
+      ggplot2::geom_point(size = point_size(nlevels(long$row)), show.legend = FALSE) +
+      scales[c("colour", "shape")] +
       ggplot2::labs(x = NULL, y = NULL) + ggplot2::scale_y_discrete(labels = wrap_label) +
       ggplot2::scale_x_continuous(labels = label_count, n.breaks = 3) +
-      ggplot2::facet_grid(scenario ~ what, scales = "free_x", labeller = narrow)
+      ggplot2::facet_wrap("what", scales = "free_x", nrow = 1, labeller = ggplot2::label_wrap_gen(10))
   } else {
     ggplot2::ggplot(long, ggplot2::aes(.data$people, .data$value, colour = .data$design,
                                        linetype = .data$design)) +
@@ -314,10 +316,11 @@ autoplot.dpts_plan <- function(object, ...) {
       ggplot2::geom_line() + ggplot2::geom_point(size = 1.2, show.legend = FALSE) +
       scales[c("colour", "linetype")] + ggplot2::labs(x = "People", y = NULL) +
       ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = 3) +
-      ggplot2::facet_grid(what ~ scenario, scales = "free_y", labeller = narrow)
+      ggplot2::scale_y_continuous(labels = label_count, n.breaks = 3) + ggplot2::expand_limits(y = 0) +
+      panels_by(long, c("what", "scenario"), scales = "free_y")
   }
   base + room_between() + plot_words(
-    rows = if (one) rep(levels(droplevels(data$design)), nlevels(droplevels(factor(data$scenario)))),
+    rows = if (one) rev(levels(long$row)),
     colour = "Design", linetype = "Design",
     caption = paste(words_mean(runs, 0.95, "line"),
                     sprintf("The probability of any false claim is to be at most %s.",

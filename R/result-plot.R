@@ -119,22 +119,14 @@ names_at_end <- function(x, y, label, log = "", range = base::range(y[is.finite(
 # Panels for what the data have several of, with room for their names, and for the numbers on their axes
 panels_by <- function(data, columns, ...) {
   several <- columns[vapply(columns, function(name) length(unique(data[[name]])) > 1, NA)]
-  if (length(several) == 0) return(NULL)
-  n <- nrow(unique(data[several]))
-  # So many panels have no height for names of several lines.
-  names <- function(x) if (n > MAX_LABELS) short_label(x, 13) else wrap_label(x, if (n > 2) 12 else 20)
-  words <- ggplot2::labeller(.default = names, .multi_line = FALSE)
-  # A row of panels by facet_grid(), which draws a tenth faster than facet_wrap()
-  row <- length(several) == 1 && length(unique(data[[several]])) < 4 && ...length() == 0
-  list(if (row) ggplot2::facet_grid(stats::reformulate(several, "."), labeller = words) else
-         ggplot2::facet_wrap(several, ..., labeller = words),
-       room_between())
+  if (length(several)) list(ggplot2::facet_wrap(several, ..., labeller = panel_names), room_between())
 }
 
 # Names of panels, of 8 points, may reach into the room between them.
 room_between <- function() {
   ggplot2::theme(panel.spacing.x = ggplot2::unit(18, "pt"), plot.margin = ggplot2::margin(5.5, 12, 5.5, 5.5),
-                 strip.clip = "off", strip.text = ggplot2::element_text(size = ggplot2::rel(0.73)))
+                 strip.clip = "off", strip.text = ggplot2::element_text(size = ggplot2::rel(0.73),
+                                                                        margin = ggplot2::margin(2, 0, 2)))
 }
 
 # ---- intervals -----------------------------------------------------------------------------------
@@ -149,14 +141,15 @@ draw_ranges <- function(data, x, alt, caption, log = "", line = NULL) {
   bare <- is.na(data$from) | is.na(data$to) # a point without an interval
   data$from[bare] <- data$to[bare] <- data$at[bare]
   place <- if (length(few) > 1) ggplot2::position_dodge(width = 0.7) else "identity"
-  panels <- panels_by(data, intersect(c("problem", "policy", "delay"), names(data)))
+  by <- intersect(c("problem", "policy", "delay", "stratum", "site"), names(data))
+  panels <- panels_by(data, by)
   large <- max(data$to, 0, na.rm = TRUE) >= 1000
-  above <- length(unique(do.call(paste, data[intersect(c("problem", "policy", "delay"), names(data))])))
+  above <- vctrs::vec_unique_count(data[by])
   rows <- rep(levels(data$y), if (above > 3) grDevices::n2mfrow(above)[2] else 1)
   ggplot2::ggplot(data, ggplot2::aes(.data$at, .data$y, group = .data$line)) +
     (if (!is.null(line)) ggplot2::geom_vline(xintercept = line, linewidth = 0.3)) +
     ggplot2::geom_pointrange(ggplot2::aes(xmin = .data$from, xmax = .data$to), position = place,
-                             size = if (length(few) > 5) 0.25 else 0.5, na.rm = TRUE) +
+                             size = point_size(length(rows) * length(few)) / 5, na.rm = TRUE) +
     ggplot2::scale_y_discrete(labels = wrap_label, drop = FALSE) +
     (if (log == "" && (large || !is.null(panels)))
       ggplot2::scale_x_continuous(labels = if (large) label_thousands else label_count, n.breaks = 3)
@@ -168,6 +161,9 @@ draw_ranges <- function(data, x, alt, caption, log = "", line = NULL) {
         if (length(few) > 1) "Each line is one run."
     ))
 }
+
+# Points of so many rows, in millimetres
+point_size <- function(rows) if (rows > MANY_LINES) 1.2 else 2.5
 
 # Of more runs none can be seen.
 MAX_RUNS <- 20

@@ -500,9 +500,10 @@ with_band <- function(stats) stats[is.finite(stats$lower) & is.finite(stats$uppe
 #'   95% quantile of runs.
 #' @returns A ggplot, which can be restyled like any other: a colour scale that you add changes lines, bands
 #'   and names together. The legend is in the order of the curves at the end, and stands below in a narrow
-#'   picture. More than eight curves carry their names instead, and more than eighteen have panels, or no
-#'   names where the picture is too small for panels. Columns that you added to the result are there for
-#'   `facet_wrap()`, if they are constant for a policy at a round.
+#'   picture. More than eight curves carry their names instead, and more than eighteen have a panel each. A
+#'   picture that is too small for its legend or for all panels leaves some out, and its caption says so.
+#'   Columns that you added to the result are there for `facet_wrap()`, if they are constant for a policy at a
+#'   round.
 #' @references Dolan, E. D. and More, J. J. (2002). Benchmarking optimization software with performance
 #'   profiles. Mathematical Programming 91, 201-213.
 #' @template see_simulation
@@ -542,8 +543,7 @@ autoplot.dpts_simulation <- function(object, ..., log = "", level = 0.95, runs =
   place <- if (problems > 1) paste0(last$problem, ": ", last$policy) else last$policy
   regret_curves(stats, "policy", if (runs) thin_lines(object, log, levels(stats$policy))) +
     scales_by(levels, levels(stats$policy), ggplot2::waiver())[c("colour", "linetype")] +
-    scales[if (policies > MAX_LABELS) which(c(grepl("x", log), grepl("y", log))) else 1:2] +
-    regret_panels(stats, log, problems, policies) +
+    scales + regret_panels(stats, log, problems, policies) +
     plot_words(
       x = "Round", y = REGRET_Y, colour = "Policy", linetype = "Policy",
       caption = if (show == "mean") c(words_mean(last$runs, level), failures) else
@@ -566,29 +566,12 @@ MAX_PANELS <- 12
 
 # Panels for problems; many curves have names at their ends, or a panel each
 regret_panels <- function(stats, log, problems, policies) {
-  several <- "problem" %in% names(stats)
-  if (policies > MAX_LABELS) {
-    return(list(panels_by(stats, c("policy", if (problems > 1) "problem")),
-                if (!grepl("x", log)) ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = 2),
-                if (!grepl("y", log)) ggplot2::scale_y_continuous(labels = label_thousands, n.breaks = 3),
-                no_legend(),
-                ggplot2::theme(strip.clip = "off", strip.text = ggplot2::element_text(
-                  size = 8, margin = ggplot2::margin(1, 0, 1)), panel.spacing.x = ggplot2::unit(15, "pt"))))
+  if (problems == 1) {
+    highest <- range(stats$mean, stats$upper, na.rm = TRUE)
+    return(names_at_end(stats$t, stats$mean, stats$policy, log, highest, "policy"))
   }
-  names <- if (policies > MANY_LINES) {
-    ends <- split(final_rows(stats), if (several) final_rows(stats)$problem else 1, drop = TRUE)
-    label_ends(vctrs::vec_rbind(!!!unname(lapply(ends, function(own) {
-      all <- if (several) stats[stats$problem == own$problem[1], ] else stats
-      spread_ends(data.frame(own[intersect("problem", names(own))], x = own$t, y = own$mean,
-                             label = own$policy), log,
-                  range(all$mean, all$upper, na.rm = TRUE))
-    }))))
-  }
-  list(if (several) list(room_between(), ggplot2::facet_wrap(
-    "problem", scales = "free", ncol = if (policies > MANY_LINES) 1,
-    labeller = ggplot2::labeller(.default = function(x) wrap_label(x, 14))
-  )),
-       names)
+  if (policies <= MANY_LINES) return(panels_by(stats, "problem", scales = "free"))
+  list(panels_by(stats, c("policy", "problem")), no_legend())
 }
 
 # Curves by a column, each with a band in the colour of its line, also if the user adds another colour scale
@@ -639,7 +622,7 @@ draw_profile <- function(last) {
   order <- levels[order(-within)]
   curves$policy <- factor(curves$policy, order)
   many <- if (length(levels) > MAX_LABELS) {
-    panels_by(curves, "policy")
+    list(panels_by(curves, "policy"), no_legend())
   } else if (length(levels) > MANY_LINES) {
     ends <- curves[!duplicated(curves$policy, fromLast = TRUE), ]
     label_ends(spread_ends(data.frame(x = ends$at, y = ends$share, label = ends$policy), "", c(0, 1)))

@@ -164,15 +164,9 @@ test_that("captions fit below a narrow plot", {
   }
   # Drawn, a caption takes as many lines as the picture has room for.
   plot <- plots()$recommendation
-  height <- function(cm) {
-    withr::with_pdf(NULL, {
-      grid::pushViewport(grid::viewport(width = grid::unit(cm, "cm")))
-      parts <- ggplot2::ggplotGrob(plot)
-      grid::convertHeight(grid::grobHeight(parts$grobs[[which(parts$layout$name == "caption")]]), "points", valueOnly = TRUE)
-    })
-  }
-  expect_gt(height(5), 1.5 * height(30)) # of smaller type
-  expect_lt(height(5), 2 * height(10))
+  lines <- function(cm) count_lines(fit_plot(plot, c(72 / 2.54 * cm, 200))$labels$caption)
+  expect_equal(lines(30), 1)
+  expect_gt(lines(5), 1)
   expect_match(words_replay(1, 0.95), "^Mean of 1 run;")
   expect_match(words_replay(c(2, 5), 0.95), "^Mean of 2 to 5 runs;")
 })
@@ -317,13 +311,18 @@ test_that("in 5 cm the legend is below, texts are whole and apart, and names of 
   expect_equal(legend(few$eight, c(142, 184)), "bottom")
   expect_null(legend(few$eight, c(504, 288)))
   expect_equal(legend(few$eight + ggplot2::theme(legend.position = "none"), c(142, 184)), "none")
-  # Panels that have no room are one, and the caption says so.
+  # Panels that have no room are left out, and so is a legend, and the caption says so.
   many <- dpts_simulate(two_arms(), stats::setNames(rep(list(policy_ucb1()), 20), paste("policy", 1:20)), 100, runs = 2,
                         seed = 1, record = 5)
   small <- fit_plot(autoplot(many), c(142, 142))
-  expect_s3_class(small$facet, "FacetNull")
-  expect_match(one_line(small$labels$caption), "20 curves, whose names have no room", fixed = TRUE)
-  expect_false(inherits(fit_plot(autoplot(many), c(504, 504))$facet, "FacetNull"))
+  expect_match(one_line(small$labels$caption), "Drawn are 4 of 20 panels; the others have no room", fixed = TRUE)
+  first <- levels(autoplot(many)$data$policy)[1:4]
+  expect_setequal(small$data$policy, first)
+  expect_equal(nlevels(drawn(small, 2, whole = FALSE)$PANEL), 4)
+  expect_no_match(fit_plot(autoplot(many), c(504, 504))$labels$caption, "no room")
+  nameless <- fit_plot(autoplot(eight), c(142, 128))
+  expect_equal(nameless$theme$legend.position, "none")
+  expect_match(one_line(nameless$labels$caption), "8 names have no room", fixed = TRUE)
 })
 
 test_that("more than eight curves never share a colour, and carry names or get panels", {
@@ -406,4 +405,21 @@ test_that("tables of pulls, estimates, bounds, evidence and effects draw their n
   expect_equal(sort(layers$d[[2]]$xmin), sort(d$lower))
   expect_equal(sort(10^layers$bounds[[1]]$x), sort(bounds$bound[!is.na(bounds$bound)]))
   for (plot in plots) expect_match(ggplot2::get_alt_text(plot), "[0-9]")
+})
+
+test_that("of many pairs of arms those with the best are drawn, and nothing else is said of them", {
+  arms <- arms_bernoulli(stats::setNames(seq(0.3, 0.7, length.out = 7), letters[1:7]))
+  sim <- dpts_simulate(arms, policy_randomised(mu = 2), 4000, runs = 1, seed = 1, history = TRUE)
+  all <- effects(sim)
+  plot <- autoplot(all)
+  expect_equal(nrow(all), 21)
+  expect_match(one_line(plot$labels$caption), "Of 21 pairs, only those with the arm that has the highest estimates", fixed = TRUE)
+  best <- effects(sim, control = "g") # the same pairs, turned
+  expect_equal(plot$labels$x, "Difference of mean rewards from g")
+  at <- match(as.character(plot$data$arm), as.character(best$arm))
+  expect_setequal(at, 1:6)
+  expect_equal(plot$data$at, best$difference[at])
+  expect_false(is.unsorted(rev(plot$data$at)))
+  expect_equal(plot$data$to - plot$data$at, (all$difference - all$lower)[all$arm == "g"][match(plot$data$arm, all$control[all$arm == "g"])])
+  expect_no_match(autoplot(best)$labels$caption, "pairs")
 })
