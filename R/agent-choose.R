@@ -53,8 +53,8 @@
 #'   policy), `"waiting"` (for its deadline, or the end of its window), `"known"` (reported before; nothing
 #'   happened), `"late"` (the ticket was resolved without it, with `use = "deadline"` its deadline is past, or
 #'   its choice was no round; nothing happened), `"refused"` (another reward was reported before; nothing
-#'   happened) or `"unknown"` (there is no such ticket). Once a reward has been used, a second report is never
-#'   compared with it, because the answer would reveal the first.
+#'   happened) or `"unknown"` (there is no such ticket). Once a reward has been used, a second report is
+#'   compared with it only if it is kept (`keep_rewards`), because the answer reveals the first.
 #' @seealso [dpts_agent()] creates an agent, [agent_finish()] ends the experiment, [verdict()] says when
 #'   to stop.
 #' @concept agent

@@ -10,12 +10,13 @@
 #' tickets to the person. `agent_person()` shows the row.
 #'
 #' `agent_erase()` deletes it, with that key. If the last ticket waits for its reward, it is resolved without
-#' one, as if none had come; a reward that was reported and waits is forgotten. Three things stay, since they
+#' one, as if none had come; a reward that was reported and waits is forgotten. Some things stay, since they
 #' tell nothing of the person that the guarantee does not bound, or cannot be linked to the person:
 #' * sums that were released with the person's rewards in them: they are what the guarantee protects, and to
 #'   take a reward out of one would tell what it was;
 #' * the sum under way, which will be released with its noise;
-#' * tickets, arms and times without a name.
+#' * tickets, arms and times without a name, and with `keep_rewards` the rewards and contexts that were used.
+#'   A list elsewhere of who had which ticket still links them: delete it there, too.
 #'
 #' A person who was erased and comes again is new: up to `max_per_person` rewards are used again, and the
 #' guarantee for a person is that of the rewards before and of those after, each by itself; one of each may be
