@@ -1,4 +1,4 @@
-# A store in SQLite: in a file, in memory or on a user's connection. For a file the store opens two
+# A store in SQLite: in a file, in memory or on a user's connection. Of its own the store has two
 # connections, one to read and one to write: the statement that writes so stays compiled, which saves a third
 # of the time of a change (RSQLite has one result per connection at a time).
 
@@ -64,8 +64,8 @@ store_sqlite_file <- function(path, create, arg) {
 }
 
 store_memory <- function() {
-  con <- sqlite_connect(":memory:")
-  store <- store_sqlite(con, con, "memory", own = TRUE)
+  path <- sprintf("file:dpts-%s?mode=memory&cache=shared", .Call(C_hex, system_bytes(16)))
+  store <- store_sqlite(sqlite_connect(path), sqlite_connect(path), "memory", own = TRUE, in_file = FALSE)
   # An agent in memory may be dropped without agent_close(); RSQLite would warn of its connection.
   reg.finalizer(environment(store$close), function(frame) frame$close())
   store
@@ -156,10 +156,10 @@ sqlite_file_check <- function(path) {
 
 # con: the connection that writes; reader: the one that reads; own: were they opened here, so that close()
 # closes them?
-store_sqlite <- function(con, reader = con, label = "a SQLite connection", own = FALSE) {
+store_sqlite <- function(con, reader = con, label = "a SQLite connection", own = FALSE,
+                         in_file = con@dbname != ":memory:") {
   sql <- sql_sqlite()
   server <- sqlite_messages(con, reader, own)
-  in_file <- con@dbname != ":memory:"
   check_file <- if (in_file) sqlite_file_check(con@dbname) else function() NULL
   if (in_file) with_store_errors(for (each in unique(c(con, reader))) sqlite_settings(each))
   seen <- NULL # the head as last seen or written here
@@ -177,7 +177,9 @@ store_sqlite <- function(con, reader = con, label = "a SQLite connection", own =
   }
   c(store_looks(sql, server$query), list(
     label = label,
-    exists = function() with_store_errors(DBI::dbExistsTable(reader, "dpts_agent")),
+    exists = function() {
+      with_store_errors(nrow(server$query("PRAGMA table_info(dpts_agent)")) > 0)
+    },
     create = function(rows) with_store_errors(store_create(server, sql, rows)),
     begin = function(seq, how) {
       check_file()
