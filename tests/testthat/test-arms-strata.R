@@ -80,6 +80,7 @@ test_that("bad strata are named", {
   bad(arms_strata(x = one, y = one, share = 1), "each stratum: x and y; these are 1")
   bad(arms_strata(x = one, y = one, share = c(x = 0.5, z = 0.5)), "by its name")
   expect_equal(arms_strata(x = one, y = one, share = c(y = 0.2, x = 0.8))$world$share, c(0.8, 0.2))
+  expect_equal(arms_strata(x = one, y = one, z = one, share = c(y = 0.5, z = 0.3, x = 0.2))$world$share, c(0.2, 0.5, 0.3))
   # Blocks that are large for a stratum's people
   rare <- arms_strata(x = one, y = one, share = c(0.98, 0.02))
   late <- "about 10,000 people are needed"

@@ -58,6 +58,21 @@ test_that("no exported function leaves an unknown argument to R, which would not
   }
 })
 
+test_that("no default has changed", {
+  # Results that people have depend on them: a change is said in NEWS.md.
+  methods <- getNamespaceInfo("dpts", "S3methods")[, 3]
+  lines <- unlist(lapply(sort(c(getNamespaceExports("dpts"), methods), method = "radix"), function(name) {
+    f <- get0(name, asNamespace("dpts"))
+    if (!is.function(f) || environmentName(environment(f)) != "dpts") return(NULL)
+    default <- Filter(function(x) !identical(x, quote(expr = )), as.list(formals(f)))
+    default <- default[setdiff(names(default), c("threads", "progress"))]
+    if (length(default)) {
+      sprintf("%s(%s)", name, paste(names(default), vapply(default, deparse1, ""), sep = " = ", collapse = ", "))
+    }
+  }))
+  expect_snapshot(cat(lines, sep = "\n"))
+})
+
 test_that("a constructor names the argument that it does not know, and what it takes", {
   bad <- function(expr, ...) {
     cnd <- caught(expr)

@@ -47,6 +47,26 @@ test_that("with squares each bet is at most 1 in the mean, and half of the mixtu
   expect_lt(limits$upper - limits$lower, 0.8 * (alone$upper - alone$lower))
 })
 
+test_that("each number of a report has its part in the interval", {
+  by_hand <- function(kind, terms, apart, steps, squares) {
+    found <- dpts:::intervals(90, 40, list(kind = kind, scale = 3), terms, apart, 0.95, steps, squares)
+    unlist(found[c("mean", "lower", "upper")])
+  }
+  found <- function(..., live = FALSE) {
+    report <- list(rewards = 90, sum = 40, kind = 2, terms = 2, scale = 3, last_terms = 0, last_scale = 5, looks = 8,
+                   squares = 4, weight = 2)
+    unlist(dpts:::report_intervals(utils::modifyList(report, list(...)), 0.95, live = live))
+  }
+  # Correlated noise: the sum shares 2 variances of it, and each of 8 releases has squares with noise of its own.
+  squares <- list(sum = 4, scale = 1.5, terms = 8)
+  expect_equal(found(), by_hand("Gaussian", 2, 0, 0, squares))
+  # The noise of the last sum alone is bounded at all of 8; live, each of 8 sums was rounded.
+  apart <- 5 * sqrt(-2 * log(0.05 / (20 * 8 * 9)))
+  expect_equal(found(last_terms = 1, live = TRUE), by_hand("Gaussian", 2, apart, 8, squares))
+  # Looks are as many as terms where they are not told.
+  expect_equal(found(kind = 1, looks = 0, weight = 1), by_hand("Laplace", 2, 0, 0, list(sum = 4, scale = 3, terms = 2)))
+})
+
 test_that("noise widens, rewards narrow, and no level is exceeded", {
   width <- function(n, j, noise, level = 0.95) {
     x <- mean_intervals(n, j, n / 2, noise, level)

@@ -98,6 +98,20 @@ test_that("against a known rate: one arm on both sides, each release with the no
                "one law")
 })
 
+test_that("against a known rate, a first release with several variables of noise is as evidence_means has it", {
+  for (law in evidence_laws[c("gaussian", "laplace")]) for (terms in c(1, 3)) {
+    law[2] <- 2
+    noise <- terms * law[2]^2 * if (law[1] == 1) 2 else 1
+    gap <- sqrt(2 * 3 * (1 / 4 + noise / 80) / 80)
+    l <- tilt_by_hand(law, cbind(0, t(0.005 * 1.6^(0:9)), t(c(0.6, 1, 1.6) * gap)), matrix(1 / 4, 1, 14), 80)
+    found <- weigh("means", 1, 1, 1, 80, 50, law, terms = terms, rate = 0.4, threshold = 3)$pair
+    for (sign in c(1, -1)) {
+      hand <- mix_by_hand(sign * l * 50 - 80 * log(0.6 + 0.4 * exp(sign * l)) - terms * charge_by_hand(law, l))
+      expect_equal(found[if (sign == 1) 1 else 2], log(hand), tolerance = 1e-5)
+    }
+  }
+})
+
 test_that("against a known rate, both kinds and sides are as by hand, and at most 1 in the mean", {
   for (law in evidence_laws) {
     nodes <- noise_nodes(law, 8)

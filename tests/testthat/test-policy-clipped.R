@@ -75,6 +75,22 @@ test_that("means are those of rewards that come scaled, in the rewards' own unit
     expect_identical(own$rewards, scaled$rewards)
     expect_equal(pmin(pmax(own$mean, -2), 4), scaled$mean)
   }
+  # Each number of a report: sums of all kinds, and the noise that later ones share, and that of the last alone
+  rewards <- cbind(seq(-3, 5, length.out = 150), 1)
+  report <- function(policy, rewards) {
+    out <- run_script(policy, 2, rep_len(1:2, 150), rewards)$report
+    rownames(out) <- REPORT
+    out
+  }
+  for (inner in list(policy_dp_imed(1), policy_gaussian_imed(1, correlation = 0.5, outcome = "continuous"), policy_mt_ucb(1),
+                     policy_dp_ts(1), policy_ucb1())) {
+    own <- report(policy_clipped(inner, c(-2, 4)), rewards)
+    hand <- report(inner, (pmin(pmax(rewards, -2), 4) + 2) / 6)
+    hand["sum", ] <- -2 * hand["rewards", ] + 6 * hand["sum", ]
+    for (name in c("scale", "last_scale")) hand[name, ] <- 6 * hand[name, ]
+    hand[c("squares", "weight"), ] <- 0
+    expect_equal(own, hand, label = format(inner))
+  }
 })
 
 test_that("estimates are in units of the rewards, with the bias that the help page has", {

@@ -209,6 +209,12 @@ test_that("a delay of 0 is no delay, and a delay beyond the log is never learnin
   both <- dpts_replay(random, policies, delay = c(0, 50), runs = 3, seed = 5)
   alone <- dpts_replay(random, policies, runs = 3, seed = 5)
   expect_equal(rows(both[both$delay == 0, ]), rows(alone))
+  # The statement is of the delays that are shown.
+  for (part in list(both, both[both$delay == 0, ])) {
+    expect_identical(dpts:::replay_statements(part)$private$at$delay, max(part$delay))
+    expect_identical(any(grepl("rewards late", utils::capture.output(print(dpts:::replay_statements(part)$private)))),
+                     max(part$delay) > 0)
+  }
   few <- random[1:2000, ]
   expect_warning(never <- dpts_replay(few, policy_ucb1(), delay = 2000, runs = 1, seed = 5),
                  class = "dpts_warning_delay")

@@ -26,6 +26,18 @@ test_that("transcripts carry exact weights", {
   }
 })
 
+test_that("a bounded adversary's positions are those that rewards in [0, 1] allow, with and without the change", {
+  # From a pull's loss ln(Phi(x + s) / Phi(x)); with n rewards means are in [0, n / (n + 1)], others' in [0, 1].
+  for (sign in c(-1, 1)) for (n in c(0, 1, 5)) for (scale in c(0.2, 1, 20)) {
+    loss <- .Call(C_adversary, 1, n, scale, 1.02, sign, 5, 0, 200, function(done) NULL)$loss
+    s <- sign / sqrt(scale * (n + 1))
+    off <- function(x) stats::pnorm(x + s, log.p = TRUE) - stats::pnorm(x, log.p = TRUE) - sign * max(sign * loss)
+    x <- c(0, s) + stats::uniroot(off, c(-30, 30), tol = 1e-10)$root
+    room <- sqrt((n + 1) / scale)
+    expect_true(all(x >= -room - 1e-6 & x <= room * n / (n + 1) + 1e-6), label = sprintf("x = %g at n = %g, scale %g", x[1], n, scale))
+  }
+})
+
 test_that("it is close to the upper bound, and to a prototype's adversaries", {
   # 22.9 and 50.3 in the prototype, without a confidence bound
   found <- c(sequence_lower_bound(1e-5, 100), sequence_lower_bound(1e-5, 1000))

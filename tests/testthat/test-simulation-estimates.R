@@ -70,6 +70,10 @@ test_that("epochs, trees and whole sums are reported with the noise that they ha
     expect_equal(whole$arm[[1]]$last_scale, last$scale)
     expect_equal(whole$arm[[1]]$looks, n %/% 4)
   }
+  # Sums that are renewed with each reward are as many looks.
+  for (policy in list(policy_mt_ucb(1), policy_dp_ucb_bound(1), policy_dp_ts(1), policy_mt_ts(1, tuned = TRUE, warmup = 0))) {
+    for (n in c(2, 5, 20)) expect_equal(report_of(policy, rep(1, n), horizon = 300)$arm[[1]]$looks, n, label = format(policy))
+  }
 })
 
 test_that("a moving average's sum has the noise that its releases share, and that which they do not", {

@@ -378,3 +378,103 @@ test_that("default blocks of strata are smaller, unless noise asks for people; g
   expect_identical(c(first(20), first(5, mu = 1), first(20, mu = 0.5)), c(20L, 45L, 45L))
   expect_identical(c(first(2, block = 120), first(2, block = 1.5), first(1, mu = 1)), c(120L, 200L, 200L))
 })
+
+test_that("in three strata choices, rewards, erasures, visits, early ends and the end are those of a model", {
+  # policy_randomised() without noise in each stratum, by its help page: blocks of 5 people, then of 6. A block is
+  # released when it has ended and all its rewards are in: one with each reward and each early end, in their order.
+  strata <- 3
+  size <- function(number) if (number == 1) 5 else 6
+  handle <- .Call(C_session_new, stratified(kernel(policy_randomised(block = c(5, 6)), 1e4), strata), 2 * strata, 1e4, 0L)
+  shown <- function() .Call(C_session_report, handle)[match(c("rewards", "sum", "terms"), REPORT), ]
+  model <- matrix(0, 3, 2 * strata)
+  # People and blocks, by their number in order of time
+  stratum <- arm <- t <- block <- reward <- numeric()
+  waits <- erased <- open <- gone <- logical()
+  missed <- of <- number <- numeric() # of blocks, of which stratum, and which of its blocks
+  batch_of <- function(p) (number[block[p]] - 1) * strata + stratum[p]
+  members <- function(i) which(block == i & !erased)
+  release <- function(i) {
+    for (p in members(i)) if (!waits[p]) model[1:2, arm[p]] <<- model[1:2, arm[p]] + c(1, reward[p])
+    arms <- 2 * of[i] - 1:0
+    model[3, arms] <<- model[3, arms] + 1
+    gone[i] <<- TRUE
+  }
+  release_oldest <- function(s) {
+    i <- which(of == s & !gone)[1]
+    can <- !is.na(i) && !open[i] && !any(waits[members(i)])
+    if (can) release(i)
+    can
+  }
+  release_all <- function() {
+    while (.Call(C_session_release_next, handle)) NULL
+    for (s in seq_len(strata)) while (release_oldest(s)) NULL
+  }
+  withr::local_seed(9)
+  same <- TRUE
+  for (step in 1:400) {
+    s <- sample(strata, 1, prob = c(3, 1, 2))
+    arms <- as.integer(2 * s - 1:0)
+    i <- which(of == s & open)
+    p <- which(waits & !erased)
+    p <- p[sample.int(length(p), min(length(p), 1))]
+    what <- sample(c("choose", "reward", "erase", "visit", "close"), 1, prob = c(10, 9, 1, 3, 0.5))
+    if (what == "choose") {
+      x <- .Call(C_session_choose, handle, arms, NULL)
+      if (!length(i)) {
+        i <- length(of) + 1
+        number[i] <- sum(of == s) + 1
+        of[i] <- s
+        missed[i] <- 0
+        open[i] <- TRUE
+        gone[i] <- FALSE
+      }
+      p <- length(t) + 1
+      stratum[p] <- s
+      arm[p] <- x[1]
+      t[p] <- x[2]
+      block[p] <- i
+      waits[p] <- TRUE
+      erased[p] <- FALSE
+      same <- same && x[3] == batch_of(p)
+      open[i] <- length(members(i)) < size(number[i])
+    } else if (what == "reward" && length(p)) {
+      reward[p] <- sample(0:1, 1)
+      waits[p] <- FALSE
+      .Call(C_session_update, handle, t[p], as.integer(arm[p]), batch_of(p), reward[p], NULL, NULL)
+      release_oldest(stratum[p])
+    } else if (what == "erase" && length(p)) {
+      there <- .Call(C_session_unpull, handle, as.integer(arm[p]), batch_of(p))
+      erased[p] <- TRUE
+      empty <- !open[block[p]] && !length(members(block[p]))
+      if (empty) gone[block[p]] <- TRUE
+      same <- same && there == 1 + empty
+      release_all()
+    } else if (what == "visit" && length(t)) {
+      # of somebody who may have come in another stratum
+      p <- sample.int(length(t), 1)
+      held <- if (waits[p]) -1 else batch_of(p)
+      passed <- held < 0 || stratum[p] != s || identical(block[p], as.double(i))
+      if (passed && length(i)) missed[i] <- missed[i] + 1
+      if (passed && length(i) && missed[i] > size(number[i])) what <- "close"
+      said <- .Call(C_session_look, handle, arms, NULL, arms[1], held)
+      same <- same && sign(said) == if (what == "close") -1 else passed
+    }
+    if (what == "close") {
+      .Call(C_session_close, handle, arms[2], NULL)
+      if (length(i) && length(members(i))) {
+        open[i] <- FALSE
+        release_oldest(s)
+      }
+    }
+    same <- same && all(shown() == model)
+    if (!same) break
+  }
+  expect_true(same, label = sprintf("step %d (%s) is as in the model", step, what))
+  expect_true(all(model[3, ] >= 4))
+  # The end: first what is complete, and then what there is
+  release_all()
+  expect_equal(shown(), model)
+  .Call(C_session_finish, handle)
+  for (i in which(!gone)) if (any(!waits[members(i)])) release(i)
+  expect_equal(shown(), model)
+})

@@ -30,6 +30,14 @@ test_that("tuning calibrates every candidate and flags the best", {
   expect_snapshot(print(tuning[c("accountant", "prepulls", "best")]))
 })
 
+test_that("without a `delta` it is a tenth over the horizon", {
+  of <- function(...) suppressMessages(dpts_calibrate(privacy_gdp(2), 60, 10, "sequence", ...)$params$variance_scale)
+  tuning <- suppressMessages(dpts_tune(privacy_gdp(2), arms_bernoulli(c(0.8, 0.4)), 60, prepulls = 10, accountant = "sequence",
+                                       runs = 2, seed = 1))
+  expect_equal(c(of(), tuning$variance_scale), rep(of(delta = 0.1 / 60), 2))
+  expect_gt(of(delta = 1 / 60), of() * 1.01)
+})
+
 test_that("a GDP budget up to nu is met by the direct accountant", {
   tuning <- dpts_tune(privacy_gdp(1, 1e-6), arms_bernoulli(c(0.8, 0.4)), 1200, prepulls = 100,
                       accountant = c("gdp", "direct"), runs = 5, seed = 1)
