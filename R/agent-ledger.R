@@ -13,8 +13,9 @@ one_copy <- function(terms, m, paid = NA) {
   guarantee <- agent_guarantee(terms$policy)
   if (promises_nothing(guarantee)) return(guarantee)
   if (!is.na(paid)) guarantee <- as_paid(guarantee, paid)
-  guarantee <- for_person(guarantee, terms$policy, m, terms$max_per_person)
-  with_outcomes(guarantee, terms$outcomes, m)
+  most <- terms$max_per_person
+  guarantee <- for_person(guarantee, terms$policy, m, most)
+  with_outcomes(guarantee, terms$outcomes, m, keeps_apart(terms$policy, most))
 }
 
 # Are the rewards of a person with at most `most` of them (NULL: any number) kept in different releases?

@@ -356,13 +356,13 @@ erase_answers <- function(agent, tx, rows) {
   }
 }
 
-# What all outcomes of m rewards of a person add to a guarantee
-with_outcomes <- function(guarantee, outcomes, m) {
+# What all outcomes of m rewards of a person add to a guarantee. `apart`: is no sum of two of them?
+with_outcomes <- function(guarantee, outcomes, m, apart) {
   if (is.null(outcomes)) return(guarantee)
   own <- lapply(unname(outcomes), function(outcome) {
     one <- guarantee_of_one(outcome)
     if (m > 1 && identical(one$kind, "pure")) one$kind <- "laplace"
-    apart_of(one, m)
+    if (apart || m == 1) apart_of(one, m) else group_of(one, m)
   })
   if (any(vapply(c(list(guarantee), own), promises_nothing, NA))) return(guarantee_none())
   names(own) <- names(outcomes)

@@ -140,7 +140,8 @@ words_person <- function(x) {
 guarantee_in_plan <- function(policy, visits, outcomes) {
   most <- if (isTRUE(visits$most < Inf)) visits$most
   m <- most %||% visits$number %||% 1
-  with_outcomes(for_person(policy$guarantee %||% guarantee_none(), policy, m, most), outcomes, m)
+  person <- for_person(policy$guarantee %||% guarantee_none(), policy, m, most)
+  with_outcomes(person, outcomes, m, keeps_apart(policy, most))
 }
 
 #' @export

@@ -230,6 +230,68 @@ test_that("DP-TS-UCB and top two go on with more arms as if these had been there
   expect_equal(.Call(C_session_choose, three, NULL, NULL)[1], 3)
 })
 
+test_that("blocks that are open, empty or waiting when arms come are released as they are, once", {
+  # No noise. Blocks of 5 people, then of 6; the last `gone` people are erased before the third arm comes.
+  for (n in c(0, 1, 2, 5, 6, 7, 11, 12)) for (gone in 0:min(n, 2)) for (late in c(FALSE, TRUE)) {
+    two <- live_handle(policy_randomised(block = c(5, 6)), 2, 100)
+    people <- lapply(seq_len(n), function(i) .Call(C_session_choose, two, NULL, NULL))
+    feed <- function(h, x) .Call(C_session_update, h, x[2], as.integer(x[1]), x[3], 1, NULL, NULL)
+    for (x in rev(people)[seq_len(gone)]) .Call(C_session_unpull, two, as.integer(x[1]), x[3])
+    people <- utils::head(people, n - gone)
+    if (!late) for (x in people) feed(two, x)
+    three <- live_handle(policy_randomised(block = c(5, 6)), 3, 100)
+    .Call(C_session_grow, three, two)
+    made <- (n > 0) + (n > 5) + (n > 11)
+    new <- lapply(seq_len(if (made == 0) 5 else 6), function(i) .Call(C_session_choose, three, NULL, NULL))
+    expect_identical(unique(vapply(new, `[`, 0, 3)), made + 1)
+    if (late) for (x in people) feed(three, x)
+    for (x in new) feed(three, x)
+    seen <- .Call(C_session_report, three)[match(c("rewards", "terms"), REPORT), ]
+    own <- vapply(c(people, new), `[`, 0, 1)
+    label <- sprintf("%d people, %d erased%s", n, gone, if (late) ", late" else "")
+    blocks <- length(unique(vapply(people, `[`, 0, 3)))
+    expect_equal(seen, rbind(tabulate(own, 3), c(blocks + 1, blocks + 1, 1)), label = label)
+    # All that counts has come: the end has nothing to add, and what was released before is whole.
+    .Call(C_session_finish, three)
+    expect_equal(.Call(C_session_report, three)[match(c("rewards", "terms"), REPORT), ], seen, label = label)
+  }
+})
+
+test_that("who was in no batch before an arm came is not waited for in the end", {
+  for (policy in list(policy_randomised(block = 5), policy_randomised(epsilon = 3, block = 5))) {
+    two <- live_handle(policy, 2, 100)
+    out <- list(.Call(C_session_choose, two, NULL, NULL))
+    for (arm in 1:2) out <- c(out, list(.Call(C_session_choose, two, arm, NULL))) # other arms on offer than the block's
+    expect_identical(vapply(out, `[`, 0, 3), c(1, 0, 0))
+    three <- live_handle(policy, 3, 100)
+    .Call(C_session_grow, three, two)
+    for (i in 1:3) out <- c(out, list(.Call(C_session_choose, three, NULL, NULL)))
+    for (x in out[-1]) .Call(C_session_update, three, x[2], as.integer(x[1]), x[3], 1, NULL, NULL)
+    .Call(C_session_news, three)
+    .Call(C_session_finish, three)
+    # Only the arm whose first reward is out is not whole.
+    news <- .Call(C_session_news, three)
+    expect_identical(news[, 7], as.double(news[, 1] != out[[1]][1]))
+  }
+})
+
+test_that("after a batch was closed early the next arm is the policy's choice", {
+  for (policy in list(policy_dp_imed(5, first = 6), policy_dp_imed(5, first = 6, index = "likelihood"), policy_dp_klucb(5, first = 6),
+                      policy_gaussian_imed(5, first = 6), policy_top_two(5))) for (come in c(TRUE, FALSE)) {
+    h <- live_handle(policy, 2, 1000)
+    out <- lapply(1:3, function(i) .Call(C_session_choose, h, NULL, NULL))
+    expect_identical(vapply(out, `[`, 0, 1), c(1, 1, 1))
+    feed <- function(x) .Call(C_session_update, h, x[2], as.integer(x[1]), x[3], 0, NULL, NULL)
+    if (come) for (x in out) feed(x)
+    expect_identical(.Call(C_session_close, h, 1L, NULL), c(come, come) + 0)
+    # The first batch of the other arm
+    second <- .Call(C_session_choose, h, NULL, NULL)
+    expect_identical(second[1], 2, label = format(policy))
+    if (!come) for (x in out) feed(x)
+    expect_equal(.Call(C_session_report, h)[1, ], c(3, 0))
+  }
+})
+
 test_that("a tree of MT-UCB keeps its noise when arms come, and a new one has a share of its own", {
   for (split in c(TRUE, FALSE)) for (tuned in c(TRUE, FALSE)) {
     policy <- policy_mt_ucb(1, split_budget = split, tuned = tuned)

@@ -383,6 +383,29 @@ test_that("visits that do not count tell nothing, and a person's guarantee is pr
   expect_lt(dpts_plan(policy_top_two(mu = 1), two(0.2, 0.8), 100, visits = 5, max_per_person = 3, runs = 5, seed = 1)$counted, 301)
 })
 
+test_that("other outcomes of all visits of a person are in a person's guarantee, apart only where visits are", {
+  mu <- function(policy, number, most, ...) {
+    person <- guarantee_in_plan(policy, list(number = number, apart = Inf, most = most),
+                                lapply(list(...), function(mu) agent_outcome(mu = mu, missing = 0)))
+    dpts:::form(person, "mu", dpts:::conditions(1000))
+  }
+  policy <- policy_randomised(mu = 1, block = 50)
+  expect_equal(mu(policy, 1, Inf, a = 0.5, b = 2), sqrt(1 + 0.25 + 4))
+  # Where all count, three visits may be in one block.
+  expect_equal(mu(policy, 3, Inf, a = 0.5, b = 2), 3 * sqrt(1 + 0.25 + 4))
+  expect_equal(mu(policy, 3, 2, a = 0.5, b = 2), sqrt(2) * sqrt(1 + 0.25 + 4))
+  expect_equal(mu(policy, 3, 1, a = 0.5, b = 2), sqrt(1 + 0.25 + 4))
+  # Laplace noise: each sum's epsilon, m times or of m releases
+  person <- function(most) {
+    guarantee_in_plan(policy_randomised(epsilon = 1, block = 50), list(number = 3, apart = Inf, most = most),
+                      list(a = agent_outcome(epsilon = 0.5, missing = 0)))
+  }
+  epsilon <- function(g, delta) dpts:::least_epsilon(g, dpts:::conditions(1000), delta)
+  expect_equal(epsilon(person(Inf), 0), 3 * 1.5)
+  expect_equal(epsilon(person(3), 0), 3 * 1.5)
+  expect_gt(epsilon(person(Inf), 1e-3), epsilon(person(3), 1e-3))
+})
+
 test_that("bad visits are named", {
   bad <- function(arg, ...) expect_error(dpts_plan(policy_randomised(), ..., people = 50), sprintf("`%s`", arg), class = "dpts_error_input")
   bad("visits", two(0.4, 0.6), visits = 0)
@@ -549,6 +572,21 @@ test_that("reward and outcome have the means and the correlation that were asked
     z <- (own$sum.x - own$n * m) * (own$sum.y - own$n * q) / own$n / sqrt(m * (1 - m) * q * (1 - q))
     expect_lt(abs(mean(z) - 0.4), 4 * stats::sd(z) / sqrt(length(z)))
   }
+})
+
+test_that("in strata each block has the outcomes of its own people, however long others' blocks stay open", {
+  # In the rare stratum everybody has both outcomes, in the others one of them or none. There is no noise.
+  arms <- arms_strata(often = two(0.4, 0.7), other = two(0.5, 0.5), rare = two(0.2, 0.3), share = c(0.57, 0.4, 0.03))
+  rates <- cbind(one = c(0, 0, 1, 1, 1, 1), two = c(0, 1, 0, 1, 1, 1))
+  none <- agent_outcome(missing = 1)
+  rows <- looked_at(policy_randomised(block = 10), arms, 1500, 1, outcomes = list(one = none, two = none), rates = rates)$rows
+  expect_gt(nrow(rows), 600)
+  expect_true(all(tapply(rows$n, rows$stratum, length) >= 12))
+  for (h in 1:2) {
+    own <- rows[rows$outcome == h, ]
+    expect_equal(own$sum, own$n * rates[2 * (own$stratum - 1) + match(own$arm, c("a", "b")), h])
+  }
+  expect_identical(table(rows$outcome), table(rep(0:2, each = nrow(rows) / 3)), ignore_attr = TRUE)
 })
 
 test_that("people who never answer count as `missing` says", {
