@@ -287,7 +287,7 @@ format.dpts_agent <- function(x, ...) {
     sprintf("  %s %s%s", formatC(utils::head(as.character(pulls$arm), 10), width = -width),
             utils::head(number_text(pulls$pulls, big.mark = ","), 10),
             utils::head(c("", ", paused", ", retired")[x$life$status + 1], 10)),
-    if (nrow(pulls) > 10) sprintf("  and %d more arms", nrow(pulls) - 10)
+    if (nrow(pulls) > 10) paste("  and", count_noun(nrow(pulls) - 10, "more arm"))
   )
 }
 

@@ -193,13 +193,13 @@ call_api <- function(router, method, path, body = "", token = TOKEN, query = "")
 # The evidence of an outcome's guard, in R: the mean over kappa of the bets on an arm against another one by the rows
 # of a release table, each over the most that it can be with a difference of the guard
 guard_evidence <- function(arm, control, rows, guard) {
-  several <- length(unique(rows$stratum)) > 1
+  several <- length(unique(rows[["stratum"]])) > 1
   kappa <- 0.02 * 2.2^(4 - if (several) 8:0 / 2 else 4:0)
   log_bets <- numeric(length(kappa))
   n <- 0
   known <- list() # of each stratum
   for (b in unique(rows$block)) {
-    at <- paste("stratum", rows$stratum[rows$block == b][1])
+    at <- paste("stratum", rows[["stratum"]][rows$block == b][1])
     guess <- known[[at]] %||% list(n = c(0, 0), sum = c(0, 0), noise = c(0, 0))
     one <- rows[rows$block == b & rows$arm == arm, ]
     two <- rows[rows$block == b & rows$arm == control, ]

@@ -140,6 +140,32 @@ test_that("errors have the right status, in JSON, and change nothing", {
   expect_equal(ask("POST", "/choose"), 503)
 })
 
+test_that("each kind of error has the status of the help page", {
+  skip_if_not_installed("jsonlite")
+  status <- c(body = 400, input = 400, key = 409, paused = 409, size = 413, clock = 503, closed = 503, store = 503)
+  service <- dpts:::new_service(dpts_agent(batch_policy(), 2, use = "arrival"), TOKEN, Inf, NULL)
+  caught <- function(class) {
+    error <- tryCatch(dpts:::abort_dpts("It is so.", unique(c(class, "dpts_error_input"))), error = identity)
+    dpts:::api_caught(service, list(PATH_INFO = "/choose"), error)
+  }
+  answers <- lapply(paste0("dpts_error_", names(status)), caught)
+  expect_equal(vapply(answers, `[[`, 0L, "status"), unname(status))
+  expect_true(all(vapply(answers, function(x) jsonlite::parse_json(x$body)$message, "") == "It is so."))
+  # Of what is not the package's own error nothing is told.
+  other <- dpts:::api_caught(service, list(PATH_INFO = "/choose"), simpleError("a secret"))
+  expect_equal(other$status, 500)
+  expect_no_match(other$body, "secret")
+  # A clock that is not to be believed, over HTTP
+  turn <- test_clock()
+  agent <- dpts_agent(batch_policy(), 2, use = "deadline", deadline = hours(1))
+  router <- agent_api(agent, TOKEN, log = NULL)
+  expect_equal(call_api(router, "POST", "/choose")$status, 200)
+  turn(86401)
+  answer <- call_api(router, "POST", "/choose")
+  expect_equal(answer$status, 503)
+  expect_match(answer$json$message, "ahead of the agent's last change")
+})
+
 test_that("a schema says what fits, and in words what is wanted", {
   value <- function(json) jsonlite::parse_json(sprintf('{"x": %s}', json))$x
   holds <- function(schema, yes, no) {
@@ -435,7 +461,9 @@ test_that("where deadlines decide, neither /metrics nor the log tells of a repor
   file <- withr::local_tempfile()
   log <- file(file, "w")
   agents <- list(silent = dpts_agent(batch_policy(), 2, use = "deadline", deadline = hours(1)),
-                 open = dpts_agent(batch_policy(), 2, use = "arrival"))
+                 open = dpts_agent(batch_policy(), 2, use = "arrival"),
+                 other = dpts_agent(policy_randomised(mu = 1), 2, use = "arrival", # whether this outcome was told is protected
+                                    outcomes = list(harm = agent_outcome(mu = 1, deadline = hours(1)))))
   router <- agent_api(agents, role_tokens, log = log)
   ask <- function(name, what, body, token) {
     call_api(router, "POST", sprintf("/experiments/%s/%s", name, what), body, token = token)
@@ -449,12 +477,14 @@ test_that("where deadlines decide, neither /metrics nor the log tells of a repor
     before <- numbers()
     lines <- length(readLines(file))
     # Taken, refused, unknown, no report at all
-    for (body in c(sprintf('{"ticket": "%s", "reward": %s}', ticket, c(1, 0, 2)), '{"ticket": "x", "reward": 1}', "{", "")) {
+    told <- sprintf('{"ticket": "%s", "reward": %s}', ticket, c(1, 0, 2))
+    if (name == "other") told <- sub("}", ', "outcome": "harm"}', told, fixed = TRUE)
+    for (body in c(told, '{"ticket": "x", "reward": 1}', "{", "")) {
       ask(name, "reward", body, role_tokens$report)
     }
     flush(log)
     told <- utils::tail(readLines(file), -lines)
-    if (name == "silent") {
+    if (name != "open") {
       expect_identical(numbers(), before)
       expect_identical(grep("reward", told, value = TRUE), character())
     } else {
@@ -817,6 +847,11 @@ test_that("in a browser the page fits any width, wraps long names and adds up, i
     "    };",
     "    document.body.append([lead('active', []), lead('paused', ['a']), lead('paused', ['c']), lead('active', ['a']),",
     "      lead('paused', ['c', 'a'], 'end')].join('|') + '|');",
+    "    const began = Date.parse(overview.since), days = [0, 864e5 - 1000, 864e5, 10 * 864e5].map(after => {",
+    "      frame.contentWindow.show({ ...overview, then: 'go', now: new Date(began + after).toISOString() });",
+    "      return get('since').textContent.match(/day \\d+/)[0];",
+    "    });",
+    "    document.body.append(`DAYS ${days.join()}.`);",
     "  };",
     "  document.body.append(frame);",
     "});",
@@ -831,6 +866,7 @@ test_that("in a browser the page fits any width, wraps long names and adds up, i
   expect_identical(regmatches(said, gregexpr("(?<=LEAD )[^$|<][^|<]*(?=[|])", said, perl = TRUE))[[1]], c(
     paste0(best, "."), paste0(best, ", but it is paused: ", guard), paste0(best, ", but it is paused."),
     paste0(best, ", but ", guard), paste0("The experiment has ended. ", best, ", but it is paused: ", guard)))
+  expect_match(said, "DAYS day 1,day 1,day 2,day 11.", fixed = TRUE)
   said <- regmatches(said, gregexpr("PROBE [0-9]+:[^<]*", said))[[1]]
   expect_identical(sort(sub(" choices.*", "", said)), sprintf(
     "PROBE %1$s: %1$s wide, 0 beyond, rgb(19, 20, 22), , 67", c(1600, 375, 700)))

@@ -187,4 +187,34 @@ test_that("the analysis at the end knows for how many people it was planned, als
   agent_plan(agent, "people: 80\nA smaller trial.", reason = "Fewer people came.")
   expect_message(effects(agent, at = "end"), "planned for 80 people. This one, of 100, is too late")
   expect_message(effects(agent), NA, class = "dpts_message_end")
+  # The list of plans says the same, whether the first line of what was written is a reason or the number.
+  expect_identical(agent_plan(agent)[c("kind", "reason", "people")], tibble::tibble(
+    kind = c("plan", "amend", "amend", "amend"), reason = c(NA, "Protocol 2", "Protocol 3", "Fewer people came."),
+    people = c(100, NA, 90, 80)))
+  expect_identical(agent_plan(agent)$plan[-1], c("Two centres joined.", "people: 90", "people: 80\nA smaller trial."))
+})
+
+test_that("each thing that an operator does has a name in the journal, and nothing else has", {
+  withr::local_options(dpts.who = "Ada")
+  file <- withr::local_tempfile(fileext = ".sqlite")
+  agent <- dpts_agent(policy_randomised(mu = 1, block = 10), c("a", "b"), file, use = "arrival", max_per_person = 9)
+  agent_plan(agent, "people: 100")
+  agent_reward(agent, agent_choose(agent, 20, person = paste(1:20))$ticket, 1)
+  agent_plan(agent, "people: 90", reason = "Few came.")
+  agent_arms(agent, add = c("c", "d"), pause = "a")
+  agent_arms(agent, resume = "a", retire = "d")
+  agent_erase(agent, "3")
+  agent_clock(agent)
+  copy <- agent_backup(agent, withr::local_tempfile(fileext = ".sqlite"))
+  agent_close(agent)
+  agent <- agent_open(copy, restored = TRUE)
+  agent_finish(agent)
+  old <- agent
+  agent <- agent_copy(old, withr::local_tempfile(fileext = ".sqlite"))
+  agent_close(agent)
+  journal <- agent_journal(old)
+  agent_close(old)
+  expect_setequal(unique(journal$kind[!is.na(journal$who)]), dpts:::OPERATED)
+  expect_identical(unique(journal$who), c(NA, "Ada"))
+  expect_false(any(journal$kind[is.na(journal$who)] %in% dpts:::OPERATED))
 })

@@ -226,6 +226,60 @@ test_that("of three outcomes with other deadlines each is released at its own, a
   expect_identical(counts(), c(41, 41, 41, 41))
 })
 
+test_that("a block that waits for an outcome keeps its people, chances and place when arms come", {
+  turn <- test_clock()
+  store <- withr::local_tempfile(fileext = ".sqlite")
+  agent <- side_agent(store, policy = side_policy(30), outcomes = list(
+    soon = agent_outcome(missing = 1), harm = agent_outcome(deadline = hours(3), missing = 1)))
+  waiting <- function() vapply(api_status(agent)$outcomes, `[[`, 0L, "waiting")
+  harm <- function() {
+    rows <- dpts_releases(agent)
+    rows[rows$outcome == "harm" & is.na(rows$event), ]
+  }
+  x <- agent_choose(agent, 30)
+  agent_reward(agent, x$ticket[1:20], rep(0:1, 10), outcome = "harm")
+  expect_identical(waiting(), c(1L, 1L))
+  turn(3600) # the rewards and the first outcome are released
+  expect_identical(waiting(), c(0L, 1L))
+  agent_arms(agent, add = "c")
+  y <- agent_choose(agent, 30) # a block of three arms
+  expect_identical(waiting(), c(1L, 2L))
+  agent_arms(agent, add = c("d", "e"))
+  agent_close(agent)
+  agent <- agent_open(store)
+  turn(2 * 3600)
+  rows <- harm()
+  expect_equal(rows$n, tabulate(x$arm, 2))
+  expect_equal(rows$sum, as.vector(tapply(c(rep(0:1, 10), rep(1, 10)), x$arm, sum)))
+  expect_equal(rows$chance, c(0.5, 0.5))
+  turn(3600)
+  rows <- harm()[-(1:2), ]
+  expect_equal(rows$n, tabulate(y$arm, 3))
+  expect_equal(rows$chance, rep(1 / 3, 3))
+  expect_identical(waiting(), c(0L, 0L))
+  agent_close(agent)
+})
+
+test_that("beyond its budget an agent keeps no answer of any outcome", {
+  turn <- test_clock()
+  agent <- dpts_agent(policy_randomised(mu = 1, block = 10), 2, deadline = hours(1), budget = privacy_gdp(1.5),
+                      outcomes = list(harm = agent_outcome(mu = 1, deadline = hours(5))))
+  x <- agent_choose(agent, 25) # the blocks of the first 20 are full
+  for (outcome in c("reward", "harm")) agent_reward(agent, x$ticket, 1, outcome)
+  turn(3600)
+  pulls(agent)
+  y <- agent_choose(agent, 5)
+  agent_reward(agent, y$ticket, 1, outcome = "harm")
+  kept <- function() length(agent$store$answered(1, c(x$ticket, y$ticket))$ticket)
+  expect_equal(kept(), 30)
+  agent_restored(agent)
+  expect_equal(kept(), 0)
+  expect_identical(unique(agent_reward(agent, x$ticket, 0, outcome = "harm")$status), "late")
+  turn(5 * 3600)
+  expect_equal(nrow(side_rows(agent, "harm")), 0)
+  agent_close(agent)
+})
+
 test_that("at the end outcomes that are due are released, and the others dropped", {
   skip_if_not_installed("RSQLite")
   turn <- test_clock()

@@ -233,6 +233,19 @@ test_that("what the page says of arms: the second is the rival, an open block is
   expect_equal(dpts:::sample_ratio(sums(c(3, 1000, 1000), rep(0.5, 3)), c(3, 1000, 1000), c(9, 2000, 2000)), 1)
 })
 
+test_that("of several accountants the page has the least epsilon, and an arm leads only where two means are known", {
+  local_function("dpts_privacy", function(old) function(...) {
+    data.frame(unit = rep(c("reward", "person"), c(3, 2)), accountant = c("x", "y", "z", "x", "y"), delta = 1e-6,
+               spent = c(0, 0, 0, 5, 4), epsilon = c(Inf, 3, 2, Inf, Inf))
+  })
+  agent <- dpts_agent(policy_imed(), 2, use = "arrival")
+  expect_identical(dpts:::overview(agent)$epsilon, data.frame(unit = c("reward", "person"), spent = c(0, 4), epsilon = c(2, NA)))
+  leads <- function(...) dpts:::leads(data.frame(arm = c("a", "b", "c"), mean = c(...)))
+  expect_null(leads(NA, NA, NA))
+  expect_null(leads(NA, 0.5, NA))
+  expect_identical(leads(NA, 0.5, 0.25), list(arm = "b", rival = "c", by = 0.25))
+})
+
 test_that("the page says of the risk what privacy_statement() says", {
   said <- function(agent) as.character(dpts:::overview(agent)$promise)
   for (agent in list(dpts_agent(batch_policy(), 2, use = "arrival"),
@@ -282,6 +295,10 @@ test_that("of arms with lines of their own the page draws the one that has reach
   drawn <- dpts:::proof_in_time
   environment(drawn) <- list2env(list(evidence = function(...) found), parent = environment(drawn))
   expect_equal(drawn(NULL), data.frame(t = c(50, 100), evidence = c(4.5, -6), line = 4))
+  # Three arms, each against two rivals: b alone has reached its own line, c is above that of b and below its own.
+  found <- data.frame(arm = factor(rep(c("a", "b", "c"), each = 2)), t = rep(c(50, 100), each = 6),
+                      evidence = c(3.5, 9, 7, 6.5, 8, 7.5, 1, 2, 5, 4, 6, 3), line = rep(c(4, 6, 8), each = 2))
+  expect_equal(drawn(NULL), data.frame(t = c(50, 100), evidence = c(6.5, 4), line = 6))
 })
 
 test_that("the page has the effects of all people and of each stratum", {

@@ -99,6 +99,16 @@ test_that("keys go a day after the choice once the ticket is resolved, and perso
   expect_equal(nrow(agent_person(agent, "Ada")), 0)
   agent_choose(agent, person = "Ada")
   expect_equal(nrow(agent_person(agent, "Ada")), 0)
+  # It begins with the first end: what choices are may be changed later, and keeps nobody longer.
+  agent <- dpts_agent(batch_policy(), 2, use = "arrival", sticky = TRUE, retention = hours(2))
+  agent_choose(agent, person = "Ada")
+  agent_finish(agent, "verdict")
+  turn(3600)
+  agent_finish(agent, "end")
+  expect_equal(nrow(agent_person(agent, "Ada")), 1)
+  turn(3600 + 1)
+  agent_finish(agent, "verdict")
+  expect_equal(nrow(agent_person(agent, "Ada")), 0)
   expect_error(dpts_agent(batch_policy(), 2, use = "arrival", retention = 5), "`retention` must be a positive difftime",
                class = "dpts_error_input")
 })

@@ -232,6 +232,23 @@ test_that("blocks and batches end by the clock, and what is released then is sto
   expect_error(new_trial(block_time = 7), "`block_time`", class = "dpts_error_input")
 })
 
+test_that("a window is over when its end is reached, and not before", {
+  each_store(function(store) {
+    turn <- test_clock()
+    agent <- dpts_agent(policy_randomised(mu = 1), 2, store, use = "arrival", max_per_person = 9, window = hours(1))
+    x <- agent_choose(agent, 3, person = c("Ada", "Bob", "Cy"))$ticket
+    turn(3599)
+    expect_identical(agent_choose(agent, person = "Ada")$ticket, x[1])
+    expect_identical(agent_reward(agent, x[1], 1)$status, "waiting")
+    turn(1)
+    # Of one who has told nothing until then the first reward is all; of one who has, the mean is taken.
+    expect_identical(agent_reward(agent, x[1:2], c(0, 1))$status, c("late", "used"))
+    expect_equal(sum(pulls(agent)$outstanding), 1)
+    expect_false(agent_choose(agent, person = "Cy")$ticket == x[3])
+    agent_close(agent)
+  })
+})
+
 test_that("all choices of a person in a window are one visit, whose reward is the mean of all reports, by a model in each store", {
   # Reports of one ticket and outcome: those of a name (NULL: a new one) count once, until `last`; then they are late.
   report <- function(m, j, outcome, value, key, now, last) {
@@ -378,7 +395,8 @@ test_that("all that a person says in a window moves one released sum by at most 
   bad(use = "arrival", window = hours(1))
   bad(use = "arrival", window = 3, max_per_person = 2)
   bad(use = "arrival", window = hours(1), sticky = TRUE)
-  bad(deadline = hours(1), window = hours(2), max_per_person = 2)
+  bad(deadline = hours(1), window = hours(1.01), max_per_person = 2)
+  expect_s3_class(dpts_agent(policy_randomised(mu = 1), 2, deadline = hours(1), window = hours(1), max_per_person = 2), "dpts_agent")
 })
 
 # A coupled pair of agents in which all that person "c" ever says is another thing: a 0 became a 1, a 1 became a 0 or, with

@@ -117,10 +117,13 @@ test_that("tokens are changed while it runs", {
   expect_equal(status("other-0123456789012"), "401")
   write_tokens(c(TOKENS, read = "other-0123456789012"), file.path(s$folder, "tokens"))
   expect_equal(status("other-0123456789012"), "200")
-  writeLines("read short", file.path(s$folder, "tokens")) # refused: those before it hold
-  expect_equal(status("other-0123456789012"), "200")
-  write_tokens(TOKENS, file.path(s$folder, "tokens"))
+  write_tokens(c(TOKENS, read = "fresh-0123456789012"), file.path(s$folder, "tokens")) # of as many letters
   expect_equal(status("other-0123456789012"), "401")
+  expect_equal(status("fresh-0123456789012"), "200")
+  writeLines("read short", file.path(s$folder, "tokens")) # refused: those before it hold
+  expect_equal(status("fresh-0123456789012"), "200")
+  write_tokens(TOKENS, file.path(s$folder, "tokens"))
+  expect_equal(status("fresh-0123456789012"), "401")
 })
 
 test_that("a port that is in use is named", {
@@ -255,7 +258,7 @@ print([[row["t"] - before for row in a[1]] for a in answers(two, 2)])
 two.sendall(request() * 50); print([a[0] for a in answers(two, 50)] == [200] * 50, rounds() - before)
 gone = connect(); gone.sendall(request() + request()); gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\\1\\0\\0\\0\\0\\0\\0\\0"); gone.close() # hung up before its second choice
 time.sleep(0.5); left = rounds() - before; print(left in (57, 58, 59)); before += left
-for head in (request(more="Upgrade: websocket\\r\\nConnection: Upgrade\\r\\n", method="GET", path="/"), request(more="A : b\\r\\n"), request(more="Content-Length: 0\\r\\n"), request(more="A: b\\n"), request(length="-1"),
+for head in (request(more="Upgrade: websocket\\r\\nConnection: Upgrade\\r\\n", method="GET", path="/"), request(more="A : b\\r\\n"), request(more="Content-Length: 0\\r\\n"), request(more="Authorization: Bearer admin-0123456789012\\r\\n"), request(more="A: b\\n"), request(length="-1"),
              request(path="choose"), b"x" * 20000, b"\\0\\r\\n\\r\\n", request(more=" folded\\r\\n")):
     c = connect(); c.sendall(head); print([a[0] for a in answers(c, 2)], end=" ") # and hangs up
 print(rounds() - before)
@@ -263,7 +266,25 @@ wait = connect(); wait.sendall(request(length=8, more="Expect: 100-continue\\r\\
 head = connect(); head.sendall(request(method="HEAD", path="/health")); print(head.recv(1000).endswith(b"\\r\\n\\r\\n"))
 ', s$port), ".py")
   expect_equal(out, c("(200, True) 1", "(200, True) 2", "[2] 4", "[[5], [6, 7]]", "True 57", "True",
-                      "[400] [400] [400] [400] [413] [400] [400] [400] [400] 0", "b'HTTP/1.1 100 Continue\\r\\n\\r\\n'", "2", "True"))
+                      "[400] [400] [400] [400] [400] [413] [400] [400] [400] [400] 0", "b'HTTP/1.1 100 Continue\\r\\n\\r\\n'", "2", "True"))
+})
+
+test_that("clients are answered in turn, whoever has sent how much", {
+  skip_on_os("windows")
+  port <- free_port()
+  server <- .Call(dpts:::C_serve_open, "127.0.0.1", port, 20, 1e6)
+  withr::defer(.Call(dpts:::C_serve_close, server))
+  clients <- lapply(1:3, function(i) socketConnection("127.0.0.1", port, open = "r+b"))
+  withr::defer(lapply(clients, close))
+  ask <- function(i, n) writeBin(charToRaw(strrep(sprintf("GET /%d HTTP/1.1\r\n\r\n", i), n)), clients[[i]])
+  for (i in 1:3) ask(i, c(3, 1, 2)[i])
+  expect_null(.Call(dpts:::C_serve_next, server, 1000L)) # they are let in, and heard from now on
+  asked <- vapply(1:6, function(i) {
+    got <- .Call(dpts:::C_serve_next, server, 1000L)
+    .Call(dpts:::C_serve_answer, server, got$id, "HTTP/1.1 200 OK\r\n", "")
+    got$PATH_INFO
+  }, "")
+  expect_identical(asked, paste0("/", c(1, 2, 3, 1, 3, 1)))
 })
 
 test_that("who sends a byte now and then, or without end, or takes no answer, is hung up on; all that is held has one limit", {

@@ -229,6 +229,48 @@ test_that("a clock far ahead is refused until confirmed, and one that was believ
   })
 })
 
+test_that("after a mended clock a ticket waits its deadline from then on, and one with a report its window", {
+  for (use in c("arrival", "deadline")) {
+    turn <- test_clock()
+    agent <- dpts_agent(batch_policy(), 2, use = use, deadline = hours(20), window = hours(1), max_per_person = 9)
+    turn(10 * 3600)
+    x <- agent_choose(agent, 2, person = c("Ada", "Bob"))$ticket
+    agent_reward(agent, x[1], 1)
+    turn(-10 * 3600)
+    agent_clock(agent)
+    out <- function(seconds) {
+      turn(seconds)
+      sum(pulls(agent)$outstanding)
+    }
+    expect_equal(c(out(3599), out(1)), c(2, if (use == "arrival") 1 else 2))
+    expect_equal(c(out(19 * 3600 - 1), out(1)), c(if (use == "arrival") 1 else 2, 0))
+  }
+  # A process that reports, and looks at nothing in between, goes by the new time as well.
+  each_store(function(store) {
+    turn <- test_clock()
+    agent <- dpts_agent(batch_policy(), 2, store, use = "deadline", deadline = hours(20))
+    turn(10 * 3600)
+    for (i in 1:3) x <- agent_choose(agent)
+    turn(-10 * 3600)
+    agent_clock(agent)
+    turn(20 * 3600)
+    expect_equal(agent_reward(agent, x$ticket, 1)$status, "late")
+    agent_close(agent)
+  })
+})
+
+test_that("time goes on between the changes of one process, in every store", {
+  each_store(function(store) {
+    agent <- dpts_agent(batch_policy(), 2, store, use = "arrival")
+    for (i in 1:3) {
+      agent_choose(agent)
+      Sys.sleep(0.02)
+    }
+    expect_gte(min(diff(as.numeric(dpts_history(agent)$time))), 0.015)
+    agent_close(agent)
+  })
+})
+
 test_that("a process that has waited believes the clock, and the page counts hours anew after a mended one", {
   turn <- test_clock()
   agent <- dpts_agent(policy_randomised(1, block = 10), 2, use = "arrival")
@@ -864,6 +906,9 @@ test_that("prints, summaries and plots", {
   expect_match(gsub("\n", " ", plot$labels$caption), "holds at all times")
   agent_close(agent)
   expect_output(print(agent), "closed")
+  # Ten arms are listed, and the others counted.
+  last <- function(k) utils::tail(format(dpts_agent(policy_imed(), k, use = "arrival")), 1)
+  expect_identical(c(last(10), last(11), last(13)), c("  10 0", "  and 1 more arm", "  and 3 more arms"))
 })
 
 test_that("TRUE and FALSE are rewards of 1 and 0, NA is none", {

@@ -282,6 +282,9 @@ test_that("the number of people is that at which each stratum has its power", {
   expect_lt(min(fewer$power), 0.84)
   shown <- summary(by)
   expect_identical(names(shown)[1:5], c("design", "scenario", "stratum", "people", "arm"))
+  # Half of a stratum's people get each arm.
+  drawn <- autoplot(by)$data
+  expect_equal(drawn$value[drawn$what == "Share of failures"], 1 - c((0.1 + 0.3) / 2, (0.6 + 0.7) / 2), tolerance = 0.02)
   expect_equal(as.vector(tapply(shown$share, shown$stratum, sum)), c(1, 1))
   expect_match(format(by), "in each stratum", all = FALSE)
   expect_s3_class(autoplot(by), "ggplot")

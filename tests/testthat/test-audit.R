@@ -226,7 +226,14 @@ test_that("plots show the claim and what was found", {
   expect_equal(sort(points$y), sort(many$lower))
   expect_equal(length(unique(points$PANEL)), length(kinds))
   # Nothing claimed: no line, and no error
-  expect_silent(ggplot2::ggplot_build(autoplot(dpts_audit(policy_ts_beta(), 4, streams = "success", method = "exact"))))
+  none <- dpts_audit(policy_ts_beta(), 4, streams = "success", method = "exact")
+  expect_silent(ggplot2::ggplot_build(autoplot(none)))
+  # Each sentence of the caption is there where it is true of all that is drawn.
+  caption <- function(x) gsub("\\s+", " ", autoplot(x)$labels$caption %||% "")
+  some <- many
+  some$claimed[some$delta == 0.01] <- Inf
+  expect_identical(vapply(list(none, many, some), caption, ""), c("Nothing is claimed.", "", ""))
+  expect_identical(caption(one), "Findings hold together with 99.9% confidence.")
 })
 
 test_that("bad input is refused by name", {

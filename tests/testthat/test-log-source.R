@@ -273,6 +273,9 @@ test_that("bad sources are refused, with the reason", {
   factors <- change("arm", 1)
   factors$arm <- factor(factors$arm)
   refused(parts(factors, droplevels(factors[-5, ])), "alike")
+  turned <- transform(factors, arm = factor(arm, rev(levels(arm)))) # the same levels, with other codes
+  refused(parts(factors, turned), "alike.*row 61")
+  refused(parts(factors, transform(factors, arm = as.character(arm))), "alike.*row 61")
   for (bad in list(
     quote(log_chunks(1)), quote(log_chunks(function() 1)), quote(log_file("nosuch")), quote(log_file()),
     quote(log_query(1, "SELECT")), quote(log_chunks(function(i) NULL, dir = "/no/such")),

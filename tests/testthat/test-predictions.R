@@ -192,7 +192,8 @@ test_that("an agent keeps a prediction until the reward is learned, across a res
   skip_on_cran()
   withr::local_seed(5)
   # Noise of less than 1e-9 of a step is none.
-  policy <- policy_randomised(mu = 1e12, block = 8, outcome = "continuous", predicted = c(0.2, 0.8))
+  # The middle of the predictions is not that of the range.
+  policy <- policy_randomised(mu = 1e12, block = 8, outcome = "continuous", predicted = c(0.2, 0.9))
   postgres <- NULL
   stores <- list(withr::local_tempfile(fileext = ".sqlite"), if (postgres_available()) postgres_connection())
   for (store in Filter(Negate(is.null), stores)) {
@@ -200,7 +201,7 @@ test_that("an agent keeps a prediction until the reward is learned, across a res
     m <- c(120, 400, NA, 30, 499, 250, 333.3, 100)
     chosen <- agent_choose(agent, 8, predicted = m)
     said <- function() utils::capture.output(print(agent))
-    expect_match(said(), "predicted: from 100 to 400, 2 clipped", all = FALSE, fixed = TRUE)
+    expect_match(said(), "predicted: from 100 to 450, 2 clipped", all = FALSE, fixed = TRUE)
     expect_false(anyNA(stored(agent, chosen$ticket)$context))
     agent_reward(agent, chosen$ticket[1:3], 500 * (1:3) / 8)
     expect_identical(is.na(stored(agent, chosen$ticket)$context), 1:8 <= 3)
@@ -213,7 +214,7 @@ test_that("an agent keeps a prediction until the reward is learned, across a res
     expect_match(said(), "2 clipped", all = FALSE, fixed = TRUE)
     table <- dpts_releases(agent)
     # In whole steps of 2^-20, squares rounded up
-    u <- round(residual(1:8 / 8, ifelse(is.na(m), 250, m) / 500, 0.2, 0.8) * 2^20) / 2^20
+    u <- round(residual(1:8 / 8, ifelse(is.na(m), 275, m) / 500, 0.2, 0.9) * 2^20) / 2^20
     squares <- ceiling((u - 0.5)^2 * 2^20) / 2^20
     by <- function(x) as.vector(tapply(x, chosen$arm, sum, default = 0))[as.integer(table$arm)]
     expect_equal(table$sum, by(u), tolerance = 1e-12)
@@ -228,6 +229,19 @@ test_that("an agent keeps a prediction until the reward is learned, across a res
     expect_identical(grepl("predict", unlist(dpts_history(agent))), rep(FALSE, 48))
     agent_close(agent)
   }
+})
+
+test_that("predictions are of the reward: other outcomes are sums as they are", {
+  skip_on_cran()
+  turn <- test_clock()
+  policy <- policy_randomised(mu = 1e9, block = 40, outcome = "continuous", predicted = c(0.2, 0.9))
+  agent <- dpts_agent(policy, c("a", "b"), deadline = hours(1), outcomes = list(harm = agent_outcome(mu = 1e9, missing = 1)))
+  chosen <- agent_choose(agent, 40, predicted = rep(0.5, 40))
+  agent_reward(agent, chosen$ticket, as.numeric(chosen$arm == "a"), outcome = "harm")
+  turn(3600)
+  table <- dpts_releases(agent)
+  expect_identical(is.na(table$predicted_low), table$outcome == "harm")
+  expect_equal(estimates(agent, outcome = "harm")$mean, c(1, 0), tolerance = 1e-6)
 })
 
 test_that("an answer that does not come counts less its prediction, at the deadline", {

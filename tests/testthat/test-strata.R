@@ -366,6 +366,18 @@ test_that("blocks and releases are a model's, with other outcomes, by the clock,
   })
 })
 
+test_that("what an agent knows of an arm is the sum over strata, of all numbers that its releases have", {
+  agent <- new_strata(policy_randomised(mu = 1, outcome = "continuous", block = 10), strata = c("n", "s", "w"), arms = 2)
+  visit(agent, rep(c("n", "s", "w"), c(40, 20, 30)), rep(1:9 / 10, 10))
+  rows <- dpts_releases(agent)
+  expect_identical(as.vector(table(rows$stratum)), 2L * c(4L, 2L, 3L))
+  seen <- session_arms(agent$session)
+  total <- function(x) as.vector(tapply(x, rows$arm, sum))
+  expect_equal(as.data.frame(lapply(seen$report[c("rewards", "sum", "squares", "terms")], as.vector)),
+               data.frame(rewards = total(rows$n), sum = total(rows$sum), squares = total(rows$squares), terms = total(rows$terms)))
+  expect_equal(as.vector(seen$releases), c(9, 9))
+})
+
 test_that("default blocks of strata are smaller, unless noise asks for people; given blocks stay", {
   first <- function(n, ...) {
     agent <- suppressWarnings(new_strata(policy_randomised(...), strata = paste0("s", seq_len(n))))
