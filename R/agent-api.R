@@ -6,9 +6,10 @@
 #' @details
 #' `r api_table()`
 #'
-#' With several agents those before `/experiments` begin with `/experiments/NAME`. With one they may. A body
-#' is a JSON object: `{"n": 1, "offer": ["a"], "context": [0.2], "person": "id", "key": "order-17"}`, all
-#' optional; `{"ticket": "...", "reward": 1}`, or lists of both, with `"outcome": "harm"` for another outcome
+#' With several agents the paths that are listed before `/experiments` begin with `/experiments/NAME`. With
+#' one agent this beginning may be left out. A body is a JSON object:
+#' `{"n": 1, "offer": ["a"], "context": [0.2], "person": "id", "key": "order-17"}`, all optional;
+#' `{"ticket": "...", "reward": 1}`, or lists of both, with `"outcome": "harm"` for another outcome
 #' ([agent_outcome()]) and, with a `window`, a `"key"` ([agent_reward()]); `{"then": "end"}` or `"verdict"`;
 #' `{"add": "c", "retire": ["a", "b"]}`.
 #'

@@ -261,7 +261,8 @@ agent_reward <- function(agent, ticket, reward, outcome = "reward", ..., key = N
   check_all_given()
   check_agent(agent)
   if (!is.character(ticket) || !length(ticket) || anyNA(ticket)) {
-    abort_arg("ticket", "one or more tickets: strings", ticket)
+    abort_arg("ticket", "one or more tickets: strings", ticket,
+              hint = if (is.character(reward)) "Were `ticket` and `reward` given in the other order?")
   }
   if (is.logical(reward) && !is.object(reward)) reward <- as.integer(reward) # did it succeed?
   h <- outcome_number(agent, outcome)

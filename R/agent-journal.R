@@ -39,7 +39,7 @@
 #' be in the same place; codes may have other names.
 #'
 #' The number of people, and the looks, that [effects()] with `at = "end"` goes by are those of the last plan
-#' or amendment that says a number of people. One in words says it by its first line, such as
+#' or amendment that says a number of people. A plan in words gives the number in its first line, such as
 #' `"people: 300"`, and leaves the looks, at the same shares of the new number; otherwise it changes neither.
 #'
 #' # What is published

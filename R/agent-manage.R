@@ -8,8 +8,8 @@
 #'
 #' @details
 #' A new arm begins with nothing: its rewards go into releases of their own, so the guarantee is the same for
-#' every reward. With [policy_top_two()] the probability of a wrong verdict is `error` for each number of arms
-#' separately. These cannot take on arms, and refuse:
+#' every reward. With [policy_top_two()] the probability of a wrong verdict is `error` for each number of
+#' arms separately. These policies refuse new arms:
 #' * [policy_mt_ts()]: its stages end for all arms together, and a new one would have to go through those that
 #'   are over;
 #' * [policy_dp_se()], [policy_adap_tt()] and [policy_dp_tt()]: their verdicts are about the arms that they

@@ -17,11 +17,12 @@
 #' that is proved to be worse than the control is paused.
 #'
 #' @details
-#' The policy learns from rewards alone. Other outcomes are counted in the same blocks of people, and each is
-#' released for a block once the reward was, and the `deadline` of the block's last person is past: not when
-#' all have answered, so that it does not show who answered. Each sum has noise of its own. Then answers are
-#' forgotten, unless the agent has `keep_rewards`. An agent that is ended early ([agent_finish()]) drops what
-#' waits for a deadline: to lose nothing, end it the longest deadline after the last choice.
+#' The policy learns from rewards alone. Other outcomes are counted in the same blocks of people. Each is
+#' released for a block after the block's rewards were released, and after the `deadline` of the block's last
+#' person. It is not released when all have answered, because that would show who answered. Each sum has
+#' noise of its own. Then answers are forgotten, unless the agent has `keep_rewards`. An agent that is ended
+#' early ([agent_finish()]) drops what waits for a deadline. To lose nothing, wait for the longest deadline
+#' after the last choice before you end it.
 #'
 #' Report an outcome by [agent_reward()] with `outcome`. Read it by [evidence()], [effects()], [verdict()] and
 #' [estimates()] with `outcome`; [dpts_releases()] has all of them.

@@ -5,9 +5,9 @@
 #' `agent_person()` shows what a running agent keeps of somebody, and removes it on request.
 #'
 #' @details
-#' Of a person the store has a row: the keyed hash of the identifier, how many of the person's choices count,
-#' and the last of them, a ticket with its arm, its time and the key of the call. Nothing links earlier
-#' tickets to the person. `agent_person()` shows the row.
+#' The store has one row for each person: the keyed hash of the identifier, how many of the person's choices
+#' count, and the last of them, a ticket with its arm, its time and the key of the call. Nothing links
+#' earlier tickets to the person. `agent_person()` shows the row.
 #'
 #' `agent_erase()` deletes it, with that key. If the last ticket waits for its reward, it is resolved without
 #' one, as if none had come; a reward that was reported and waits is forgotten. Some things stay, since they

@@ -6,9 +6,9 @@
 #' is in a released sum for them, and none of them counts as `missing`.
 #'
 #' @details
-#' Tickets that are drawn in advance and not given back stay in their blocks. At the deadline each counts as
-#' an answer that is `missing`, usually a 0, and pulls the mean of its arm to 0. Without a deadline the block
-#' is never released.
+#' A ticket that is drawn in advance and never returned stays in its block. At the deadline it counts as a
+#' `missing` answer, usually as 0, and pulls the mean of its arm to 0. Without a deadline the block is never
+#' released.
 #'
 #' Give out the tickets of a call in their order, and return all that remain in one call. Then the number of
 #' people alone decides how many remain, and the arms of those who stay are as random as ever. To look at the
@@ -22,9 +22,9 @@
 #'
 #' @section For which agents:
 #' For [policy_randomised()], with or without strata: people of a block are assigned independently of each
-#' other, or as a permuted block was planned, so that the state without the last of them is exact. With other
-#' `outcomes` these are released for the people who stay, too; a ticket with a report of any of them cannot be
-#' returned.
+#' other, or as a permuted block was planned, so that the state without the last of them is exact. Other
+#' `outcomes` are then released for the remaining people, too; a ticket with a report of any of them cannot
+#' be returned.
 #'
 #' Other agents refuse, with an error that says why. Under other policies an arm's batch decides what is
 #' chosen next, so that arms that were chosen later may rest on a choice that is to be returned. With

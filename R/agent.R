@@ -158,8 +158,8 @@
 #' How many predictions were clipped ([policy_randomised()]) is shown to you by `print()` and the service's
 #' `/status`. How many contexts were longer than `norm`, and so were shortened ([policy_linucb()]), is shown
 #' to you by `print()`. `/status` has it where contexts are public, and `null` where they are private, since
-#' one person's context changes the number. Many tell of a bound that is too low. If predictions or contexts
-#' are protected, leave the number out of what you publish.
+#' one person's context changes the number. A large number shows that the bound is too low. If predictions or
+#' contexts are protected, leave the number out of what you publish.
 #'
 #' Nothing else: no reward, no sum before its noise, no posterior draw, and with
 #' `use = "deadline"` not whether an answer came. [agent_reward()] answers the one who reports
@@ -177,8 +177,8 @@
 #'   store again: an agent of its parent is refused there.
 #' * [agent_backup()] copies an agent that serves. `agent_open()` reads stores of its own format only; a store
 #'   of an older or newer format is refused, with both formats in the message, and left alone.
-#' * A clock that went back does no harm: the agent's own time stands still until the clock has reached
-#'   it, with a warning. Deadlines come later by as much. A clock far ahead is refused: see [agent_clock()].
+#' * A clock that went back does no harm: the agent's own time stands still until the clock has reached it,
+#'   with a warning. Deadlines are later by the same time. A clock far ahead is refused: see [agent_clock()].
 #' * The store contains rewards that are not yet released and partial sums without noise. It is as
 #'   confidential as the rewards. A SQLite file is readable by its owner alone and overwrites what it deletes;
 #'   the journal of the file system, backups and snapshots do not. On PostgreSQL deleted rows live on in its
@@ -194,10 +194,10 @@
 #'   byte by byte: two spellings of the same letter in Unicode are two names. The state has at
 #'   most 128 MB: enough for 100,000 arms of most policies, 6,000 of [policy_top_two()] and [policy_detect()],
 #'   and fewer with contexts. Among 100,000 arms a choice takes about a second.
-#' @param store Where the agent lives: the path of a SQLite file, which must not exist yet; a DBI
-#'   connection of RSQLite or RPostgres, whose database must hold no agent yet; a function that makes a
-#'   connection of RPostgres for this agent alone, whose changes take a quarter less time; or `NULL`, in
-#'   memory. SQLite and memory need the packages DBI and RSQLite.
+#' @param store Where the agent lives: the path of a SQLite file, which must not exist yet; a DBI connection
+#'   of RSQLite or RPostgres, whose database must hold no agent yet; a function that makes a connection of
+#'   RPostgres for this agent alone, with which changes take a quarter less time; or `NULL`, in memory.
+#'   SQLite and memory need the packages DBI and RSQLite.
 #' @param ... Not used; later arguments must be named.
 #' @param name Title of the experiment, where it is shown; `NULL`: none.
 #' @param horizon Maximum number of rounds, for policies that need it; after the last the agent

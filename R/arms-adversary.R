@@ -9,11 +9,11 @@
 #'
 #' @details
 #' `f(past, t)` is called for `block` rounds at a time. `past` is a list of the `arm` that was pulled in each
-#' round so far and its `reward` (no copies: what `f` does with them is all that a long past costs); `t` are
-#' the rounds to come. It gives a reward for each arm: a vector, or for
-#' several rounds a matrix with a row for each round. The adversary does not see the choices of the block
-#' itself, nor the policy's random numbers. It is called once, with an empty past, when the arms are made;
-#' that call's rewards say how many arms there are, and their names.
+#' round so far and its `reward` (not copied, so that a long past costs only what `f` does with it); `t` are
+#' the rounds to come. It gives a reward for each arm: a vector, or for several rounds a matrix with a row
+#' for each round. The adversary does not see the choices of the block itself, nor the policy's random
+#' numbers. It is called once, with an empty past, when the arms are made; that call's rewards say how many
+#' arms there are, and their names.
 #'
 #' `f` draws from R's generator as it likes; it is set by `seed`, the run and the block before each call. It
 #' must depend on its arguments and on random numbers alone.

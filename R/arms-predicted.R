@@ -6,7 +6,7 @@
 #' @details
 #' Person t has the deviation z_t ~ N(0, `r2`), and pulled in the same round arm a gives means_a + `sd` (z_t +
 #' e_t) with e_t ~ N(0, 1 - `r2`), clipped to `range`. The prediction is the mean of `means` + `sd` z_t: it
-#' knows nothing of the arm, and takes the share `r2` of the variance away.
+#' does not depend on the arm, and explains the share `r2` of the variance.
 #'
 #' @param means Means of the rewards before they are clipped: numbers, one for each arm. Names are the arms'
 #'   names.

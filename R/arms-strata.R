@@ -12,7 +12,7 @@
 #'
 #' A policy must release each reward in one noisy sum, and be written in C. For conclusions
 #' ([dpts_identify()], [dpts_plan()], [dpts_recommend()] with a `goal` other than regret) it must also
-#' randomise: by means, which differ between strata, nothing is proved.
+#' randomise, because evidence by means is not valid where means differ between strata.
 #'
 #' @param ... Arms that do not change, by the names of their strata: the same number of arms, of the same
 #'   names and the same range of rewards.
@@ -31,7 +31,8 @@ arms_strata <- function(..., share = NULL) {
   parts <- list(...)
   strata <- names(parts)
   if (!length(parts) || is.null(strata) || !all(nzchar(strata)) || anyDuplicated(strata)) {
-    abort_input("...", "`...` must be arms, each by a different name of its stratum.")
+    abort_input("...", "`...` must be arms, each given by the name of its stratum, which no other one has.",
+                hint = "As in `arms_strata(north = arms, south = arms)`.")
   }
   for (part in parts) check_class(part, "dpts_arms", "arms", "...")
   same <- function(f) length(unique(lapply(parts, f))) == 1

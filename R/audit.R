@@ -52,17 +52,17 @@
 #' `streams = list(x, y)` uses your own.
 #'
 #' @section Persons:
-#' With `unit = "person"` the neighbour is all that a person says: the first person's rewards are all 0 in one
-#' stream and all 1 in the other, in each of their rounds. A round is a visit. People come as in
-#' [dpts_plan()]: `visits = c(5, 60)` is five times each, 60 visits apart, and `max_per_person` limits the
-#' visits that count.
-#' Policies that keep a person's rewards in different releases do so here, with the code of a simulation. What
-#' is claimed is then the guarantee of a person: mu sqrt(m) for m visits that are kept apart, m mu for those
-#' that may be in one sum. [dpts_plan()], section People who come again, says which count.
+#' With `unit = "person"` the two streams differ in all rewards of the first person: in each of their rounds
+#' these are 0 in one stream and 1 in the other. A round is a visit. People come as in [dpts_plan()]:
+#' `visits = c(5, 60)` is five times each, 60 visits apart, and `max_per_person` limits the visits that
+#' count. Policies that keep a person's rewards in different releases do so here, with the code of a
+#' simulation. What is claimed is then the guarantee of a person: mu sqrt(m) for m visits that are kept
+#' apart, m mu for those that may be in one sum. [dpts_plan()], section People who come again, says which
+#' count.
 #'
-#' Under `"coupling"` the releases that a person's rewards are in compose: Gaussian noise by the squares of
-#' mu, Laplace noise and bits as in [privacy_group()] with `apart = TRUE`. Method `"exact"` lists transcripts
-#' only where each visit counts.
+#' Under `"coupling"` all releases that contain a reward of the person are composed: Gaussian noise by the
+#' squares of mu, Laplace noise and bits as in [privacy_group()] with `apart = TRUE`. Method `"exact"` lists
+#' transcripts only where each visit counts.
 #'
 #' @section Confidence:
 #' All rows of one call hold together with confidence `level`: each limit may err with probability (1 -

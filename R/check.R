@@ -335,9 +335,13 @@ recycle_common <- function(...) {
 # A vector of whole numbers
 check_counts <- function(x, lower = 1, arg = caller_arg(x)) {
   force(arg)
-  x <- check_numbers(x, lower, 2^53, arg = arg)
-  if (any(x != trunc(x))) {
-    abort_arg(arg, sprintf("whole numbers from %s to 2^53", number_text(lower)), x[x != trunc(x)][1])
+  check_given(x, arg)
+  what <- sprintf("whole numbers from %s to 2^53", number_text(lower))
+  if (!is.numeric(x)) abort_arg(arg, what, x)
+  x <- check_numbers(x, arg = arg)
+  bad <- which(x != trunc(x) | x < lower | x > 2^53)[1]
+  if (!is.na(bad)) {
+    abort_input(arg, "`%s` must be %s; element %d is %s.", arg, what, bad, close_text(x[bad]))
   }
   x
 }

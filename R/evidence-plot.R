@@ -2,10 +2,10 @@
 
 #' Draw evidence and effects
 #'
-#' `autoplot()` draws how near an arm is to being declared best, or how far apart arms are. `evidence()`: for
-#' each arm the least of its evidence over its rivals, which must reach the threshold, a wide grey line, for a
-#' verdict; with `against`, the evidence of each arm on both sides. `effects()`: the differences between arms
-#' with their intervals.
+#' `autoplot()` draws how near an arm is to being declared best, or how far apart arms are. For `evidence()`
+#' a line shows, for each arm, the smallest of its evidence against its rivals. A verdict is reached when it
+#' reaches the threshold, a wide grey line. With `against` each arm has a line for each side. For `effects()`
+#' it draws the differences between arms with their intervals.
 #'
 #' @param object A result of [evidence()] or of [effects()][effects.dpts_simulation].
 #' @param ... Must be empty.

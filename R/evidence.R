@@ -207,10 +207,10 @@ rate_inside <- function(record, rate) {
 #'   those of an agent with other outcomes do.
 #' @param by `"stratum"`, or `"site"`: the effects of each stratum or site by itself, in a first column of
 #'   this name. The error probability 1 - `level` is shared equally among them, those without a release
-#'   included, so that all intervals hold together. Unless the plan was made so (`by` of [dpts_plan()]), these
-#'   effects are exploratory; a message says so. Not with `looks`, which count all people: each stratum would
-#'   reach its share of them at another time. A plan's looks are left out: each stratum is analysed once, at
-#'   the end. Not with `answered`, either.
+#'   included, so that all intervals hold together. Unless the plan was made so (`by` of [dpts_plan()]),
+#'   these effects are exploratory; a message says so. It cannot be used with `looks`, which count all
+#'   people: each stratum would reach its share of them at another time. A plan's looks are left out: each
+#'   stratum is analysed once, at the end. It cannot be used with `answered`, either.
 #' @param outcome Which outcome: `"reward"`, or the name of another one of an agent ([agent_outcome()]).
 #' @param margin The difference from the control that does not matter, in units of the rewards: a number from
 #'   0. (That of [dpts_plan()] is a share of their range.) Above 0, `p` is that of a test of non-inferiority.

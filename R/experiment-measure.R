@@ -2,17 +2,17 @@
 
 #' What a paper claims about a figure, measured
 #'
-#' `claims()` checks a reproduced figure against what its paper says of it. Each experiment of the catalogue
-#' carries what its paper says the figure shows. A claim is turned into a margin that is positive if the claim
+#' `claims()` checks a reproduced figure against what its paper says about it. Each experiment of the
+#' catalogue holds the statements of its paper. A claim is turned into a margin that is positive if the claim
 #' holds, such as the regret of the policy that should be worse less the regret of the other, run by run.
 #'
 #' Policies of one simulation share random numbers run by run, so that differences are taken within runs and
 #' the standard error is theirs. Where a claim is about several pairs, the least favourable one, in standard
 #' errors, is shown: a claim is reproduced only if each of its pairs is. The least of many pairs is also the
-#' unluckiest: of 20 whose margins are half a standard error above 0 in truth, one is more than two below in
-#' 11% of experiments, so that more runs should confirm a claim that is not reproduced. Where a claim speaks
-#' of the best of several settings, the best is picked on the same runs, which flatters it by much less than
-#' the margins here.
+#' unluckiest. If 20 true margins are half a standard error above 0, one estimate is more than two below 0 in
+#' 11% of experiments. So confirm a claim that is not reproduced with more runs. Where a claim speaks of the
+#' best of several settings, the best is picked on the same runs, which flatters it by much less than the
+#' margins here.
 #'
 #' @param x A result of [dpts_reproduce()].
 #' @template dots

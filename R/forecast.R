@@ -15,20 +15,21 @@
 #'
 #' The forecast is right on average if the means do not change from now on, and if before the experiment all
 #' means were about equally plausible. Where most ideas fail it is too hopeful while few people are in. It is
-#' also too hopeful where the blocks to come are larger than it takes them to be, since a verdict comes later
-#' then, and too low where they are smaller. An agent that ends its blocks by the clock (`block_time`) has
-#' smaller ones than its policy says when few people come.
-#' At 600 of 2,000 people, 50% of 455 forecasts from 40% to 60% came true (two arms, mu = 1, default blocks).
-#' Of three arms whose means were drawn from 0.3 to 0.7 37% of 154 forecasts came true, and 39% was said. With
-#' means of 0.5 and two from 0.4 to 0.6, nearer to each other than was plausible, 10% of 294 came true, and
-#' 22% was said. With all three within 0.03 of 0.5 (blocks of 100), 1% of 300 came true, and 15% was said.
+#' also too hopeful where the blocks to come are larger than assumed, since a verdict then comes later, and
+#' too low where they are smaller. An agent that ends its blocks by the clock (`block_time`) has smaller ones
+#' than its policy says when few people come. At 600 of 2,000 people, 50% of 455 forecasts from 40% to 60%
+#' came true (two arms, mu = 1, default blocks). Of three arms whose means were drawn from 0.3 to 0.7 37% of
+#' 154 forecasts came true, and 39% was said. With means of 0.5 and two from 0.4 to 0.6, nearer to each other
+#' than was plausible, 10% of 294 came true, and 22% was said. With all three within 0.03 of 0.5 (blocks of
+#' 100), 1% of 300 came true, and 15% was said.
 #'
 #' @section Futility:
 #' An experiment may stop early for futility: if the forecast by the largest number of people that you can
 #' have is low, such as 5%, a verdict is unlikely to come. Stopping for that reason never makes a verdict
-#' wrong, because [verdict()] is valid at every look; it costs power, as some experiments would have reached
-#' a verdict after all. It is a forecast of a verdict, and not of the one analysis at a planned end
-#' ([effects()][effects.dpts_simulation] with `at = "end"`), which has more power: for that one it is too low.
+#' wrong, because [verdict()] is valid at every look; it costs power, because some of these experiments would
+#' have reached a verdict. It is a forecast of a verdict, and not of the one analysis at a planned end
+#' ([effects()][effects.dpts_simulation] with `at = "end"`), which has more power: for that one it is too
+#' low.
 #'
 #' @param object An agent, a release table of one experiment ([dpts_releases()], [as_releases()]), or a
 #'   simulation or replay with its history, whose policy randomises people to arms, such as

@@ -20,7 +20,8 @@
 #'
 #' Arms of [arms_strata()] need policies that randomise: the evidence of all strata multiplies, as
 #' [verdict()] has it. `correct` is then about the mean over strata, by their shares. Where different arms
-#' are best in different strata, a verdict is about the people so far, who may be of other shares.
+#' are best in different strata, a verdict is about the people so far, among whom strata may have other
+#' shares.
 #'
 #' Random numbers are keyed as in [dpts_simulate()].
 #'

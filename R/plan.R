@@ -28,13 +28,13 @@
 #' `error` / k without, so that the family-wise error rate is at most `error`.
 #'
 #' **Designs that randomise** are tested once, at the end, by a z-test of the average difference over all
-#' people. A stratum is a sequence of blocks with the same probabilities. Stratum g has n_g of the n people, a
-#' difference D_g of two arms' means, and its variance V_g, which includes the noise. (Variances of rewards
-#' are those of rewards of 0 or 1, unless squares are released.) The estimate is D = sum of n_g D_g / n, and Z
-#' is D over its standard error, the root of the sum of n_g^2 V_g, divided by n. A stratum in which one of two
-#' arms got nobody by chance counts as no difference, with the largest variance of one reward for this arm.
-#' Blocks in which one of two arms was paused do not count for these two, nor do their people. With Laplace
-#' noise, thresholds and intervals use the quantiles of a normal variable plus Laplace noise.
+#' people. A stratum is a sequence of blocks with the same probabilities. Stratum g has n_g of the n people,
+#' a difference D_g of two arms' means, and its variance V_g, which includes the noise. (Variances of rewards
+#' are those of rewards of 0 or 1, unless squares are released.) The estimate is D = sum of n_g D_g / n, and
+#' Z is D over its standard error, the root of the sum of n_g^2 V_g, divided by n. A stratum in which one of
+#' two arms got nobody by chance counts as no difference, with the largest variance of one reward for this
+#' arm. Blocks in which one of two arms was paused do not count for these two, nor do their people. With
+#' Laplace noise, thresholds and intervals use the quantiles of a normal variable plus Laplace noise.
 #'
 #' * If the probabilities never change there is one stratum. The level then holds under any drift, up to the
 #'   normal approximation of sums of rewards.
@@ -64,8 +64,8 @@
 #' Scenarios of [arms_strata()] are planned as an agent with `strata` is analysed, by [effects()] with
 #' `at = "end"`: arms are compared within each stratum, and the differences are weighed by the people of the
 #' strata. (A sequence of blocks with the same probabilities, above, is then one of blocks of the same
-#' stratum.) Designs must randomise, since by means strata prove nothing. The truth is about the people who
-#' came: a false claim is one that is wrong of them.
+#' stratum.) Designs must randomise, because evidence by means is not valid where means differ between
+#' strata. A claim is false if it is wrong about the people who came.
 #'
 #' With `by = "stratum"` each stratum is analysed by itself, as by [effects()] with the same `by`: there is a
 #' row for each, in a column `stratum`. Each has the family-wise error rate `error` over the number of strata,

@@ -184,6 +184,7 @@ name_all <- function(x, by, arg) {
 hint_policy <- function(x, arg) {
   if (inherits(x, "dpts_arms")) return(sprintf("Were the arms and `%s` given in the other order?", arg))
   if (is.numeric(x)) return(sprintf("Were `%s` and a number given in the other order?", arg))
+  if (is.character(x) && length(x) > 1) return(sprintf("Were `%s` and names given in the other order?", arg))
   if (is.data.frame(x)) return(sprintf("Were `%s` and a table given in the other order?", arg))
   if (is.function(x)) return(hint_call(x))
   if (!is.character(x) || length(x) != 1 || is.na(x) || !validEnc(x)) return(NULL)

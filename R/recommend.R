@@ -93,13 +93,13 @@
 #' @param race Whether to stop candidates early that are clearly worse than the best. From a horizon of 1e5
 #'   on, a race begins with three runs of a tenth of the rounds. A candidate stops there if its regret so far
 #'   is significantly above 1.5 times the whole regret of the one with the least, which has all its runs.
-#'   (This is left out with arms that change, or where `delay` is a function.) After 3, 5, 7, 11, 16,
-#'   23, ... runs (3 times powers of 1.5, rounded up) a candidate stops if its regret is significantly above
-#'   1.5 times that of the best so far. The test: the interval of this difference, run by run (see
+#'   (This is left out with arms that change, or where `delay` is a function.) After 3, 5, 7, 11, 16, 23, ...
+#'   runs (3 times powers of 1.5, rounded up) a candidate stops if its regret is significantly above 1.5
+#'   times that of the best so far. The test: the interval of this difference, run by run (see
 #'   [summary.dpts_simulation()]), lies above 0 at a level of 1 - `level`, divided by the number of tests. So
 #'   the best candidate stops early with probability about 1 - `level` at most. The factor 1.5 protects
-#'   against policies that fail in one run of fifty and look better until they do. Rarer and costlier failures
-#'   can go unseen. `FALSE`: every candidate has all runs.
+#'   against policies that fail in one run of fifty and look better until they do. Failures that are rarer
+#'   and cost more can remain unseen. `FALSE`: every candidate has all runs.
 #' @inheritParams dpts_simulate
 #' @returns A tibble of class `dpts_recommendation`, one row per candidate, the best first, then by regret:
 #'   * `policy`: the candidate's name;

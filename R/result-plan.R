@@ -208,8 +208,8 @@ print.dpts_plan <- function(x, ...) print_lines(x, ...)
 #'   * `paused`, `paused_at` (with guards): how often the arm is paused, and the median number of people then.
 #'
 #'   `autoplot()`: a ggplot of power (for a scenario without a difference, false claims) and failures against
-#'   people, with a panel for each scenario (and stratum); points side by side where there is one number of
-#'   people.
+#'   people, with a panel for each scenario (and stratum); for one number of people, points in a row for each
+#'   scenario and design.
 #' @template see_simulation
 #' @examples
 #' designs <- list(fixed = policy_uniform(), private = policy_randomised(mu = 0.5, block = 1e9))

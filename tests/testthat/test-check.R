@@ -95,6 +95,13 @@ test_that("a constructor names the argument that it does not know, and what it t
   }
 })
 
+test_that("a vector of whole numbers that holds another says which, and the range", {
+  people <- c(10, 2.5)
+  expect_match(conditionMessage(caught(check_counts(people, 5))), "`people` must be whole numbers from 5 to 2^53; element 2 is 2.5", fixed = TRUE)
+  for (bad in list("100", c(10, 4), 2^54)) expect_match(conditionMessage(caught(check_counts(bad, 5))), "whole numbers from 5 to 2^53", fixed = TRUE)
+  expect_identical(check_counts(c(5L, 2L^30L), 5), c(5, 2^30))
+})
+
 test_that("a number or a table in the place of a policy is noticed by all alike, and so is a policy in that of a log", {
   bad <- function(expr, said) {
     cnd <- caught(expr)
@@ -105,6 +112,7 @@ test_that("a number or a table in the place of a policy is noticed by all alike,
   bad(dpts_simulate(two_arms(), 100, policy_ucb1()), "`policies` and a number")
   bad(dpts_privacy(100, policy_ts_gaussian()), "`policies` and a number")
   bad(dpts_agent(2, policy_ucb1()), "`policy` and a number")
+  bad(dpts_agent(c("a", "b"), policy_ucb1()), "`policy` and names")
   bad(dpts_audit(10, policy_dp_imed(1)), "`policy` and a number")
   bad(policy_local(1, policy_ucb1()), "`policy` and a number")
   bad(dpts_replay(policy_ucb1(), log), "the policies and `log`")
