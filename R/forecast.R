@@ -134,7 +134,7 @@ sites_over <- function(x) {
 
 # After how many people a future of a record has a verdict, Inf: not in it
 draw_verdict <- function(record, laws, error, margin) {
-  said <- record_verdict(with_future(record, laws), error, margin)
+  said <- record_verdict(with_future(record, laws), error, margin, words = FALSE)
   if (is.na(said$arm)) Inf else said$t
 }
 
