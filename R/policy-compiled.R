@@ -172,6 +172,7 @@ check_promise <- function(policy) {
   for (i in seq_len(nrow(cases))) {
     at <- cases$at[i]
     k <- cases$k[i]
+    if (at == 1) most <- least_epsilon(guarantee, conditions(n, k, pools = cases$pools[i]), 1e-6)
     x <- matrix(rep(c(1, 0, 0, 1, 1), length.out = k * n), n)
     y <- x
     y[at, ] <- 1 - y[at, ]
@@ -186,7 +187,6 @@ check_promise <- function(policy) {
       "another report(), verdict() or probability() under the same released sums"
     } else {
       cost <- path_epsilon(out$cost, 1e-6)
-      most <- least_epsilon(guarantee, conditions(n, k, pools = cases$pools[i]), 1e-6)
       if (cost > most * (1 + 1e-9)) sprintf("an epsilon of %s at delta = 1e-6, above the guaranteed %s",
                                             number_text(signif(cost, 4)), number_text(signif(most, 4)))
     }
