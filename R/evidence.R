@@ -134,21 +134,26 @@ evidence <- function(x, kind = c("means", "tosses"), ..., against = NULL, error 
     kinds <- Filter(function(kind) isTRUE(EVIDENCE[[kind]]$rates), kinds)
     if (!length(kinds)) abort_arg("against", sprintf("NULL if `kind` is \"%s\"", kind), against)
   }
+  sides <- list() # by numbers of arms
   each_record(x, function(record) {
-    of <- if (known) arm_sides(record$k) else ordered_pairs(record$k)
+    k <- as.character(record$k)
+    if (is.null(sides[[k]])) sides[[k]] <<- if (known) arm_sides(record$k) else ordered_pairs(record$k)
+    of <- sides[[k]]
     to <- noise_share(record$correlation, record$ever, error, signs = if (known) 2 else 1)
     threshold <- -log(to$left * if (known) record$share_of_one / 2 else record$share)
     found <- record_evidence(record, record$kind, threshold = max(threshold), risk = to$risk,
                              rate = if (known) rate_inside(record, against) else NA_real_)
     w <- found$pair[, of$column, drop = FALSE]
     n <- nrow(w)
-    highest <- vapply(seq_along(of$arm), function(i) cummax(w[, i]), numeric(n))
+    highest <- w
+    for (i in seq_len(ncol(w))) highest[, i] <- cummax(w[, i])
     late <- to$risk * if (known) 1 else 2 # of each arm's noise
-    c(list(t = rep(found$t, each = ncol(w)), arm = rep(of$arm, n)),
-      if (known) list(against = rep(against, length(w)), side = rep(of$side, n)) else
+    p <- late + exp(-as.vector(t(highest)))
+    p[p > 1] <- 1
+    c(list(t = rep(found$t, each = length(of$arm)), arm = rep(of$arm, n)),
+      if (known) list(against = rep(against, length(p)), side = rep(of$side, n)) else
         list(rival = rep(of$rival, n)),
-      list(evidence = as.vector(t(w)), line = rep(threshold[of$arm], n),
-           p = pmin(late + exp(-as.vector(t(matrix(highest, n)))), 1)))
+      list(evidence = as.vector(t(w)), line = rep(threshold[of$arm], n), p = p))
   }, "dpts_evidence", kinds, outcome = outcome)
 }
 
@@ -769,13 +774,15 @@ record_evidence <- function(record, kind, margin = 0, threshold = Inf, interval 
                             rate = NA_real_, looks = Inf) {
   k <- record$ever
   own <- record$arms
-  columns <- if (is.na(rate)) as.vector(outer(own, k * (own - 1), "+")) else c(rbind(own, k + own))
+  m <- length(own)
+  columns <- if (!is.na(rate)) c(rbind(own, k + own)) else rep(own, m) + k * rep(own - 1, each = m)
   rule <- EVIDENCE[[kind]]
   if (!rule$drifts) inform_means(record)
   input <- released_whole(record, rule$by_block, looks)
   out <- weigh_releases(k, input, kind, record, margin, threshold, interval, risk, rate,
                         if (looks == Inf) record$memory)
-  list(t = unname(input[!duplicated(input[, "look"]), "t"]), pair = out$pair[, columns, drop = FALSE],
+  last <- cumsum(tabulate(input[, "look"])) # row of each look
+  list(t = unname(input[last, "t"]), pair = out$pair[, columns, drop = FALSE],
        difference = out$lower[own, own, drop = FALSE],
        estimate = function(a, b) out$estimate[cbind(own[a], own[b])])
 }
@@ -785,8 +792,10 @@ record_evidence <- function(record, kind, margin = 0, threshold = Inf, interval 
 released_whole <- function(record, by_block, looks = Inf) {
   table <- record$releases
   cut <- table[, "whole"] == 0
-  if (by_block) cut <- table[, "block"] %in% table[cut, "block"]
-  if (any(cut)) table <- table[!cut, , drop = FALSE]
+  if (any(cut)) {
+    if (by_block) cut <- table[, "block"] %in% table[cut, "block"]
+    table <- table[!cut, , drop = FALSE]
+  }
   n <- nrow(table)
   moved <- function(x) x[-1] != x[-n]
   look <- cumsum(c(TRUE, moved(table[, "t"]) | moved(table[, "block"]))[seq_len(n)])

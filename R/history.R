@@ -41,8 +41,7 @@ dpts_history.default <- function(x, ...) {
 #' @export
 dpts_history.dpts_simulation <- function(x, ...) {
   check_dots_empty(...)
-  check_result(x, labels = TRUE)
-  kept <- runs_in(x)
+  kept <- checked_runs(x)
   if (!"arms" %in% names(kept) || any(lengths(kept$arms) == 0)) {
     abort_input("x", c("`x` must hold its history.", i = "The argument `history = TRUE` keeps it."),
                 class = "dpts_error_history")

@@ -303,11 +303,14 @@ typed_column <- function(value, name) {
 
 # A table of columns, in their order, the optional ones only where some row needs them
 new_releases <- function(columns, guarantees = NULL) {
-  for (name in intersect(AS_WRITTEN, names(columns))) columns[[name]] <- as_written(columns[[name]])
+  numbers <- intersect(AS_WRITTEN, names(columns))
+  kept <- matrix(as_written(unlist(columns[numbers], use.names = FALSE)), ncol = length(numbers))
+  for (i in seq_along(numbers)) columns[[numbers[i]]] <- kept[, i]
   odd <- columns$weight != usual_weight(columns$noise) & !is.na(columns$squares)
   if (!any(odd %in% TRUE)) columns$weight <- NULL
-  used <- vapply(names(OPTIONAL), function(name) any(!columns[[name]] %in% c(OPTIONAL[[name]], NA)), NA)
-  order <- c(intersect(c(KEYS, SUBGROUPS), names(columns)), TABLE, names(OPTIONAL)[used])
+  optional <- intersect(names(OPTIONAL), names(columns))
+  used <- vapply(optional, function(name) any(!columns[[name]] %in% c(OPTIONAL[[name]], NA)), NA)
+  order <- c(intersect(c(KEYS, SUBGROUPS), names(columns)), TABLE, optional[used])
   out <- tibble::new_tibble(columns[order], nrow = length(columns$sum), class = "dpts_releases")
   attr(out, "guarantees") <- guarantees
   out
@@ -318,8 +321,9 @@ as_written <- function(x) {
   odd <- which(is.finite(x) & x != trunc(x))
   if (!length(odd)) return(x)
   own <- unique(x[odd])
-  text <- chartr(",", ".", sprintf("%.15g", own)) # some locales have a comma
-  x[odd] <- as.double(utils::type.convert(text, as.is = TRUE))[match(x[odd], own)]
+  text <- sprintf("%.15g", own)
+  if (sprintf("%.1f", 0.5) != "0.5") text <- chartr(",", ".", text) # some locales have a comma
+  x[odd] <- as.double(text)[match(x[odd], own)]
   x
 }
 
@@ -437,10 +441,13 @@ begin_rows <- function(rows, table) {
 add_rows <- function(v, more) {
   old <- length(v$run)
   none <- rep(NA_real_, nrow(more))
-  last <- tapply(v$block, factor(v$run, seq_len(max(v$run, more$run))), max, default = 0)[more$run]
   open <- is.na(more$event) # each is a block of its own
-  new <- c(more, list(block = ifelse(open, last + stats::ave(none, more$run, FUN = seq_along), NA),
-                      terms = 0 * none %in% NA, chance = none, squares = none, whole = !open))
+  block <- none
+  if (any(open)) {
+    last <- tapply(v$block, factor(v$run, seq_len(max(v$run, more$run))), max, default = 0)[more$run]
+    block[open] <- (last + stats::ave(none, more$run, FUN = seq_along))[open]
+  }
+  new <- c(more, list(block = block, terms = 0 * none %in% NA, chance = none, squares = none, whole = !open))
   v <- lapply(stats::setNames(nm = names(v)), function(name) c(v[[name]], new[[name]]))
   place <- ifelse(v$event %in% "begin", 0, ifelse(seq_along(v$t) > old, 2, 1))
   lapply(v, `[`, order(v$run, v$t, place))
@@ -674,28 +681,26 @@ release_records.default <- function(x, outcome = "reward") {
                 stratum = as.integer(v$stratum %||% rep(1L, nrow(x))))
   name <- if (is.null(v$policy)) rep_len(names(attr(x, "guarantees")) %||% NA, length(first)) else
     as.character(v$policy[first])
-  idle <- !is.na(v$event)
+  released <- is.na(v$event)
+  comes <- run[v$event %in% "added"]
+  goes <- v$event %in% "retired"
+  strata <- max(1, nlevels(v$stratum))
+  site <- if (!is.null(v[["site"]])) as.integer(as.factor(v$site))
+  law <- do.call(Map, c(f = list, law))
   records <- lapply(seq_along(first), function(i) {
     at <- first[i]:last[i]
-    seen <- max(v$t[at])
     labels <- arms$labels(i)
     there <- every <- seq_along(labels)
-    added <- 0
-    if (any(idle[at])) {
-      event <- at[idle[at]]
-      there <- setdiff(every, arms$code[event[v$event[event] == "retired"]])
-      added <- sum(v$event[event] == "added")
-      at <- at[!idle[at]]
-    }
-    rows <- rows[at, , drop = FALSE]
-    c(list(name = name[i], strata = max(1, nlevels(v$stratum)), labels = labels[there],
-           k = length(there), arms = there, ever = length(every),
-           share = error_shares(there, length(every), added),
+    if (any(goes[at])) there <- setdiff(every, arms$code[at[goes[at]]])
+    added <- sum(comes == i)
+    own <- at[released[at]]
+    c(list(name = name[i], strata = strata, labels = labels[there], k = length(there), arms = there,
+           ever = length(every), share = error_shares(there, length(every), added),
            share_of_one = if (added) error_parts(there, length(every) - added) else
              0 * there + 1 / length(every),
-           grid = max(v$grid[at], 0), seen = seen, releases = rows,
-           site = if (!is.null(v[["site"]])) as.integer(as.factor(v$site))[at]),
-      lapply(law, `[`, i))
+           grid = max(v$grid[own], 0), seen = max(v$t[at]), releases = rows[own, , drop = FALSE],
+           site = site[own]),
+      law[[i]])
   })
   there <- lapply(records, `[[`, "arms")
   before <- c(0, cumsum(lengths(there)))
@@ -709,10 +714,14 @@ release_records.default <- function(x, outcome = "reward") {
 arms_of <- function(v, first) {
   code <- as.integer(v$arm)
   problem <- if (is.null(v$problem)) rep(1L, length(code)) else match(v$problem, unique(v$problem))
-  own <- unname(lapply(split(code, problem), function(arm) sort(unique(arm))))
+  own <- list()
+  number <- integer(length(code))
+  for (i in seq_len(max(problem))) {
+    at <- which(problem == i)
+    own[[i]] <- sort(unique(code[at]))
+    number[at] <- match(code[at], own[[i]])
+  }
   before <- c(0L, cumsum(lengths(own)))
-  number <- unlist(lapply(seq_along(own), function(i) match(code[problem == i], own[[i]])), use.names = FALSE)
-  number[order(problem)] <- number
   problem <- problem[first]
   labels <- lapply(own, function(arm) if (is.factor(v$arm)) levels(v$arm)[arm] else as.character(arm))
   own <- unlist(own, use.names = FALSE)

@@ -83,8 +83,7 @@ estimates.dpts_releases <- function(x, level = 0.95, ..., outcome = "reward") {
 #' @export
 estimates.dpts_simulation <- function(x, level = 0.95, ...) {
   check_dots_empty(...)
-  check_result(x, labels = TRUE)
-  kept <- runs_in(x)
+  kept <- checked_runs(x)
   own <- run_keys(x, kept)
   tabled <- has_table(kept, things_of(x$policy), own$bounded)
   if (all(tabled)) return(estimates(dpts_releases(x), level))

@@ -220,8 +220,7 @@ print.dpts_plan <- function(x, ...) print_lines(x, ...)
 #' @export
 summary.dpts_plan <- function(object, ...) {
   check_dots_empty(...)
-  check_result(object, labels = TRUE)
-  kept <- runs_in(object)
+  kept <- checked_runs(object)
   at <- vctrs::vec_match(keys_of(object, result_key(object)), keys_of(kept, result_key(object)))
   arms <- shared(object, "arms")
   each <- function(x) rep(x, each = length(arms))

@@ -4,8 +4,7 @@
 #' @export
 dpts_releases.dpts_simulation <- function(x, ...) {
   check_dots_empty(...)
-  check_result(x, labels = TRUE)
-  kept <- runs_in(x)
+  kept <- checked_runs(x)
   policies <- things_of(x$policy)[as.character(unique(kept$policy))]
   check_concludes(policies, arg = "x")
   own <- run_keys(x, kept)

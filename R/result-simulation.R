@@ -3,11 +3,9 @@
 #' @export
 result_key.dpts_simulation <- function(x) c(if (has_problems(x)) "problem", "policy", "run", "t")
 
-# The problems of a simulation, by name
+# The problems of a simulation, by name if it has several
 problems_of <- function(x) {
-  if (is_label(x[["problem"]])) return(things_of(x$problem))
-  problem <- shared(x, "problem")
-  stats::setNames(list(problem), describe_thing(problem$arms))
+  if (is_label(x[["problem"]])) things_of(x$problem) else list(shared(x, "problem"))
 }
 
 # The index of each run's problem in problems_of()
@@ -247,8 +245,7 @@ pulls.default <- function(x, ...) {
 #' @export
 pulls.dpts_simulation <- function(x, ...) {
   check_dots_empty(...)
-  check_result(x, labels = TRUE)
-  runs <- runs_in(x)
+  runs <- checked_runs(x)
   own <- run_keys(x, runs)
   until <- as_of(x, runs, own)
   for (i in which(until < Inf)) {
@@ -440,6 +437,7 @@ glance.dpts_simulation <- function(x, ...) {
   check_dots_empty(...)
   stats <- regret_by_round(x)
   problems <- problems_of(x)
+  if (!has_problems(x)) names(problems) <- describe_thing(problems[[1]]$arms)
   problem <- if (has_problems(x)) as.character(stats$problem) else rep(names(problems), nrow(stats))
   rows <- lapply(unique(problem), function(name) {
     own <- stats[problem == name, ]

@@ -29,13 +29,14 @@ result_key <- function(x) UseMethod("result_key")
 
 # The name of the column that carries what rows have in common, and its label; NULL if that was lost
 carrier <- function(x) {
-  for (name in setdiff(names(x), "problem")) if (is_label(x[[name]])) return(name)
+  for (name in names(x)) if (name != "problem" && is_label(.subset2(x, name))) return(name)
   if (is_label(attr(x, "label"))) intersect(c("accountant", "adversary", "estimator"), result_key(x))[1]
 }
 
 label_of <- function(x) {
   column <- carrier(x)
-  if (!is.null(column) && is_label(x[[column]])) x[[column]] else attr(x, "label")
+  own <- if (!is.null(column)) .subset2(x, column)
+  if (is_label(own)) own else attr(x, "label")
 }
 
 # What all rows have in common, by name
@@ -54,16 +55,22 @@ keys_of <- function(x, key) {
 # A result whose rows can be relied on
 # `labels`: Must its labels say what they stand for?
 check_result <- function(x, columns = character(), labels = FALSE) {
+  checked_runs(x, columns, labels)
+  x
+}
+
+# The runs behind the rows of a result that can be relied on; NULL: its labels have none
+checked_runs <- function(x, columns = character(), labels = TRUE) {
   key <- result_key(x)
   need_columns(x, c(key, columns))
   if (labels) check_labels(x)
-  strange <- if (vctrs::vec_duplicate_any(keys_of(x, key))) "some come twice" else
-    if (!all_known(x)) "some belong to no run that was played"
-  if (!is.null(strange)) {
-    abort_dpts(sprintf("These rows are not those that the package made: %s.", strange),
-               c("dpts_error_rows", "dpts_error_input"))
-  }
-  x
+  if (vctrs::vec_duplicate_any(keys_of(x, key))) abort_rows("some come twice")
+  if (!is.null(attr(label_of(x), "runs"))) runs_in(x, all = TRUE) # what labels do not say is not known
+}
+
+abort_rows <- function(why) {
+  abort_dpts(sprintf("These rows are not those that the package made: %s.", why),
+             c("dpts_error_rows", "dpts_error_input"))
 }
 
 check_labels <- function(x) {
@@ -94,22 +101,25 @@ has_problems <- function(x) "problem" %in% names(x)
 
 # ---- runs -----------------------------------------------------------------------------------------
 
-# Does each row belong to a run? What labels do not say any more is not known.
-all_known <- function(x) {
-  if (is.null(attr(label_of(x), "runs"))) return(TRUE)
-  runs <- runs_in(x)
+# The runs behind the rows that are there. `all`: must each row belong to one?
+runs_in <- function(x, all = FALSE) {
+  runs <- labelled_runs(x)
   by <- intersect(names(runs), result_key(x))
-  all(vctrs::vec_in(keys_of(x, by), keys_of(runs, by)))
+  keys <- keys_of(runs, by)
+  at <- vctrs::vec_match(keys_of(x, by), keys)
+  if (all && anyNA(at)) abort_rows("some belong to no run that was played")
+  vctrs::vec_slice(runs, vctrs::vec_duplicate_id(keys) %in% at)
 }
 
-# The runs behind the rows that are there: `problem` and the column that carries them as factors, what
-# tells runs apart, and what is kept of them
-runs_in <- function(x) {
+# All runs that labels have: `problem` and the column that carries them as factors, what tells runs apart, and
+# what is kept of them
+labelled_runs <- function(x) {
   label <- label_of(x)
   runs <- attr(label, "runs")
-  rows <- vctrs::vec_rbind(!!!runs)
+  rows <- if (length(runs) == 1) runs[[1]] else vctrs::vec_rbind(!!!runs)
   level <- rep(seq_along(runs), vapply(runs, function(run) if (is.null(run)) 0L else nrow(run), 0L))
-  rows[[carrier(x)]] <- structure(level, levels = levels(label), class = "factor")
+  policies <- list(structure(level, levels = levels(label), class = "factor"))
+  rows <- vctrs::new_data_frame(c(as.list(rows), stats::setNames(policies, carrier(x))))
   if (is_label(x[["problem"]])) {
     ids <- vapply(attr(x$problem, "meaning"), meaning_id, "")
     rows <- vctrs::vec_rbind(!!!lapply(seq_along(ids), function(i) {
@@ -118,8 +128,7 @@ runs_in <- function(x) {
       own
     }))
   }
-  by <- intersect(names(rows), result_key(x))
-  vctrs::vec_slice(rows, vctrs::vec_in(keys_of(rows, by), keys_of(x, by)))
+  rows
 }
 
 # The seeds that the rows come from
