@@ -445,6 +445,22 @@ test_that("a budget is a guarantee, and a guarantee a budget", {
   for (budget in budgets) expect_identical(eval(str2lang(as.character(budget))), budget)
 })
 
+test_that("parts that hold up to nus share what there is of them", {
+  at <- dpts:::conditions(22)
+  near <- function(...) dpts:::form(suppressWarnings(privacy_compose(...)), "near", at)
+  policy <- policy_ts_gaussian(5, 3)
+  mu <- function(nu) dpts:::form(policy$guarantee, "near", at)$mu(nu)
+  # 1e-4 is of the fixed part, and each of the others has a half of what is left.
+  three <- near(policy, privacy_gdp(1, nu = 1e-4), policy)
+  expect_identical(three[c("least", "free")], list(least = 1e-4, free = TRUE))
+  expect_equal(three$mu(3e-4), sqrt(2 * mu(1e-4)^2 + 1))
+  expect_identical(three$mu(0.99e-4), Inf)
+  # Nus of fixed parts add up, and a part without one needs none.
+  fixed <- near(privacy_gdp(1, nu = 1e-4), privacy_gdp(2, nu = 3e-4), privacy_gdp(3))
+  expect_equal(fixed[c("least", "free")], list(least = 4e-4, free = FALSE))
+  expect_equal(c(fixed$mu(4e-4), fixed$mu(0.5), fixed$mu(3.9e-4)), c(sqrt(14), sqrt(14), Inf))
+})
+
 test_that("a group of a guarantee up to a nu has a curve above the exact one", {
   # The worst mechanism: everything is told with chance nu, else N(0, 1) against N(mu, 1).
   mu <- 0.7
