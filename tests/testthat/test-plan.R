@@ -406,6 +406,33 @@ test_that("other outcomes of all visits of a person are in a person's guarantee,
   expect_gt(epsilon(person(Inf), 1e-3), epsilon(person(3), 1e-3))
 })
 
+test_that("the plot of a plan draws its numbers, shares of failures and the intervals of shares", {
+  drawn <- function(plan, place) {
+    data <- as.data.frame(autoplot(plan)$data)
+    expect_setequal(data$what, c("Power", "False claims", "Share of failures"))
+    for (what in unique(as.character(data$what))) {
+      of <- c(Power = "power", `False claims` = "false_claims", `Share of failures` = "failures")[[what]]
+      own <- data[data$what == what, ]
+      rows <- as.data.frame(plan)[!is.na(plan[[of]]), ]
+      rows$value <- rows[[of]] / if (of != "failures") 1 else if (is.null(rows[["counted"]])) rows$people else rows$counted
+      both <- merge(own, rows, by.x = c("design", "scenario", "people"), by.y = c("design", place, "people"))
+      expect_identical(c(nrow(own), nrow(both)), rep(nrow(rows), 2))
+      expect_equal(both$value.x, both$value.y, label = what)
+      for (i in seq_len(nrow(both))) {
+        hand <- if (of == "failures") rep(both$value.y[i], 2) else
+          suppressWarnings(stats::prop.test(20 * both$value.y[i], 20, correct = FALSE))$conf.int[1:2]
+        expect_equal(c(both$lower[i], both$upper[i]), hand, label = what)
+      }
+    }
+  }
+  ask <- function(...) dpts_plan(list(x = policy_uniform(), y = policy_randomised(mu = 1, block = 50)), ..., runs = 20, seed = 1)
+  drawn(ask(list(s = two(0.3, 0.6), t = two(0.5, 0.5)), c(100, 60)), "scenario")
+  by <- dpts_plan(list(y = policy_randomised(mu = 1, block = 50)), arms_strata(a = two(0.2, 0.8), b = two(0.4, 0.5), share = c(0.8, 0.2)),
+                  200, by = "stratum", runs = 20, seed = 1)
+  by$where <- paste("scenario", by$stratum, sep = ": ")
+  drawn(by, "where")
+})
+
 test_that("bad visits are named", {
   bad <- function(arg, ...) expect_error(dpts_plan(policy_randomised(), ..., people = 50), sprintf("`%s`", arg), class = "dpts_error_input")
   bad("visits", two(0.4, 0.6), visits = 0)
