@@ -68,17 +68,24 @@ explore_page <- function(means, horizon) {
           id = "tab", type = "pills",
           panel("Regret", shiny::plotOutput("regret", height = 360)),
           panel("Shares", shiny::plotOutput("shares", height = 360)),
-          panel("Guarantee", shiny::plotOutput("curve", height = 360)),
+          panel("Guarantee",
+                shiny::p("A guarantee is a curve of epsilon against delta. Under pure differential privacy",
+                         "epsilon is the same at every delta."),
+                shiny::plotOutput("curve", height = 360)),
           panel("Guess", shiny::p("What does this mean? Two data sets differ in one person's reward."),
                 shiny::div(class = "big", shiny::textOutput("riddle")),
                 shiny::actionButton("no", "It was 0"), shiny::actionButton("yes", "It was 1"),
                 shiny::div(class = "big", shiny::textOutput("score", container = shiny::p))),
-          panel("Attack", shiny::p("An attack on one person's reward: the policy runs on two data sets that",
-                                   "differ in this reward alone, and the attacker guesses which it was."),
+          panel("Attack",
+                shiny::p("An attack on one person's reward: the first private policy that is ticked runs",
+                         "eight rounds on two data sets that differ in this reward alone, and the attacker",
+                         "guesses which it was. A bar is the smallest epsilon that an attack proves. The",
+                         "line is the guarantee, which no bar should pass."),
                 shiny::actionButton("attack", "Attack (again, with more runs)"),
                 shiny::plotOutput("audit", height = 360)),
-          panel("Stop", shiny::p("When may I stop? At any look at which an arm's evidence reaches the",
-                                 "threshold."),
+          panel("Stop",
+                shiny::p("People are randomised to the arms (policy Randomised, at this epsilon). You may",
+                         "stop at any look at which an arm's evidence reaches the threshold."),
                 shiny::actionButton("again", "Another experiment"),
                 shiny::plotOutput("evidence", height = 360),
                 shiny::div(class = "big", shiny::textOutput("verdict")))
@@ -112,7 +119,7 @@ explore_calls <- function(tab, means, epsilon, policies, horizon, times) {
 }
 
 explore_text <- function(calls) {
-  paste(c(paste("x <-", paste(trimws(deparse(calls[[1]], 60)), collapse = "\n  ")), deparse(calls[[2]])),
+  paste(c(paste("x <-", paste(trimws(deparse(calls[[1]], 50)), collapse = "\n  ")), deparse(calls[[2]])),
         collapse = "\n")
 }
 
