@@ -74,9 +74,9 @@ autoplot.dpts_effects <- function(object, ...) {
     problems <- split(data, data[["problem"]] %||% 1, drop = TRUE)
     data <- do.call(rbind, unname(lapply(problems, pairs_with_best)))
   }
-  case <- if (is.null(data[["missing"]])) "" else sprintf(" (missing: %s)", data$missing)
+  data$case <- if (is.null(data[["missing"]])) "" else sprintf(" (missing: %s)", data$missing)
   one <- length(unique(data$control)) == 1
-  data$y <- downwards(paste0(data$arm, if (!one) paste(" against", data$control), case))
+  data$y <- downwards(paste0(data$arm, if (!one) paste(" against", data$control), data$case))
   data[c("at", "from", "to")] <- data[c("difference", "lower", "upper")]
   first <- utils::head(data, 12)
   draw_ranges(data, paste0("Difference of mean rewards", if (one) paste(" from", data$control[1])), line = 0,
@@ -86,7 +86,7 @@ autoplot.dpts_effects <- function(object, ...) {
                 words_intervals(attr(object, "intervals"))
               ),
               alt = sprintf("Differences of mean rewards with intervals: %s.",
-                            paste0(first$arm, " against ", first$control, " ",
+                            paste0(first$arm, " against ", first$control, first$case, " ",
                                    shorts(signif(first$difference, 2)), " [",
                                    shorts(signif(first$lower, 2)), ", ",
                                    shorts(signif(first$upper, 2)), "]", collapse = "; ")))

@@ -100,7 +100,7 @@ test_that("every experiment runs, with the promised columns, and is drawn", {
     x <- tiny(id)
     expect_s3_class(x, c("dpts_reproduction"))
     expect_s3_class(x, "tbl_df")
-    expect_true(all(columns[[!!kind]] %in% names(x)), info = id)
+    expect_true(all(columns[[kind]] %in% names(x)), info = id)
     expect_false(anyNA(x$panel), info = id)
     plot <- autoplot(x)
     # The figures of Hu and Hegde differ in numbers alone, and so do those of two data sets.
