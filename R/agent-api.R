@@ -25,6 +25,10 @@
 #' A guard that pauses an arm is a warning in the log, too, and counts in `/metrics`
 #' (`dpts_guard_pauses_total`).
 #'
+#' `/overview`, and what `/metrics` says of agents, are kept for 20 times as long as they took to compute, so
+#' that a page that asks often costs little. Other answers are never older than the request. `/overview` says
+#' in `now` of when it is.
+#'
 #' A request that needs a role has the header `Authorization: Bearer <token>`; the token is checked before the
 #' body is read. `token` is a string, which may do everything, or strings named by what they may do:
 #' `"choose"`, `"report"`, `"read"` (what is published), `"watch"` (`/metrics`), `"admin"` (everything). A
