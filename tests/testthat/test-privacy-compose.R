@@ -245,6 +245,25 @@ test_that("very many parts: as the binomial, the trinomial and Gauss have it", {
                gdp_epsilon(3 * gdp_compose(mu[1:20]), 1e-3), tolerance = 0.05)
 })
 
+test_that("a composition that was stopped leaves nothing behind for the next one", {
+  at <- c(0.1, 1e-3, 1e-6)
+  two <- function(a, b) pair_compose(list(pair_point(a, 0), pair_point(b, 0)))
+  three <- function(a) pair_power(pair_point(a, 0), 3)
+  stopped <- function(compose) {
+    local_function("pair_add", function(old) function(...) stop("stopped"))
+    expect_error(compose(), "stopped")
+  }
+  two(0.1, 0.2)
+  stopped(function() two(0.3, 0.7))
+  p <- plogis(c(0.3, 0.7))
+  exact <- vapply(at, epsilon_of, 0, loss = c(1, 0.4, -0.4, -1), p = c(prod(p), p[2] * (1 - p[1]), p[1] * (1 - p[2]), prod(1 - p)))
+  expect_equal(pair_epsilon(two(0.3, 0.7), at), exact)
+  three(0.1)
+  stopped(function() three(0.5))
+  exact <- vapply(at, epsilon_of, 0, loss = (2 * (0:3) - 3) * 0.5, p = dbinom(0:3, 3, plogis(0.5)))
+  expect_equal(pair_epsilon(three(0.5), at), exact)
+})
+
 # ---- groups -------------------------------------------------------------------------------
 
 test_that("groups of pure and (epsilon, delta)-DP are the iterated trade-off function", {
