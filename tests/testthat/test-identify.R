@@ -141,4 +141,16 @@ test_that("the curve of verdicts goes on to the limit if some run has none", {
   expect_identical(at(id), max(id$people))
   id$people[2] <- NA
   expect_identical(at(id), 300)
+  # Of each policy on each problem the share of its runs that have a verdict by then
+  id <- dpts_identify(list(p = arms_bernoulli(c(0.9, 0.1)), q = arms_bernoulli(c(0.7, 0.5))),
+                      list(x = policy_top_two(mu = 1), y = policy_top_two(mu = 0.4)), runs = 5, seed = 1, limit = 300)
+  expect_true(anyNA(id$people) && mean(is.na(id$people)) < 0.5)
+  drawn <- autoplot(id)$data
+  expect_identical(nrow(drawn), sum(!is.na(id$people)) + 4L)
+  for (i in seq_len(nrow(drawn))) {
+    same <- drawn$policy == drawn$policy[i] & drawn$problem == drawn$problem[i]
+    own <- id$people[as.character(id$policy) == drawn$policy[i] & as.character(id$problem) == drawn$problem[i]]
+    by_then <- mean(!is.na(own) & own <= drawn$at[i])
+    expect_equal(max(drawn$share[same & drawn$at == drawn$at[i]]), by_then)
+  }
 })
