@@ -13,12 +13,10 @@ api_status <- function(agent) {
   shares <- arm_shares(agent)
   terms <- agent$terms
   standing <- agent_standing(agent)
-  # Of what the guess depends on: it may take a second to compute.
-  about <- c(standing$restored, nrow(pulls), if (is.null(terms$horizon)) max(1e5, sum(pulls$pulls)))
-  if (!identical(agent$guess$about, about)) {
-    agent$guess <- list(about = about, rows = agent_guesses(agent, standing$restored),
-                        promise = agent_promise(agent))
-  }
+  # (It may take a second to compute.)
+  often <- remembered(agent, "guess", risk_depends(agent, standing$restored, sum(pulls$pulls)), function() {
+    agent_guesses(agent, standing$restored)
+  })
   list(
     name = terms$name %||% NA, policy = terms$policy$name, guarantee = standing$guarantee,
     restored = standing$restored, learning = standing$learning, use = terms$use,
@@ -30,7 +28,7 @@ api_status <- function(agent) {
     range = terms$range,
     sums = !anyNA(session_arms(agent$session)$releases),
     spends = if (draws_cost(agent_guarantee(terms$policy))) "by choice" else "once",
-    guess = agent$guess$rows$guess[1], often = agent$guess$rows,
+    guess = often$guess[1], often = often,
     # One row per recorded round and arm, as in autoplot()
     shares = shares, outcomes = outcomes_shown(agent)
   )
@@ -69,11 +67,20 @@ agent_guesses <- function(agent, restored) {
   data.frame(rewards = OFTEN, guess = chance)
 }
 
+# What the risk of an agent depends on
+risk_depends <- function(agent, restored, rounds) {
+  terms <- agent$terms
+  grows <- is.null(terms$horizon) && draws_cost(agent_guarantee(terms$policy))
+  list(restored, length(terms$arms), if (grows) max(1e5, rounds))
+}
+
 # What privacy_statement() says of the risk, NULL if nothing is guaranteed
-agent_promise <- function(agent) {
-  said <- unclass(privacy_statement(agent))
-  said <- unname(said[names(said) %in% c("What is guaranteed", "Who comes often")])
-  if (length(said)) said
+agent_promise <- function(agent, restored, rounds) {
+  remembered(agent, "promise", risk_depends(agent, restored, rounds), function() {
+    said <- unclass(privacy_statement(agent))
+    said <- unname(said[names(said) %in% c("What is guaranteed", "Who comes often")])
+    if (length(said)) said
+  })
 }
 
 # Everything for the page, and at most a twentieth of the time for it
@@ -82,11 +89,14 @@ api_overview <- function(agent) cached(agent, "overview", function() overview(ag
 # The first time, in parts that leave what they found with the agent: others are answered between them.
 overview_parts <- function(agent, given = NULL) {
   if (is_cached(agent, "overview")) return(NULL)
-  new <- max(0, sum(session_pulls(agent$session)) - (agent$totals$rounds %||% 0))
+  pulls <- session_pulls(agent$session)
+  new <- max(0, sum(pulls) - (agent$totals$rounds %||% 0))
   # What is known is not looked for twice.
   if (new < COUNTED_AT_ONCE && identical(agent$remembered$shown, released_so_far(agent))) return(NULL)
   count <- function() agent_look(agent, function(tx) update_totals(agent, tx, COUNTED_AT_ONCE))
-  c(list(function() arm_shares(agent), function() api_status(agent)),
+  promise <- function() agent_promise(agent, agent_standing(agent)$restored, sum(pulls))
+  c(list(function() arm_shares(agent), function() api_status(agent), promise,
+         function() dpts_privacy(agent, delta = PAGE_DELTA)),
     rep(list(count), ceiling(new / COUNTED_AT_ONCE)), table_parts(agent, "reward"),
     lapply(names(CONCLUSIONS), function(name) slices(agent, function() concluded(agent, name))))
 }
@@ -109,6 +119,8 @@ slices <- function(agent, work) {
 }
 
 SLICE <- 0.05 # seconds
+
+PAGE_DELTA <- 1e-6
 
 # An answer that is a function of the release table and of what was asked: its text is kept
 conclude_route <- function(name) {
@@ -187,7 +199,8 @@ overview <- function(agent) {
   counted <- ifelse(is.na(estimates$rewards), resolved, pmin(estimates$rewards, resolved))
   verdict <- concluded(agent, "verdict")
   agent$remembered$shown <- released_so_far(agent)
-  epsilon <- dpts_privacy(agent, delta = 1e-6)
+  promise <- agent_promise(agent, status$restored, status$rounds)
+  epsilon <- dpts_privacy(agent, delta = PAGE_DELTA)
   smallest <- function(unit, column) {
     x <- epsilon[[column]][epsilon$unit == unit]
     if (any(is.finite(x))) min(x[is.finite(x)]) else NA_real_
@@ -196,7 +209,7 @@ overview <- function(agent) {
   time <- function(x) if (is.finite(x)) format(.POSIXct(x, "UTC"), "%Y-%m-%dT%H:%M:%SZ") else NA
   c(status[setdiff(names(status), "arms")], list(
     now = time(now), since = time(seen$began),
-    promise = if (is.null(agent$guess$promise)) NA else I(agent$guess$promise),
+    promise = if (is.null(promise)) NA else I(promise),
     leads = leads(estimates), own = identical(agent_guarantee(agent$terms$policy)$neighbours, "joint"),
     verdict = if (!is.null(verdict)) list(arm = as.character(verdict$arm), missing = verdict$missing),
     proof = concluded(agent, "proof"),

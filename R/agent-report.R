@@ -170,7 +170,13 @@ dpts_releases.dpts_agent <- function(x, ...) {
                 class = "dpts_error_verdict",
                 hint = "`estimates()` has the sums; `policy_local(policy_randomised(), )` has blocks.")
   }
-  found <- agent_look(x, function(tx) list(table = all_tables(x), restored = tx$restored))
+  found <- agent_look(x, function(tx) {
+    # Nothing is released without a change.
+    unwritten <- nrow(session_sums(x$session)) + NROW(x$fresh) > 0
+    table <- if (unwritten) all_tables(x) else
+      remembered(x, "as of", list(tx$seq, x$life), function() all_tables(x))
+    list(table = table, restored = tx$restored)
+  })
   remembered(x, "releases", found, function() {
     guarantee <- ledger_guarantee(x$terms, 1, 1 + found$restored)
     attr(found$table, "guarantees") <- stats::setNames(list(guarantee), policy$name)
@@ -211,9 +217,17 @@ dpts_privacy.dpts_agent <- function(policies, ..., delta = 10^-(1:12)) {
   by_release <- gathers(policy) && flip_of(policy) == 0 && life_of(policy) == Inf
   now <- agent_look(agent, function(tx) {
     arms <- session_arms(agent$session)
-    list(rounds = sum(arms$pulls), restored = tx$restored, paid = session_paid(agent$session),
+    list(rounds = if (draws_cost(agent_guarantee(policy))) sum(arms$pulls) else 0, restored = tx$restored,
+         paid = session_paid(agent$session),
          released = if (by_release) any(arms$releases > 0) else sum(arms$pulls) > 0)
   })
+  remembered(agent, "privacy", list(now, delta, length(agent$terms$arms)), function() {
+    privacy_so_far(agent, delta, now)
+  })
+}
+
+# `now`: see ledger_spent()
+privacy_so_far <- function(agent, delta, now) {
   people <- c(reward = 1, person = agent$terms$max_per_person)
   parts <- lapply(names(people), function(unit) {
     ever <- ledger_guarantee(agent$terms, people[[unit]], 1 + now$restored)

@@ -36,8 +36,8 @@ serve_one <- function(service, server, milliseconds) {
   got <- .Call(C_serve_next, server, if (length(service$waiting)) 0L else milliseconds)
   if (!is.null(got)) {
     req <- list2env(got, parent = emptyenv())
-    if (!got$whole) serve_answer(service, server, req, answer_head)
-    else if (serve_later(service, req)) return(invisible())
+    if (!got$whole) return(serve_answer(service, server, req, answer_head)) # the rest of it is often there
+    if (serve_later(service, req)) return(invisible())
     else serve_answer(service, server, req, answer_request)
   }
   if (!length(service$waiting)) return(invisible())

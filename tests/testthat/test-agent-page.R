@@ -339,7 +339,7 @@ test_that("an overview in parts, and one that goes on from the last, are those o
     for (i in 1:3) {
       withr::with_seed(i, play(130))
       parts <- dpts:::overview_parts(agent)
-      expect_length(parts, 11) # three of them count 130 people
+      expect_length(parts, 13) # three of them count 130 people
       for (part in parts) part()
       if (i == 2) withr::with_seed(9, play(40)) # between the parts and the answer
       shown[[i]] <- dpts:::overview(agent)
