@@ -44,6 +44,27 @@ journal_digests <- function(agent, last, seq, time, events) {
   chain(last, journal_text(agent, c(events, list(seq = rep(seq, n), part = seq_len(n), time = rep(time, n)))))
 }
 
+# What the journal notes of tickets, beside its own columns
+ticket_text <- function(rows) release_text(rows[c("batch", "probability")])
+
+# Do tickets agree with the rows of the journal that gave them out? A clock that was mended may have set their
+# times.
+check_tickets <- function(agent, rows) {
+  given <- which(rows$kind %in% c("choose", "beyond"))
+  log <- lapply(as.list(agent$store$log(Inf)), rev)
+  at <- match(rows$ticket[given], log$ticket)
+  same <- function(x, y) x == y | is.na(x) & is.na(y)
+  time <- as.numeric(log$time)[at]
+  fits <- same(as.numeric(log$t)[at], as.numeric(rows$t)[given]) & log$arm[at] == rows$arm[given] &
+    (time == rows$time[given] | time %in% rows$time[rows$kind == "clock"]) &
+    ticket_text(log)[at] == rows$note[given]
+  wrong <- given[!fits %in% TRUE]
+  if (length(wrong)) {
+    abort_store(sprintf("the ticket of row %d of the journal cannot be read: it is not as it was given out",
+                        wrong[1]))
+  }
+}
+
 # Rows of the release table as notes of the journal
 release_text <- function(columns) {
   if (!length(columns[[1]])) return(character())

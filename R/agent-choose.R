@@ -204,7 +204,7 @@ note_tickets <- function(agent, tx, chosen, due, contexts, key) {
       if (is.na(chosen$t[i])) NA_character_ else write_context(contexts$of(i, chosen$arm[i]), numbers)
     }, "")
   }
-  note_events(tx, ifelse(counts, "choose", "beyond"), tx$tickets)
+  note_events(tx, ifelse(counts, "choose", "beyond"), c(tx$tickets, list(note = ticket_text(tx$tickets))))
   if (all(counts) && !contexts$given) remember_open(agent, tx$tickets)
 }
 

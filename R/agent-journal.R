@@ -18,8 +18,9 @@
 #' edited, taken out or put in, or a journal of another agent, does not fit the digests that follow; rows
 #' that were cut off at the end are missed by the state of the agent. `agent_open()` checks the end of the
 #' journal, and that releases, tickets and counts of persons agree with the state; `agent_journal()`
-#' checks all rows. An edit that leaves these counts as they were is not noticed: of the time, chance, batch
-#' or waiting reward of a ticket, or of a person's hash. Somebody who can write to the store can compute all
+#' checks all rows, and that each ticket has the time, arm, batch and chance with which it was given out. An
+#' edit of a reward that waits, or of a person's hash, is not noticed if it leaves the counts as they were.
+#' Somebody who can write to the store can compute all
 #' digests again, so note the last digest elsewhere from time to time, for example with the minutes of a
 #' board.
 #'
@@ -91,6 +92,7 @@ agent_journal <- function(agent, path = NULL, ...) {
     if (!identical(c(begin, digests)[1 + length(digests)], tx$journal)) {
       abort_store("the end of the journal cannot be read: rows are missing")
     }
+    check_tickets(agent, rows)
     first <- c("0", "0", "", "begin", "", "", "", "", agent$identity)
     c(Map(c, first, text[FIELDS], USE.NAMES = FALSE), list(c(begin, digests)))
   })

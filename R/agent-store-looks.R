@@ -73,8 +73,8 @@ look_at_tickets <- function(sql, look) {
            sql$at, exactly(before), WITH_KEY)$n > 0
     },
     log = function(n) {
-      look("SELECT ticket, t, arm, time, status, probability FROM %sdpts_ticket ORDER BY id DESC%s", sql$at,
-           if (n < Inf) paste(" LIMIT", exactly(n)) else "")
+      look("SELECT ticket, t, arm, batch, time, status, probability FROM %sdpts_ticket ORDER BY id DESC%s",
+           sql$at, if (n < Inf) paste(" LIMIT", exactly(n)) else "")
     }
   )
 }

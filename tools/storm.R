@@ -73,7 +73,12 @@ plants <- list(
   # a release is used and not kept
   release = function() leave_out("releases"),
   # rewards stay in the store when they have been released
-  forget = function() leave_out("forget")
+  forget = function() leave_out("forget"),
+  # what was concluded from fewer releases is said again
+  known = function() {
+    remembered <- get("remembered", namespace)
+    replace_function("remembered", function(agent, name, from, compute) remembered(agent, name, NULL, compute))
+  }
 )
 leave_out <- function(rows) {
   change_row <- get("change_row", namespace)

@@ -68,6 +68,37 @@ test_that("the journal is whole in every store, says who and why, and another pr
   })
 })
 
+test_that("a ticket that was edited by hand is not as the journal says, and one whose time a clock set is", {
+  turn <- test_clock()
+  each_store(function(store) {
+    agent <- dpts_agent(policy_gaussian_imed(1, first = 5), c("a", "b"), store, deadline = hours(5), max_per_person = 2)
+    turn(20)
+    agent_choose(agent, 6, person = c("Ada", "Bob", "Cy", "Ada", "Ada", "Dee")) # one is no round
+    turn(-10)
+    suppressWarnings(agent_clock(agent, .POSIXct(1e9)))
+    expect_true("beyond" %in% agent_journal(agent)$kind)
+    log <- agent$store$log
+    for (name in c("time", "chance", "none", "batch", "round", "nothing")) {
+      agent$store$log <- function(n) { # as after this edit of the fourth ticket
+        rows <- as.list(log(n))
+        i <- 3
+        rows$time <- as.numeric(rows$time)
+        if (name == "time") rows$time[i] <- rows$time[i] - 60
+        if (name == "chance") rows$probability[i] <- 0.25
+        if (name == "none") rows$batch[i] <- NA
+        if (name == "batch") rows$batch[i] <- rows$batch[i] + 1
+        if (name == "round") rows$t[i] <- 1000
+        rows
+      }
+      if (name == "nothing") expect_no_error(agent_journal(agent)) else
+        expect_error(agent_journal(agent), "ticket of row [0-9]+", class = "dpts_error_store_damaged", info = name)
+    }
+    agent$store$log <- log
+    expect_no_error(agent_journal(agent))
+    agent_close(agent)
+  })
+})
+
 test_that("a store that was edited by hand is not opened", {
   edits <- c(
     restored = "UPDATE dpts_agent SET restored = 1", clock = "UPDATE dpts_agent SET clock = clock + 3e8",
