@@ -50,13 +50,14 @@
 #' logged nor counted in `/metrics`; one at which the service failed (500, 503) is. The log of a server in
 #' front of this one has all of them.
 #'
-#' One process answers one request at a time. On PostgreSQL several may share an agent. A connection has one
-#' request at a time. A client has 20 seconds for the head of a request, 20 for its body, and 20 for taking
-#' the answer. At most 4,096 connections are open (fewer where the system allows fewer open files), and
-#' unfinished requests and answers hold at most 128 MB together. Beyond that the one that waited longest
-#' is closed. There is no encryption here: put it behind a server that speaks HTTPS. `agent_serve()` needs a
-#' Unix. The folder `service` of the installed package (`system.file("service", package = "dpts")`) has
-#' examples.
+#' One process answers one request at a time. What takes long, such as a first `/overview` or opening an
+#' agent, is done in parts, between which others are answered. On PostgreSQL several may share an agent. A
+#' connection has one request at a time. A client has 20 seconds for the head of a request, 20 for its body,
+#' and 20 for taking the answer. At most 4,096 connections are open (fewer where the system allows fewer open
+#' files), and unfinished requests and answers hold at most 128 MB together. Beyond that the one that waited
+#' longest is closed. There is no encryption here: put it behind a server that speaks HTTPS. `agent_serve()`
+#' needs a Unix. The folder `service` of the installed package (`system.file("service", package = "dpts")`)
+#' has examples.
 #'
 #' @inheritSection dpts_agent What is published
 #'
