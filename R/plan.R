@@ -296,13 +296,7 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, er
   if (!is.null(people)) people <- sort(unique(check_counts(people)))
   visits <- check_visits(visits, max_per_person)
   most <- max(people, if (is.null(people)) limit) * visits$number
-  for (problem in problems) {
-    check_horizon(designs, n_arms(problem), min(people, limit))
-    check_fit(designs, n_arms(problem), problem$contexts, "`scenarios`", strata_in(problem))
-    check_tossed(designs, problem, "designs")
-    check_recorded(problem, most)
-    check_again(visits, problem)
-  }
+  check_playable(designs, problems, min(people, limit), most, visits)
   strata <- strata_in(problems[[1]])
   check_by(by, problems[[1]])
   inform_coins(designs, problems)
@@ -335,11 +329,8 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, er
     begun <<- TRUE
     plan_cells(job, checkpoint, progress)
   }
-  cells <- if (is.null(people)) {
-    find_people(play, designs, problems, power, limit)
-  } else {
+  cells <- if (is.null(people)) find_people(play, designs, problems, power, limit) else
     play(designs, expand.grid(scenario = names(problems), people = people, stringsAsFactors = FALSE))
-  }
   new_plan(cells, designs, problems, list(control = control, error = error, delay = delay, batch = batch,
                                           runs = length(runs), power = if (is.null(people)) power,
                                           visits = if (comes_again(visits)) visits, outcomes = outcomes,
@@ -396,6 +387,17 @@ problems_answer <- function(answers, problems) {
 # The visits of so many people, as src/play_visits.h has them
 visits_of <- function(visits, people) {
   if (comes_again(visits)) c(people, visits$number, min(visits$apart, people), visits$most)
+}
+
+# Can all designs be played in all problems, by so many people with their visits?
+check_playable <- function(designs, problems, people, most, visits) {
+  for (problem in problems) {
+    check_horizon(designs, n_arms(problem), people)
+    check_fit(designs, n_arms(problem), problem$contexts, "`scenarios`", strata_in(problem))
+    check_tossed(designs, problem, "designs")
+    check_recorded(problem, most)
+    check_again(visits, problem)
+  }
 }
 
 # Named problems with the same arms, in a range
@@ -508,14 +510,8 @@ plan_cell <- function(joined, policy, problem, job, part = 1) {
   provable <- better[cbind(aimed, runs)]
   can <- function(x) if (tossed || concludes) x else NA_real_ * x
   earned <- if (is_changing(problem$arms)) seen[1, ] else colSums(pulls * each)
-  looked <- if (!is.null(job$spending)) found[PLAN_LOOKS$looks] else if (!is.null(joined$looks)) {
-    each_stratum <- matrix(problem$answers$rate, all, dimnames = list(NULL, names(problem$outcomes)))
-    rates <- vapply(names(problem$outcomes), function(name) {
-      average_over_strata(each_stratum[, name], problem$arms)
-    }, numeric(k))
-    harmful <- harmful_arms(rates, problem$outcomes, policy$params$control)
-    looks_cell(joined$looks, problem$horizon, harmful, claimed[cbind(aimed, runs)])
-  }
+  looked <- if (!is.null(job$spending)) found[PLAN_LOOKS$looks] else
+    cell_looks(joined$looks, problem, policy, claimed[cbind(aimed, runs)])
   c(looked, list(
     failures = (if (job$ask$by_stratum) mean(n) else problem$horizon) - mean(earned),
     best = mean(truth[cbind(named, runs)] >= truth[cbind(best, runs)] - 1e-12),
@@ -529,6 +525,17 @@ plan_cell <- function(joined, policy, problem, job, part = 1) {
     claimed = can(rowMeans(claimed)), proved = if (concludes) rowMeans(proved) else rep(NA_real_, k),
     proved_at = apply(proved_at, 1, stats::median, na.rm = TRUE) + if (concludes) 0 else NA
   ))
+}
+
+# What the live looks of a cell say. `looks`: NULL without other outcomes; `claimed`: was the aim, in a run?
+cell_looks <- function(looks, problem, policy, claimed) {
+  if (is.null(looks)) return(NULL)
+  outcomes <- problem$outcomes
+  arms <- problem$arms
+  each_stratum <- matrix(problem$answers$rate, n_arms(arms), dimnames = list(NULL, names(outcomes)))
+  rates <- vapply(names(outcomes), function(name) average_over_strata(each_stratum[, name], arms),
+                  numeric(n_arms(arms) / strata_in(arms)))
+  looks_cell(looks, problem$horizon, harmful_arms(rates, outcomes, policy$params$control), claimed)
 }
 
 # Of rows for each arm in each stratum, the sums over strata; with the numbers of people in these rows, the

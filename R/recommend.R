@@ -196,27 +196,39 @@ dpts_recommend <- function(budget, arms = NULL, horizon, ..., goal = c("regret",
                       progress = progress)
     return(recommend_effect(plan, policies, level, setup, chosen$dropped))
   }
-  # One call for all problems, so that parallel workers share all of the work.
   play <- function(policies, runs, rounds = horizon) {
-    if (goal == "verdict") {
-      found <- dpts_identify(named, policies, error, limit = horizon, runs = I(runs), seed = seed,
-                             threads = threads, progress = progress, delay = delay, batch = batch)
-      return(array(ifelse(is.na(found$people), horizon, found$people),
-                   c(length(runs), length(policies), length(problems))))
-    }
-    sim <- if (rounds < horizon) {
-      simulate_begun(named, policies, rounds, horizon, progress, runs = runs, seed = seed, record = rounds,
-                     threads = threads, delay = as.integer(pmin(delay, rounds)), batch = min(batch, rounds))
-    } else {
-      dpts_simulate(named, policies, horizon, runs = I(runs), seed = seed, record = I(horizon),
-                    threads = threads, progress = progress, delay = delay, batch = batch,
-                    checkpoint = checkpoint)
-    }
-    array(sim$regret, c(length(runs), length(policies), length(problems)))
+    if (goal == "verdict") return(race_people(policies, named, setup, error, runs, threads, progress))
+    race_regret(rounds, policies, named, setup, runs, threads, progress, checkpoint)
   }
   regret <- run_race(policies, runs, play, if (race) level, most_to_lose(setup),
                      if (goal == "regret") first_stretch(policies, problems, horizon, delay))
   new_recommendation(regret, policies, level, setup, chosen$dropped)
+}
+
+# What candidates are ranked by, for each run, policy and problem. One call plays all problems, so that
+# parallel workers share all of the work.
+#
+# The people until a verdict
+race_people <- function(policies, problems, setup, error, runs, threads, progress) {
+  found <- dpts_identify(problems, policies, error, limit = setup$horizon, runs = I(runs), seed = setup$seed,
+                         threads = threads, progress = progress, delay = setup$delay, batch = setup$batch)
+  array(ifelse(is.na(found$people), setup$horizon, found$people),
+        c(length(runs), length(policies), length(problems)))
+}
+
+# The regret after so many rounds
+race_regret <- function(rounds, policies, problems, setup, runs, threads, progress, checkpoint) {
+  horizon <- setup$horizon
+  sim <- if (rounds < horizon) {
+    simulate_begun(problems, policies, rounds, horizon, progress, runs = runs, seed = setup$seed,
+                   record = rounds, threads = threads, delay = as.integer(pmin(setup$delay, rounds)),
+                   batch = min(setup$batch, rounds))
+  } else {
+    dpts_simulate(problems, policies, horizon, runs = I(runs), seed = setup$seed, record = I(horizon),
+                  threads = threads, progress = progress, delay = setup$delay, batch = setup$batch,
+                  checkpoint = checkpoint)
+  }
+  array(sim$regret, c(length(runs), length(policies), length(problems)))
 }
 
 # Known candidates that can be played in strata, and from which something is concluded there

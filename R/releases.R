@@ -311,7 +311,8 @@ new_releases <- function(columns, guarantees = NULL) {
   optional <- intersect(names(OPTIONAL), names(columns))
   used <- vapply(optional, function(name) any(!columns[[name]] %in% c(OPTIONAL[[name]], NA)), NA)
   order <- c(intersect(c(KEYS, SUBGROUPS), names(columns)), TABLE, optional[used])
-  out <- tibble::new_tibble(columns[order], nrow = length(columns$sum), class = "dpts_releases")
+  out <- vctrs::new_data_frame(columns[order], n = length(columns$sum),
+                               class = c("dpts_releases", "tbl_df", "tbl"))
   attr(out, "guarantees") <- guarantees
   out
 }
@@ -366,8 +367,9 @@ release_table <- function(keys, arms, rows, k, law, more = NULL, guarantees = NU
             event = rep(NA_character_, length(run)))
   v$stratum <- if (!is.null(strata)) stratum
   more <- vctrs::vec_rbind(!!!more)
-  more <- vctrs::vec_rbind(more, first_rows(v, k, more))
-  if (nrow(more)) {
+  begin <- first_rows(v, k, more)
+  more <- if (nrow(more)) vctrs::vec_rbind(more, begin) else begin
+  if (NROW(more)) {
     more$stratum <- if (is.null(strata)) 1 else (more$arm - 1) %/% k[more$run] + 1
     more$arm <- more$arm - if (is.null(strata)) 0 else (more$stratum - 1) * k[more$run]
     v <- add_rows(v, more)

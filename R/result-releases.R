@@ -19,9 +19,11 @@ table_missing <- function(kept, policies, bounded) {
   flips <- vapply(policies, flip_of, 0)[as.character(kept$policy)]
   sizes <- lengths(kept$releases)
   kept_rows <- vapply(kept$releases, function(numbers) c(numbers, NA)[1], 0)
-  ifelse(sizes == 0, "history",
-         ifelse(kept_rows == 0 & flips > 0 & vapply(kept$pulls, sum, 0) > 1000, "bits",
-                ifelse(sizes < 1 + length(RELEASE) * kept_rows, "many", ifelse(bounded, "", "range"))))
+  why <- ifelse(bounded, "", "range")
+  why[sizes < 1 + length(RELEASE) * kept_rows] <- "many"
+  why[kept_rows == 0 & flips > 0 & vapply(kept$pulls, sum, 0) > 1000] <- "bits"
+  why[sizes == 0] <- "history"
+  why
 }
 
 has_table <- function(kept, policies, bounded) {

@@ -67,37 +67,13 @@ dpts_tune <- function(budget, arms, horizon, ..., prepulls = NULL,
   begin_stages(progress)
 
   grid <- expand.grid(prepulls = prepulls, accountant = accountant, stringsAsFactors = FALSE)
-  # The message on how a budget is read comes once.
-  first <- !duplicated(grid$accountant)
-  at <- conditions(horizon, k)
-  bar <- progress_bar(progress, nrow(grid), "Calibrating")
-  candidate <- function(i, sharp = FALSE) {
-    calibrate(budget, at, grid$prepulls[i], grid$accountant[i], delta, quiet = sharp || !first[i], sharp)
-  }
-  policies <- lapply(seq_len(nrow(grid)), function(i) {
-    policy <- candidate(i)
-    bar(i)
-    policy
-  })
-  bar(NULL)
-  names(policies) <- paste(grid$accountant, grid$prepulls)
   play <- function(policies, runs, ...) {
     dpts_simulate(arms, policies, horizon, runs = I(runs), seed = seed, record = I(horizon), delay = delay,
                   batch = batch, threads = threads, ...)
   }
-  # The sharp calibration takes seconds, so it is done for candidates that may rank first. It saves up to a
-  # quarter of the variance, and regret grows much more slowly than the variance.
-  costly <- which(grid$accountant == "direct" & vapply(policies, has_lattice, NA, at = at))
-  if (length(costly) > 0 && length(policies) > 1) {
-    look <- regret_by_round(play(policies, utils::head(runs, 10), progress = FALSE))$mean
-    costly <- costly[look[costly] <= 1.1 * min(look)]
-  }
-  bar <- progress_bar(progress, length(costly), "Sharpening")
-  for (i in costly) {
-    policies[[i]] <- candidate(i, sharp = TRUE)
-    bar(match(i, costly))
-  }
-  bar(NULL)
+  policies <- tuned_policies(grid, budget, conditions(horizon, k), delta, progress, function(policies) {
+    regret_by_round(play(policies, utils::head(runs, 10), progress = FALSE))$mean
+  })
   sim <- play(policies, runs, progress = progress, checkpoint = checkpoint)
   by_run <- as.list(bare(sim))
   row <- match(as.character(by_run$policy), names(policies))
@@ -109,6 +85,37 @@ dpts_tune <- function(budget, arms, horizon, ..., prepulls = NULL,
                 run = as.double(by_run$run), seed = rep(seed, length(row)), regret = by_run$regret),
     shared = list(budget = budget, horizon = horizon, arms = arms, delay = delay, batch = batch)
   )
+}
+
+# The policy of each row of the grid, named. `regret_of`: a function of policies, a first look at their regret
+tuned_policies <- function(grid, budget, at, delta, progress, regret_of) {
+  # The message on how a budget is read comes once.
+  first <- !duplicated(grid$accountant)
+  bar <- progress_bar(progress, nrow(grid), "Calibrating")
+  candidate <- function(i, sharp = FALSE) {
+    calibrate(budget, at, grid$prepulls[i], grid$accountant[i], delta, quiet = sharp || !first[i], sharp)
+  }
+  policies <- lapply(seq_len(nrow(grid)), function(i) {
+    policy <- candidate(i)
+    bar(i)
+    policy
+  })
+  bar(NULL)
+  names(policies) <- paste(grid$accountant, grid$prepulls)
+  # The sharp calibration takes seconds, so it is done for candidates that may rank first. It saves up to a
+  # quarter of the variance, and regret grows much more slowly than the variance.
+  costly <- which(grid$accountant == "direct" & vapply(policies, has_lattice, NA, at = at))
+  if (length(costly) > 0 && length(policies) > 1) {
+    regret <- regret_of(policies)
+    costly <- costly[regret[costly] <= 1.1 * min(regret)]
+  }
+  bar <- progress_bar(progress, length(costly), "Sharpening")
+  for (i in costly) {
+    policies[[i]] <- candidate(i, sharp = TRUE)
+    bar(match(i, costly))
+  }
+  bar(NULL)
+  policies
 }
 
 # May the lattice accountant need less variance than the quicker ones?
