@@ -226,7 +226,7 @@ test_that("other policies have strata too, and the service takes them", {
   route <- Filter(function(r) r$path == "/effects", api_routes())[[1]]
   agent <- new_strata()
   visit(agent, rep(c("north", "south"), 20))
-  expect_identical(nrow(route$work(agent, list(by = "stratum"))), 2L)
+  expect_identical(nrow(jsonlite::fromJSON(route$work(agent, list(by = "stratum"))$body)), 2L)
 })
 
 test_that("blocks and releases are a model's, with other outcomes, by the clock, with arms that pause", {
