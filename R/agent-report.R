@@ -261,7 +261,9 @@ format.dpts_agent <- function(x, ...) {
   if (!is.null(bounds)) bounds <- from_units(bounds, terms$range)
   c(head,
     paste0("  guarantee: ", state$guarantee,
-           if (state$private && is.null(terms$max_per_person) && is.null(bounds)) " for a reward",
+           # Of what else is protected a guarantee says so itself.
+           if (state$private && is.null(terms$max_per_person) &&
+               agent_guarantee(terms$policy)$neighbours %in% c("reward", "input")) " for a reward",
            if (state$private && is_custom(terms$policy)) ", as declared; its noise is R's own"),
     if (state$restored > 0) {
       sprintf("             after going back to an old copy %s", count_noun(state$restored, "time"))

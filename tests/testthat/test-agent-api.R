@@ -609,6 +609,7 @@ test_that("the description is OpenAPI: ids, parameters, required fields, all sta
       for (p in entry$parameters) check_schema(p$schema, where)
       if (!is.null(entry$requestBody)) check_schema(entry$requestBody$content[[1]]$schema, where)
       must("200" %in% names(entry$responses), where)
+      must(("404" %in% names(entry$responses)) == (length(braces) > 0), where) # no such experiment, where one is named
       if (length(entry$security)) must(all(c("401", "403") %in% names(entry$responses)), where)
       for (answer in entry$responses) {
         must(nzchar(answer$description), where)

@@ -911,6 +911,53 @@ test_that("prints, summaries and plots", {
   expect_identical(c(last(10), last(11), last(13)), c("  10 0", "  and 1 more arm", "  and 3 more arms"))
 })
 
+test_that("each line of a print says what is so", {
+  turn <- test_clock()
+  lines <- function(agent) trimws(format(agent)[-1])
+  said <- function(what, ...) {
+    agent <- dpts_agent(...)
+    sub("^[a-z]+: +", "", grep(paste0("^", what), lines(agent), value = TRUE))
+  }
+  # What is protected is said once, by the guarantee itself where it is more than a reward.
+  whose <- function(policy, ...) said("guarantee", policy, 2, use = "arrival", ...)
+  expect_identical(whose(policy_randomised(mu = 1)), "1-GDP for a reward")
+  expect_identical(whose(policy_local(policy_imed(), 1)), "1-DP for a reward")
+  expect_identical(whose(policy_linucb(mu = 1, norm = 1), dim = 2), "1-joint-GDP for rewards and contexts")
+  expect_identical(whose(policy_linucb(mu = 1, norm = 1, contexts = "public"), dim = 2), "1-GDP for rewards (contexts public)")
+  predicted <- function(...) policy_randomised(mu = 1, outcome = "continuous", predicted = c(0, 1), ...)
+  expect_identical(whose(predicted()), "1-GDP for rewards and predictions")
+  expect_identical(whose(predicted(protect = "reward")), "1-GDP for rewards (predictions public)")
+  expect_identical(whose(policy_imed()), "none")
+  rewards <- function(...) said("rewards", batch_policy(), 2, ...)
+  expect_identical(rewards(use = "arrival"), "used on arrival, waited for without limit")
+  expect_identical(rewards(use = "arrival", deadline = hours(2), missing = 0.5), "used on arrival, missing counts 0.5 after 2 hours")
+  expect_identical(rewards(deadline = hours(48), range = c(-4, 4)), "used at the deadline of 2 days, missing counts -4")
+  ended <- function(policy, then, ...) {
+    agent <- dpts_agent(policy, c("old", "new"), use = "arrival", ...)
+    if (is.null(agent$terms$dim)) agent_choose(agent, 9, offer = "new")
+    agent_finish(agent, then)
+    sub("^end: +", "", grep("^end:", lines(agent), value = TRUE))
+  }
+  expect_identical(ended(policy_imed(), "verdict"), "goes on with new")
+  expect_identical(ended(policy_imed(), "end"), "chooses no more; the winner was new")
+  expect_identical(ended(policy_linucb(), "verdict", dim = 2), "goes on with what it has learned")
+  expect_identical(ended(policy_linucb(), "end", dim = 2), "chooses no more")
+  agent <- dpts_agent(policy_randomised(mu = 1), c("a", "b", "c"), deadline = hours(48), window = hours(24), max_per_person = 3,
+                      horizon = 2000, name = "Trial", strata = c("north", "south"), outcomes = list(
+                        harm = agent_outcome(missing = 1, deadline = hours(72)), cost = agent_outcome(mu = 0.5, range = c(0, 10))))
+  agent_choose(agent, 2, person = c("Ada", "Bob"), stratum = "north", offer = "a")
+  agent_arms(agent, retire = "b", pause = "c")
+  expect_identical(format(agent), c(
+    "<agent> Trial: randomised in memory",
+    "  guarantee: none", # one outcome is without noise
+    "             3 rewards of a person used at most, one in 1 day",
+    "  rewards:   used at the deadline of 2 days, missing counts 0",
+    "  strata:    north and south",
+    "  outcomes:  harm, without noise, from 0 to 1, missing counts 1 after 3 days",
+    "             cost, 0.5-GDP, from 0 to 10, missing counts 0 after 2 days",
+    "  rounds:    2 of 2,000, 2 outstanding", "  a 2", "  b 0, retired", "  c 0, paused"))
+})
+
 test_that("TRUE and FALSE are rewards of 1 and 0, NA is none", {
   agent <- dpts_agent(policy_gaussian_imed(1), c("a", "b"), use = "arrival")
   tickets <- agent_choose(agent, n = 3)$ticket

@@ -234,6 +234,15 @@ test_that("plots show the claim and what was found", {
   some$claimed[some$delta == 0.01] <- Inf
   expect_identical(vapply(list(none, many, some), caption, ""), c("Nothing is claimed.", "", ""))
   expect_identical(caption(one), "Findings hold together with 99.9% confidence.")
+  # A larger delta is named only where all are smaller than it.
+  open <- many
+  open$claimed <- Inf
+  expect_identical(audit_verdict(some), "nothing that contradicts the claim")
+  expect_identical(audit_verdict(none), "nothing is claimed")
+  open$delta[open$delta == 0.01] <- 1e-9
+  expect_identical(audit_verdict(open), "nothing is claimed at this delta; give a larger one")
+  open$delta <- 1e-9
+  expect_identical(audit_verdict(open), "nothing is claimed at this delta; give a larger one, such as `delta = 1e-5`")
 })
 
 test_that("bad input is refused by name", {

@@ -129,7 +129,12 @@ test_that("in a browser of a phone's width the page loads, is dragged and answer
     "        var before = get('#evidence img').src;",
     "        press('again');",
     "        until('again', function () { return get('#evidence img').src !== before; },",
-    "          function () { console.log(done); }, 600);",
+    "          function () {",
+    "            console.log(done + ' arms ' + ['fewer', 'more'].map(function (id) {",
+    "              for (var i = 0; i < 9; i++) press(id);",
+    "              return page.contentDocument.querySelectorAll('.arm').length;",
+    "            }).join(' to '));",
+    "          }, 600);",
     "      }, 600);",
     "    }, 600);",
     "  }, 600);",
@@ -162,5 +167,6 @@ test_that("in a browser of a phone's width the page loads, is dragged and answer
     Sys.sleep(0.2)
   }
   expect_match(said, "PROBE done width (375|3[0-6][0-9]) ", all = FALSE, info = paste(said, collapse = "\n"))
+  expect_match(said, " arms 2 to 8", all = FALSE, fixed = TRUE)
   expect_false(any(grepl("error|failed", said, ignore.case = TRUE)), info = paste(said, collapse = "\n"))
 })

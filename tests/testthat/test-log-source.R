@@ -285,6 +285,9 @@ test_that("bad sources are refused, with the reason", {
   refused(log_file(file), "line 2|elements")
   writeLines(c("arm,reward", rep("1,0.5", 1200), "x,1"), file)
   refused(log_file(file), "got 'x'")
+  refused(log_file(file, chunk = 400), "after line 1201: .*got 'x'") # the line of names is the first
+  other <- withr::local_tempfile(lines = c("arm,reward", "1,0.5"))
+  refused(log_file(c(other, file), chunk = 1000), "after line 1001: .*got 'x'") # of its own file
   refused(log_file(file, text = "item"), "`item`")
   expect_error(log_file(file, chunk = 0), "`chunk`", class = "dpts_error_input")
   con <- gzfile(file, "w")

@@ -364,6 +364,21 @@ test_that("a visit counts in a plan if it does with an agent", {
   expect_lt(plan$counted, 14 * 3)
 })
 
+test_that("the head of a plan says how often people come, how far apart, and how many visits count", {
+  said <- function(...) unname(words_visits(list(...)))
+  expect_identical(said(number = 5, apart = Inf, most = 3), "5 of each person, at most 3 count")
+  expect_identical(said(number = 5, apart = 7, most = Inf), "5 of each person, 7 visits apart, all count")
+  # ... what is claimed, when a board looks, and who never answers
+  expect_identical(c(words_claims(NULL, NULL), words_claims("a", NULL), words_claims(NULL, 0.05), words_claims("a", 0.05)),
+                   c("the best arm", "arms better than a", "arms not worse than any other by 0.05 of the range",
+                     "arms not worse than a by 0.05 of the range"))
+  looks <- function(spending) unname(words_looks(list(share = c(0.5, 0.75), spending = spending)))
+  expect_identical(looks("obrien_fleming"), "at 50%, 75% and 100% of the people, spending as O'Brien and Fleming")
+  expect_identical(looks("pocock"), "at 50%, 75% and 100% of the people, spending as Pocock")
+  expect_identical(unname(c(words_dropout(c(0.1, 0.1)), words_dropout(c(0.1, 0.2)))), c("10% never come", "10% and 20% never come, by arm"))
+  expect_null(c(words_visits(NULL), words_looks(NULL), words_dropout(NULL)))
+})
+
 test_that("visits that do not count tell nothing, and a person's guarantee is printed", {
   fixed <- list(fixed = policy_uniform(), private = policy_randomised(mu = 1, block = 1e9))
   ask <- function(...) dpts_plan(fixed, two(0.4, 0.6), 150, runs = 1500, seed = 1, ...)

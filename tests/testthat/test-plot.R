@@ -121,6 +121,16 @@ test_that("names stand at the ends of curves, colours belong to policies, and th
   expect_identical(ggplot2::layer_scales(pulled)$y$get_limits(), c("b", "a"))
 })
 
+test_that("a plot of medians says that it is one, and draws the quantiles that it names", {
+  sim <- dpts_simulate(arms_bernoulli(c(0.6, 0.4)), policy_ts_beta(), 50, runs = 9, seed = 1)
+  plot <- autoplot(sim, show = "median")
+  expect_identical(gsub("\n", " ", plot$labels$caption), "Median of 9 runs; band: from the 5% to the 95% quantile of runs.")
+  expect_match(ggplot2::get_alt_text(plot), "^Median cumulative regret .*, with quantile bands; at the end")
+  last <- plot$data[plot$data$t == 50, ]
+  at <- stats::quantile(sim$regret[sim$t == 50], c(0.05, 0.5, 0.95), names = FALSE)
+  expect_equal(unlist(last[c("lower", "mean", "upper")], use.names = FALSE), at)
+})
+
 test_that("means, runs, level and bands are named", {
   sim <- results()$simulation
   plot <- autoplot(sim, level = 0.9)
@@ -383,6 +393,9 @@ test_that("many problems are a profile, and one round a point with its interval"
   share <- function(f) mean(a <= f * pmin(a, b))
   at <- function(f) max(curves$y[curves$group == curves$group[which.max(curves$y)] & 10^curves$x <= f * (1 + 1e-9)])
   for (f in c(1, 1.5, 3)) expect_equal(max(at(f), 0), max(share(f), mean(b <= f * pmin(a, b))))
+  # Exactly twice the least is within twice the least; where the least is 0, nothing else is.
+  few <- data.frame(problem = rep(c("p", "q", "r"), each = 2), policy = factor(c("a", "b")), mean = c(1, 2, 1, 3, 0, 1), t = 100)
+  expect_match(ggplot2::get_alt_text(draw_profile(few)), "Within twice the least: a 100%, b 33%.", fixed = TRUE)
   last <- drawn(autoplot(results()$simulation[results()$simulation$t == 300, ]))
   expect_equal(sort(last[[1]]$x), sort(tidy(results()$simulation)$estimate))
   expect_equal(sort(last[[1]]$xmin), sort(tidy(results()$simulation)$conf.low))

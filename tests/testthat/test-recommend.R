@@ -385,6 +385,7 @@ test_that("autoplot draws regret with its intervals", {
   expect_setequal(layers[[1]]$xmin, x$lower)
   expect_setequal(layers[[2]]$x, x$regret)
   expect_setequal(layers[[3]]$x, x$q95)
+  expect_match(ggplot2::get_alt_text(autoplot(x)), "^Mean regret at the horizon of 2 policies, with 95% .*, inside 1-DP. From the least: ")
 })
 
 test_that("bad input is refused before any work", {
@@ -714,7 +715,14 @@ test_that("those who conclude are advised in people", {
   expect_equal(few$standing, c("best", "unsure"))
   expect_s3_class(autoplot(few), "ggplot")
   expect_output(print(few), "300")
-  expect_s3_class(autoplot(effect), "ggplot")
+  # What is said is of people, in the order of the plot.
+  count <- number_text(signif(effect$people, 3), big.mark = ",", trim = TRUE)
+  expect_match(paste(advice(effect, 200), collapse = " "), sprintf("^Use %s: an effect with %s people \\(95%% interval [^)]*\\), inside 0.5-GDP\\.",
+                                                                  effect$policy[1], count[1]))
+  marked <- ifelse(effect$standing %in% c("best", "tied"), " (best or tied)", "")
+  expect_identical(ggplot2::get_alt_text(autoplot(effect)), sprintf(
+    "People that a conclusion takes of 2 policies, with 95%% confidence intervals, inside 0.5-GDP. From the least: %s.",
+    paste0(effect$policy, " ", shorts(effect$people), marked, collapse = ", ")))
   expect_error(dpts_recommend(privacy_gdp(0.5), arms, 500, goal = "verdict", candidates = list(policy_ts_gaussian(1e4, 10))),
                class = "dpts_error_input")
   expect_error(dpts_recommend(privacy_gdp(0.5), arms, 500, goal = "ship"), "`goal`", class = "dpts_error_input")
