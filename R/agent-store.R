@@ -234,7 +234,7 @@ stored <- function() list(
   dpts_person = c(person = "text", pulls = "integer", arm = "integer", ticket = "text")
 )
 
-# Of the agent's row `a`: which pages `p` are news to who knows change number `seq`. There is at least one if
+# Of the agent's row `a`: which pages `p` have changed since change number `seq`. There is at least one if
 # anything was changed. (All are written anew when their number changes. A store that went back to an older
 # change is read as a whole.)
 pages_since <- function(seq) sprintf("a.seq <> %1$s AND (p.seq > %1$s OR p.page = 0 OR a.seq < %1$s)", seq)

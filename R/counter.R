@@ -174,10 +174,10 @@ counter_add <- function(counter, x, ..., seed = NULL) {
   check_dots_empty(...)
   check_class(counter, "dpts_counter", "a counter, made by one of the `counter_*()` functions")
   x <- check_numbers(x, 0, 1)
-  room <- counter$bound - counter$items
-  if (length(x) > room) {
+  left <- counter$bound - counter$items
+  if (length(x) > left) {
     abort_input("x", "`x` must hold at most %s items: the counter has had %s of its bound of %s.",
-                number_text(room), number_text(counter$items), number_text(counter$bound),
+                number_text(left), number_text(counter$items), number_text(counter$bound),
                 class = "dpts_error_bound")
   }
   .Call(C_counter_add, counter, x, check_seed(seed), FALSE, NULL)

@@ -131,11 +131,11 @@ band_words <- function() {
         "bound. With few arms, all new and always available, the truth may lie below.")
 }
 
-# The rows that the axes have room for, and words for the others
+# The rows that the axes can show, and words for the others
 draw_where <- function(data, log) {
-  room <- function(v, letter) is.finite(v) & (!grepl(letter, log) | v > 0)
+  shown <- function(v, letter) is.finite(v) & (!grepl(letter, log) | v > 0)
   several <- length(unique(data$delta)) > 1
-  drawn <- room(data$epsilon, "y") & (!several | room(data$delta, "x"))
+  drawn <- shown(data$epsilon, "y") & (!several | shown(data$delta, "x"))
   gone <- setdiff(unique(as.character(data$policy)), as.character(data$policy[drawn]))
   none <- vapply(gone, function(policy) all(is.infinite(data$epsilon[data$policy == policy])), NA)
   words <- c(
