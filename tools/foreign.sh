@@ -128,7 +128,7 @@ machine() { # machine DEBIAN-NAME QEMU-NAME "TESTS"
     say "NOT DONE $1: needs root, debootstrap, qemu-user-static, binfmt_misc and gcc-$2-linux-gnu"
     return
   fi
-  root_of "$1" bookworm "" "--arch=$1" || return
+  root_of "$1" bookworm ,r-cran-dbi,r-cran-rsqlite "--arch=$1" || return
   for file in src/*.c; do # a.c and b.c side by side
     echo "$file"
   done | xargs -P 2 -I{} sh -c '"$0" -O2 -fPIC -fopenmp -fvisibility=hidden -D_DEFAULT_SOURCE -include src/math_strict.h -Iinst/include -I"$1"/usr/share/R/include -c {} -o "$1/dpts/$(dirname {})/$(basename {} .c).o"' \
