@@ -120,7 +120,7 @@ format.dpts_outcome <- function(x, ...) {
   guarantee <- guarantee_of_one(x)
   paste0(if (promises_nothing(guarantee)) "without noise" else format(guarantee), ", from ",
          number_text(x$range[1]), " to ", number_text(x$range[2]), ", missing counts ",
-         number_text(from_units(x$missing, x$range)),
+         missing_text(x),
          if (!is.null(x$deadline)) paste(" after", format_seconds(x$deadline)),
          if (!is.null(x$guard)) sprintf(", guard: at most %s %s than the control (error %s)",
                                         number_text(x$guard), x$worse, number_text(x$error)))

@@ -250,10 +250,10 @@ format.dpts_agent <- function(x, ...) {
   state <- agent_standing(x)
   rule <- if (x$silent) {
     sprintf("at the deadline of %s, missing counts %s", format_seconds(terms$deadline),
-            number_text(missing_of(terms)))
+            missing_text(terms))
   } else {
     paste0("on arrival, ", if (terms$deadline < Inf) {
-      sprintf("missing counts %s after %s", number_text(missing_of(terms)), format_seconds(terms$deadline))
+      sprintf("missing counts %s after %s", missing_text(terms), format_seconds(terms$deadline))
     } else "waited for without limit")
   }
   width <- max(nchar(as.character(pulls$arm)))
@@ -306,8 +306,6 @@ format.dpts_agent <- function(x, ...) {
     if (nrow(pulls) > 10) paste("  and", count_noun(nrow(pulls) - 10, "more arm"))
   )
 }
-
-missing_of <- function(terms) from_units(terms$missing, terms$range)
 
 # How the agent is: what it promises, for a person if it tells persons apart, restored copies included, and
 # whether it still learns

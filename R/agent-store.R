@@ -264,6 +264,8 @@ on_grid <- function(reward) round(reward * 2^20) / 2^20
 in_units <- function(reward, range) on_grid(in_shares(reward, range))
 in_shares <- function(reward, range) (reward - range[1]) / (range[2] - range[1])
 from_units <- function(x, range) range[1] + x * (range[2] - range[1])
+# What counts for a missing answer, printed: more digits would show the grid.
+missing_text <- function(x) number_text(from_units(x$missing, x$range), digits = 5)
 
 # Ask for suggested packages by name, all that are missing at once, when they are needed
 need_package <- function(packages, why) {

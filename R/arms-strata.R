@@ -31,7 +31,7 @@ arms_strata <- function(..., share = NULL) {
   parts <- list(...)
   strata <- names(parts)
   if (!length(parts) || is.null(strata) || !all(nzchar(strata)) || anyDuplicated(strata)) {
-    abort_input("...", "`...` must be arms, each given by the name of its stratum, which no other one has.",
+    abort_input("...", "`...` must be arms, each named after its stratum, with a different name for each.",
                 hint = "As in `arms_strata(north = arms, south = arms)`.")
   }
   for (part in parts) check_class(part, "dpts_arms", "arms", "...")

@@ -136,3 +136,12 @@ test_that("numbers and lists in words are right on both sides of each limit", {
   bounds <- as_bounds(tibble::tibble(epsilon = 1.2341, lower = 1.2349, other = 1.2349))
   expect_match(format(bounds), "1.24.* 1.23.* 1.23", all = FALSE)
 })
+
+test_that("what counts for a missing answer is printed in units, not on the grid of 2^-20", {
+  agent <- dpts_agent(policy_randomised(mu = 1), c("a", "b"), use = "deadline", range = c(0, 50), missing = 5,
+                      deadline = as.difftime(1, units = "days"),
+                      outcomes = list(harm = agent_outcome(range = c(0, 50), missing = 5)))
+  expect_match(capture.output(print(agent))[3], "missing counts 5$")
+  expect_match(format(agent$terms$outcomes$harm), "missing counts 5$|missing counts 5[ ,]")
+  agent_close(agent)
+})
