@@ -203,6 +203,8 @@ guard_evidence <- function(arm, control, rows, guard) {
     guess <- known[[at]] %||% list(n = c(0, 0), sum = c(0, 0), noise = c(0, 0))
     one <- rows[rows$block == b & rows$arm == arm, ]
     two <- rows[rows$block == b & rows$arm == control, ]
+    seen <- list(n = c(sum(one$n), sum(two$n)), sum = c(sum(one$sum), sum(two$sum)), noise = c(sum(one$scale^2), sum(two$scale^2)))
+    known[[at]] <- Map(`+`, guess, seen) # of each arm, also where the other one was not there
     if (!nrow(one)) next
     p <- one$chance / (one$chance + two$chance)
     q <- 1 - p
@@ -217,10 +219,6 @@ guard_evidence <- function(arm, control, rows, guard) {
       noise <- (l^2 + m^2) * one$scale^2 / 2
       log_bets[i] <- log_bets[i] + one$n * a0 + two$n * b0 + l * one$sum - m * two$sum - noise
     }
-    guess$n <- guess$n + c(one$n, two$n)
-    guess$sum <- guess$sum + c(one$sum, two$sum)
-    guess$noise <- guess$noise + one$scale^2
-    known[[at]] <- guess
     n <- n + one$n + two$n
   }
   log(mean(exp(log_bets - n * log1p(kappa * guard))))

@@ -57,7 +57,7 @@ test_that("the service takes a prediction with each choice, null where nothing i
   # No prediction is noted, in the log or in the journal.
   expect_gt(length(noted), 5)
   expect_false(any(grepl("41.625|predicted\":", noted)))
-  expect_named(agent$store$log(1), c("ticket", "t", "arm", "time", "status", "probability"), ignore.order = TRUE)
+  expect_named(agent$store$log(1), c("ticket", "t", "arm", "batch", "time", "status", "probability"), ignore.order = TRUE)
   expect_equal(call_api(router, "GET", "/estimates")$status, 400)
   call_api(router, "POST", "/reward", sprintf('{"ticket": ["%s", "%s"], "reward": [0, 50]}', two$json$ticket[1],
                                               two$json$ticket[2]))

@@ -386,6 +386,34 @@ test_that("of several blocks that are released at once each is judged by a guard
   expect_length(worse(transform(rows, t = c(600, 600, 1200, 1200))), 0)
 })
 
+test_that("a guard names the right arms, at the share of the error that each has, once arms came and went", {
+  harm <- agent_outcome(mu = 1, missing = 1, guard = 0.1)
+  labels <- c("gone", "old", "new", "newer")
+  block <- function(b, arms, sums) {
+    data.frame(arm = arms, block = b, n = 100, sum = sums, chance = 1 / length(arms), floor = 0.5, scale = 1, t = 400 * b,
+               event = NA)
+  }
+  moved <- function(arm, t, event) {
+    data.frame(arm, block = NA, n = 0, sum = 0, chance = NA, floor = 0.5, scale = 1, t, event)
+  }
+  rows <- rbind(block(1, labels[1:2], c(50, 20)), block(2, labels[1:2], c(60, 30)), moved(labels[3:4], 800, "added"),
+                block(3, labels, c(30, 20, 50, 60)), block(4, labels, c(30, 20, 60, 40)), moved("gone", 1600, "retired"),
+                block(5, labels[-1], c(25, 55, 50)))
+  rows$arm <- factor(rows$arm, labels)
+  # The shares of two arms at the beginning, and of the third and fourth in all; of all others ever once one has gone
+  for (case in list(list(rows = rows[1:14, ], control = 1, shares = c(NA, 1 / 3, 1 / 12, 1 / 20)),
+                    list(rows = rows, control = 2, shares = c(NA, NA, 1 / 36, 1 / 60)))) {
+    record <- release_records(as_releases(case$rows, "gaussian"))$records[[1]]
+    for (arm in which(!is.na(case$shares))) {
+      last <- guard_evidence(labels[arm], labels[case$control], case$rows[is.na(case$rows$event), ], 0.1)
+      for (more in c(0.999, 1.001)) {
+        harm$error <- exp(-last) / case$shares[arm] * more
+        expect_identical(arm %in% proved_worse(record, harm, case$control), more > 1)
+      }
+    }
+  }
+})
+
 test_that("two guards whose outcomes are released in one call each pause an arm", {
   turn <- test_clock()
   agent <- dpts_agent(policy_randomised(block = 100, control = 1), c("a", "b", "c"), deadline = hours(1), outcomes = list(

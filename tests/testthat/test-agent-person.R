@@ -138,3 +138,19 @@ test_that("who is erased leaves the count with all choices, not with one", {
   agent_erase(agent, c("p", "q"))
   expect_identical(c(agent$counted, as.numeric(agent$store$counted())), c(1, 1))
 })
+
+test_that("what was said in a window goes with who is erased, also where rewards are kept, and what others said stays", {
+  for (keep in c(FALSE, TRUE)) {
+    agent <- dpts_agent(policy_randomised(1, block = 6), 2, use = "arrival", deadline = hours(30), max_per_person = 2,
+                        window = hours(24), keep_rewards = keep, outcomes = list(harm = agent_outcome()))
+    x <- agent_choose(agent, 2, person = c("Ada", "Bob"))$ticket
+    for (outcome in c("reward", "harm")) agent_reward(agent, rep(x, 2), c(0.25, 0.75, 0.5, 1), outcome, key = "one")
+    agent_erase(agent, "Ada")
+    for (h in 0:1) {
+      rows <- agent$store$answered(h, x)
+      expect_true(all(is.na(rows$reward[rows$ticket == x[1]]))) # of an outcome NA: nothing more is taken
+      expect_equal(sort(rows$reward[rows$ticket == x[2]]), c(0.75, 1))
+    }
+    expect_identical(agent_reward(agent, rep(x[1], 2), 1, key = "one")$status, c("late", "late"))
+  }
+})

@@ -159,3 +159,49 @@ test_that("sites together have planned the sum of their people, and looks only i
   expect_equal(unique(other$planned), 500)
   expect_true(all(is.na(other[["looks"]]))) # there may be no such column
 })
+
+test_that("sites of strata conclude as one experiment, in whatever order each of them names its strata", {
+  world <- arms_strata(x = arms_bernoulli(c(0.3, 0.6)), y = arms_bernoulli(c(0.5, 0.4)), z = arms_bernoulli(c(0.2, 0.2)))
+  one <- dpts_releases(dpts_simulate(world, policy_randomised(mu = 1, block = 60), 1500, runs = 1, seed = 1, history = TRUE))
+  one <- one[one$block <= max(one$block) - max(one$block) %% 2, ]
+  own <- c("arm", "rival", "control", "stratum", "evidence", "line", "difference", "lower", "upper", "p") # not the time
+  said <- function(x) {
+    found <- list(evidence(x, "tosses"), effects(x), effects(x, by = "stratum"))
+    lapply(found, function(rows) {
+      rows <- as.data.frame(rows)[intersect(own, names(rows))]
+      if (!is.null(rows$stratum)) rows <- rows[order(as.character(rows$stratum)), ]
+      lapply(rows, as.vector)
+    })
+  }
+  for (order in list(c("x", "y", "z"), c("z", "x", "y"))) {
+    sites <- deal(one, c("a", "b"))
+    sites$b$stratum <- factor(sites$b$stratum, order)
+    expect_equal(suppressMessages(said(sites)), suppressMessages(said(one)))
+  }
+})
+
+test_that("sites whose arms come and go conclude as one experiment, and say which arms began", {
+  # Eight blocks of 60 people; the fourth arm came after the second one, and the second arm went after the sixth.
+  table <- function(blocks) {
+    each <- lapply(seq_along(blocks), function(i) {
+      b <- blocks[i]
+      arm <- if (b < 3) 1:3 else if (b < 7) 1:4 else c(1, 3, 4)
+      data.frame(arm, block = i, n = 60, sum = c(10, 20, 40, 30)[arm] + b, chance = 1 / length(arm), t = 240 * i, event = NA)
+    })
+    moved <- function(after, arm, event) {
+      data.frame(arm, block = NA, n = 0, sum = 0, chance = NA, t = 240 * sum(blocks <= after), event)
+    }
+    rows <- rbind(do.call(rbind, each[blocks < 3]), moved(2, 4, "added"), do.call(rbind, each[blocks > 2 & blocks < 7]),
+                  moved(6, 2, "retired"), do.call(rbind, each[blocks > 6]))
+    as_releases(transform(rows, floor = 0.5), "gaussian", 1)
+  }
+  one <- table(1:8)
+  sites <- list(a = table(c(1, 3, 5, 7)), b = table(c(2, 4, 6, 8)))
+  said <- function(x) {
+    of <- evidence(x, "tosses")
+    list(of$arm, of$rival, of$evidence, of$line, as.data.frame(effects(x, control = 1)), verdict(x)$wrong)
+  }
+  expect_equal(said(sites), said(one))
+  both <- dpts_releases(sites)
+  expect_equal(both$arm[both$event %in% "begin"], 1:3)
+})
