@@ -473,7 +473,9 @@ effects_by <- function(object, control, level, at, by, margin, outcome, people) 
     }
   }
   each <- lapply(parts, function(part) {
-    rows <- begin_rows(table[table[[by]] == part & is.na(table[["event"]] %||% NA), ], table)
+    event <- table[["event"]] %||% rep(NA, nrow(table))
+    own <- table[[by]] %in% part & is.na(event) | event %in% c("added", "retired") # which are of all parts
+    rows <- begin_rows(table[own, ], table)
     rows[c(by, "planned", "looks")] <- NULL
     without_end(effects(rows, control, 1 - (1 - level) / length(parts), at = at, margin = margin))
   })
@@ -513,22 +515,22 @@ effects_missing <- function(object, control, level, margin, looks, people, answe
   if (is.na(counted)) {
     abort_arg("missing", "given, as the releases do not say it: which reward did no answer count as?")
   }
-  arms <- levels(reward$arm) %||% sort(unique(reward$arm))
+  gone <- reward$arm[reward[["event"]] %in% "retired"]
+  arms <- setdiff(as.character(levels(reward$arm) %||% sort(unique(reward$arm))), as.character(gone))
   k <- length(arms)
-  rivals <- if (is.null(control)) seq_len(k - 1) else control_arm(control, as.character(arms))
-  own <- match(reward$arm, arms)
+  rivals <- if (is.null(control)) arms[-k] else arms[control_arm(control, arms)]
   # Of all pairs each rival's have their part of the error.
   part <- (1 - level) * if (is.null(control)) (k - 1) / choose(k, 2) else 1
   of <- function(table, rival) {
     all <- effects(table, control = rival, level = 1 - part, at = "end", margin = margin, looks = looks$share,
                    spending = looks$spending %||% SPENDING, people = people)
-    if (is.null(control)) all[match(all$arm, arms) > rival, ] else all
+    if (is.null(control)) all[match(all$arm, arms) > match(rival, arms), ] else all
   }
   cases <- c("released", "worst", "best")
   parts <- lapply(cases, function(case) {
     lapply(rivals, function(rival) {
       if (case == "released") return(of(reward, rival))
-      worst <- own != rival # for the arm, and so best for its rival
+      worst <- reward$arm != rival # for the arm, and so best for its rival
       as <- if (case == "worst") ifelse(worst, 0, 1) else ifelse(worst, 1, 0)
       without_end(of(imputed_table(reward, answers, as - counted), rival))
     })

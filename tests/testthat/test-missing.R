@@ -61,6 +61,35 @@ test_that("with a margin the worst and the best are tests of non-inferiority, to
   }
 })
 
+test_that("of arms that were retired nothing is said, and the others are themselves", {
+  set.seed(4)
+  n <- 600
+  arm <- factor(sample(c("a", "b", "c"), n, TRUE))
+  reward <- ifelse(runif(n) < 0.15, NA, rbinom(n, 1, c(a = 0.3, b = 0.4, c = 0.7)[arm]))
+  retired <- function(table, gone) {
+    rows <- transform(as.data.frame(table), event = NA)
+    went <- transform(rows[!duplicated(rows$outcome), ], arm = gone, n = 0, sum = 0, t = 600, chance = NA, block = NA, event = "retired")
+    rows <- rbind(rows, went)
+    as_releases(rows[order(rows$outcome == "answered"), ])
+  }
+  for (gone in c("a", "b", "c")) {
+    table <- retired(blocks_of(arm, reward, rep(1:3, each = 200)), gone)
+    left <- setdiff(c("a", "b", "c"), gone)
+    for (control in c(left, list(NULL))) {
+      found <- quiet(effects(table, control, at = "end", answered = "answered", missing = 0))
+      expect_equal(as.character(found$control), rep(control %||% left[1], 3))
+      expect_equal(as.character(found$arm), rep(setdiff(left, control %||% left[1]), 3))
+      for (i in 1:3) {
+        as <- list(released = c(0, 0), worst = c(0, 1), best = c(1, 0))[[as.character(found$missing[i])]]
+        filled <- ifelse(is.na(reward), as[1 + (arm == found$control[1])], reward)
+        direct <- quiet(effects(retired(blocks_of(arm, filled, rep(1:3, each = 200)), gone), as.character(found$control[1]), at = "end"))
+        expect_equal(unlist(found[i, names(direct)]), unlist(direct))
+      }
+    }
+    expect_error(quiet(effects(table, gone, at = "end", answered = "answered", missing = 0)), "`control`", class = "dpts_error_input")
+  }
+})
+
 test_that("with noise the intervals hold the difference that all answers would have given", {
   skip_on_cran()
   set.seed(2)

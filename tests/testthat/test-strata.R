@@ -118,6 +118,28 @@ test_that("effects by stratum are those of its rows, with the error shared", {
   expect_identical(nrow(effects(list(a = agent, b = read), by = "site")), 2L)
 })
 
+test_that("effects by stratum leave out an arm that was retired, as those of all people do", {
+  rows <- function(strata, gone) {
+    each <- lapply(1:8, function(b) {
+      arm <- if (b < 5 || is.null(gone)) 1:3 else setdiff(1:3, gone)
+      data.frame(arm, block = b, n = 60, sum = c(10, 20, 40)[arm] + b %% 3, chance = 1 / length(arm), t = 180 * b, event = NA,
+                 stratum = c("north", "south")[2 - b %% 2])
+    })
+    went <- if (length(gone)) data.frame(arm = gone, block = NA, n = 0, sum = 0, chance = NA, t = 720, event = "retired", stratum = "north")
+    all <- transform(rbind(do.call(rbind, each[1:4]), went, do.call(rbind, each[5:8])), floor = 0.5)
+    all <- all[all$stratum %in% strata | all$event %in% "retired", ]
+    as_releases(all[setdiff(names(all), if (length(strata) == 1) "stratum")], "gaussian", 1)
+  }
+  quiet <- function(x) withr::with_options(list(rlib_message_verbosity = "quiet"), x)
+  for (gone in list(NULL, 1, 2, 3)) for (at in c("any", "end")) for (control in list(NULL, 1)) {
+    by <- quiet(effects(rows(c("north", "south"), gone), control, 0.9, at = at, by = "stratum"))
+    expect_false(any(c(by$arm, by$control) %in% gone))
+    for (s in c("north", "south")) {
+      expect_equal(as.list(by[by$stratum == s, -1]), as.list(quiet(effects(rows(s, gone), control, 0.95, at = at))), ignore_attr = TRUE)
+    }
+  }
+})
+
 test_that("a person is in one stratum, and a store opened anew goes on", {
   file <- withr::local_tempfile(fileext = ".sqlite")
   agent <- new_strata(store = file, max_per_person = 4, policy = policy_randomised(mu = 1, block = 5))
