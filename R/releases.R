@@ -79,7 +79,7 @@ EVENTS <- c("begin", "added", "retired", "end")
 #' * `correlation`: of Gaussian noise whose later releases take back a part of the noise of earlier ones, as
 #'   in [policy_gaussian_imed()]; 0 if all noise is independent.
 #' * `chance`: the probability with which each person of the block was randomised to the arm, `NA` without
-#'   randomisation.
+#'   randomisation. Blocks that are open at the end are released together, with the arm's last probability.
 #' * `floor`: a lower bound, fixed before the experiment, of the probability of an arm among any two; `NA`
 #'   without randomisation.
 #' * `whole`: `FALSE` if the sum was released while rewards that belong in it were out, and for randomised
@@ -595,6 +595,8 @@ check_together <- function(v, run, at, arg) {
   p <- v$chance[at]
   bad <- !is.na(p) & !(p > 0 & p <= 1)
   if (any(bad)) column_error(arg, "chance", "be in (0, 1]", at[bad])
+  # What was open at the end may be several blocks, of different arms, in one release that proves nothing.
+  p[own %in% own[!v$whole[at]]] <- NA
   if (any(rowsum(replace(p, is.na(p), 0), own) > 1 + 1e-9)) {
     column_error(arg, "chance", "add up to at most 1 in a block")
   }

@@ -513,3 +513,27 @@ test_that("`block_time` is of UTC: where summer time begins or ends a block of a
     expect_equal(as.vector(rowsum(released$n, released$block)), c(4, 8, 8))
   }
 })
+
+test_that("an agent ends also where several blocks, of different arms, are open", {
+  agent <- dpts_agent(policy_randomised(mu = 1, block = 10), c("a", "b", "c"), use = "arrival")
+  for (paused in c(NA, "a")) {
+    if (!is.na(paused)) agent_arms(agent, pause = paused)
+    agent_reward(agent, agent_choose(agent, 2)$ticket[1], 1)
+  }
+  agent_finish(agent)
+  released <- dpts_releases(agent)
+  released <- released[is.na(released$event), ]
+  # One release of two blocks, of three arms and of two
+  expect_equal(released$terms, c(1, 2, 2))
+  expect_equal(released$chance, c(1 / 3, 1 / 2, 1 / 2))
+  expect_equal(sum(released$n), 2)
+  expect_false(all(released$whole))
+  expect_equal(nrow(evidence(agent, kind = "tosses")), 0) # it proves nothing
+  expect_equal(sum(estimates(agent)$rewards), 2)
+  again <- as_releases(utils::read.csv(text = utils::capture.output(utils::write.csv(dpts_releases(agent)))))
+  expect_equal(again$chance, dpts_releases(agent)$chance)
+  # A whole block has a distribution
+  released$terms <- 1
+  released$whole <- TRUE
+  expect_error(as_releases(released), "add up to at most 1", class = "dpts_error_releases")
+})
