@@ -13,7 +13,7 @@ typedef struct {
   int digits; /* of numbers: 15 where these read back as the same number, or always 17 */
 } json_t;
 
-static json_t json_begin(int digits) { return (json_t){R_alloc(1024, 1), 0, 1024, digits}; }
+static json_t json_begin(int digits) { return (json_t){R_alloc(64, 1), 0, 64, digits}; }
 
 static SEXP json_end(const json_t *json) {
   SEXP text = PROTECT(Rf_mkCharLenCE(json->text, (int)json->used, CE_UTF8)), out = Rf_ScalarString(text);
