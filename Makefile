@@ -66,7 +66,7 @@ referee: quick ## Play outside models of the help pages against the package; MIN
 sanitize: setup-tests ## Run the tests under ASan and UBSan, and the kernels under valgrind; FILE=simulate: one file of tests
 	@FILE="$(FILE)" sh tools/sanitize.sh
 
-foreign: ## Other compilers, the newest R, arm64 and s390x under emulation: what builds, and gives the same bits
+foreign: quick setup-tests ## Other compilers, the newest R, arm64, s390x and Windows by emulation: what builds, and gives the same bits
 	@sh tools/foreign.sh
 
 format: ## Format the C code

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Other compilers and other machines, shown on one Debian machine, as root. Compilers: strict C11 and C17, clang, link-time
-# optimisation, mingw-w64 to objects, musl. Newest: Debian's unstable, with the newest R, ggplot2 and testthat. Machines:
+# optimisation, mingw-w64, musl, and cross compilers for arm64 and s390x. What they make of the kernels plays 66 games (under
+# wine, and under emulation), which are to be those of the installed package: tools/known.c. Newest: Debian's unstable, with the newest R, ggplot2 and testthat. Machines:
 # Debian for arm64 and for s390x (big-endian) by debootstrap and user-mode emulation, where known answers, exact noise,
 # saved sessions, accountants and the kernels' tests run. The C code is compiled by a cross compiler, since a compiler
 # under emulation takes an hour. What could not be done is said at the end, and is no success.
@@ -39,15 +40,59 @@ compile() { # compile NAME COMMAND...: every file, no warning
     say "ok      $name"
   fi
 }
+
+libraries=
+games() { # games NAME "RUNNER" COMMAND...: what was compiled last, without the shims, plays as the package does
+  name=$1 runner=$2
+  shift 2
+  kernels=$(ls "$work"/*.o | grep -v '/r_\|/test_')
+  if ! "$@" -Iinst/include -include src/math_strict.h tools/known.c $kernels -lm $libraries -o "$work/known" 2> "$work/$name.log"; then
+    say "FAILED  $name: does not link"
+    head -5 "$work/$name.log"
+  elif $runner "$work/known" < "$work/games" > "$work/answers" && Rscript tools/known.R check "$work/answers" > "$work/$name.log" 2>&1; then
+    say "ok      $name: $(tail -1 "$work/$name.log")"
+  else
+    say "FAILED  $name: $(tail -1 "$work/$name.log")"
+  fi
+}
+
+cross_compiler() { # cross_compiler DEBIAN-NAME QEMU-NAME: with the headers of its C library
+  [ -e "/usr/$2-linux-gnu/include/stdio.h" ] || apt-get install -y -qq --no-install-recommends "libc6-dev-$1-cross" > /dev/null 2>&1
+  need "$2-linux-gnu-gcc" "gcc-$2-linux-gnu"
+}
+
+cross() { # cross DEBIAN-NAME QEMU-NAME: a machine by its cross compiler, and an emulator of its processor
+  if cross_compiler "$1" "$2" && need "qemu-$2-static" qemu-user-static; then
+    compile "$1-compiler" "$2-linux-gnu-gcc" -O2
+    games "$1-games" "qemu-$2-static" "$2-linux-gnu-gcc" -O2 -static
+  else say "NOT DONE $1-compiler: not to be had"; fi
+}
+
 if [ "${COMPILERS-yes}" = yes ]; then
+Rscript tools/known.R games > "$work/games" || exit 1
 warn="-Wall -Wextra -pedantic -Wstrict-prototypes"
 compile gcc-c11 gcc -std=c11 -O1 $warn
 compile gcc-c17 gcc -std=c17 -O1 $warn
-if need clang clang; then compile clang clang -std=c11 -O1 $warn; else say "NOT DONE clang: not to be had"; fi
+if need clang clang; then
+  compile clang clang -std=c11 -O1 $warn
+  games clang-games "" clang
+else say "NOT DONE clang: not to be had"; fi
 if need x86_64-w64-mingw32-gcc gcc-mingw-w64-x86-64; then
   compile mingw-w64 x86_64-w64-mingw32-gcc -O1 -Wall
+  wine=/usr/lib/wine/wine64 # Debian's wine64 has it in no path
+  [ -x $wine ] || apt-get install -y -qq --no-install-recommends wine64 > /dev/null 2>&1
+  if [ -x $wine ]; then
+    libraries="-lpthread -lws2_32 -lbcrypt"
+    games mingw-w64-games "env HOME=$work WINEDEBUG=-all $wine" x86_64-w64-mingw32-gcc -static
+    libraries=
+  else say "NOT DONE mingw-w64-games: wine is not to be had"; fi
 else say "NOT DONE mingw-w64: not to be had"; fi
-if need musl-gcc musl-tools; then compile musl musl-gcc -O1 -Wall; else say "NOT DONE musl: not to be had"; fi
+if need musl-gcc musl-tools; then
+  compile musl musl-gcc -O1 -Wall
+  games musl-games "" musl-gcc -static
+else say "NOT DONE musl: not to be had"; fi
+cross arm64 aarch64
+cross s390x s390x
 compile lto gcc -O2 -flto=auto -fPIC -fopenmp -Wall
 if gcc -flto=auto -O2 -shared -fopenmp -Wodr -Wlto-type-mismatch "$work"/*.o -o "$work/lto.so" 2> "$work/link.log" && [ ! -s "$work/link.log" ]; then
   say "ok      lto-link"
@@ -124,7 +169,7 @@ newest() { # newest "TESTS"
 
 machine() { # machine DEBIAN-NAME QEMU-NAME "TESTS"
   if [ "$(id -u)" != 0 ] || ! need debootstrap debootstrap || ! need "qemu-$2-static" qemu-user-static || ! emulate "$2" ||
-     ! need "$2-linux-gnu-gcc" "gcc-$2-linux-gnu"; then
+     ! cross_compiler "$1" "$2"; then
     say "NOT DONE $1: needs root, debootstrap, qemu-user-static, binfmt_misc and gcc-$2-linux-gnu"
     return
   fi
