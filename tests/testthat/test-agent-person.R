@@ -154,3 +154,16 @@ test_that("what was said in a window goes with who is erased, also where rewards
     expect_identical(agent_reward(agent, rep(x[1], 2), 1, key = "one")$status, c("late", "late"))
   }
 })
+
+test_that("at the end what was said in a window goes, also where rewards are kept", {
+  for (use in c("arrival", "deadline")) for (keep in c(FALSE, TRUE)) {
+    agent <- dpts_agent(policy_randomised(1, block = 6), 2, use = use, deadline = hours(30), max_per_person = 2,
+                        window = hours(24), keep_rewards = keep)
+    x <- agent_choose(agent, 2, person = c("Ada", "Bob"))$ticket
+    agent_reward(agent, rep(x, 2), c(0.25, 0.75, 0.5, 1), key = "one")
+    agent_finish(agent)
+    expect_length(agent$store$answered(0L, x)$ticket, 0)
+    expect_true(all(is.na(stored(agent, x)$reward)))
+    expect_identical(agent_reward(agent, x, 1, key = "one")$status, c("late", "late"))
+  }
+})

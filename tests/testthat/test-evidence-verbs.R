@@ -139,6 +139,30 @@ test_that("evidence against a known rate is for each arm and side, in the unit o
   expect_error(evidence(sim, against = c(0.1, 0.2)), "`against`", class = "dpts_error_input")
 })
 
+test_that("evidence against a rate is that of an arm's own rows, whichever arms have gone, and of bits in any range", {
+  quiet <- function(x) withr::with_options(list(rlib_message_verbosity = "quiet"), x)
+  block <- function(b, arm) {
+    data.frame(arm, block = b, n = 60, sum = c(10, 20, 40)[arm] + b, chance = 1 / length(arm), t = 180 * b, event = NA)
+  }
+  went <- data.frame(arm = 1, block = NA, n = 0, sum = 0, chance = NA, t = 360, event = "retired")
+  rows <- transform(rbind(block(1, 1:3), block(2, 1:3), went, block(3, 2:3)), floor = 0.5)
+  for (kind in c("means", "tosses")) {
+    left <- quiet(evidence(as_releases(rows, "gaussian", 1), kind, against = 0.5))
+    all <- quiet(evidence(as_releases(rows[is.na(rows$event), ], "gaussian", 1), kind, against = 0.5))
+    all <- all[all$arm != 1, ]
+    expect_equal(lapply(left, as.vector)[names(left) != "arm"], lapply(all, as.vector)[names(all) != "arm"])
+    expect_equal(as.character(left$arm), as.character(all$arm))
+  }
+  bits <- function(low, high, ...) {
+    as_releases(data.frame(arm = 1:2, n = 100, sum = low * 100 + (high - low) * c(30, 60), ...), "none", range = c(low, high))
+  }
+  # A bit is 1 with the chance 0.2 + 0.6 rate.
+  one <- quiet(evidence(bits(0, 1), "means", against = 0.2 + 0.6 * 0.4))$evidence
+  for (low in c(0, 2, -5)) {
+    expect_equal(quiet(evidence(bits(low, low + 7, flip = 0.2), "means", against = low + 7 * 0.4))$evidence, one)
+  }
+})
+
 test_that("a margin is right in permuted blocks, and beyond the range of rewards", {
   # Arm 1 is worse by 0.92: with the wrong normaliser it was proved to be within 0.9 of the best in 98% of runs.
   sim <- history_of(policy_randomised(block = 4000, permuted = TRUE), 4000, 40, c(0.04, 0.96))

@@ -248,3 +248,17 @@ test_that("a future's blocks have numbers of their own in each stratum, and the 
   squares <- replicate(2000, draw_future(own)[, "squares"])
   expect_lt(abs(var(squares[1, ]) / 9 - 1), 4 * sqrt(2 / 2000))
 })
+
+test_that("futility is judged once each stratum has a block of all arms, and a future is of the arms that are left", {
+  record <- list(releases = cbind(block = c(1, 1, 2, 2), stratum = 1), k = 2, strata = 2)
+  local_function("future_laws", function(old) function(...) stop("judged"))
+  expect_false(dpts:::is_futile(record, 500, 0.5, 0.05, 10))
+  record$releases[3:4, "stratum"] <- 2
+  expect_error(dpts:::is_futile(record, 500, 0.5, 0.05, 10), "judged")
+
+  block <- function(b, arm) data.frame(arm, block = b, n = 60, sum = 20 + b, chance = 1 / length(arm), t = 180 * b, event = NA)
+  went <- data.frame(arm = 1, block = NA, n = 0, sum = 0, chance = NA, t = 360, event = "retired")
+  rows <- transform(rbind(block(1, 1:3), block(2, 1:3), went, block(3, 2:3)), floor = 0.5)
+  law <- future_law(release_records(as_releases(rows, "gaussian", 1))$records[[1]], 1000)
+  expect_equal(unname(law$last[, c("arm", "chance", "block")]), cbind(2:3, 0.5, 3))
+})

@@ -237,3 +237,15 @@ test_that("the text of looks is read back, and any other text is none", {
     expect_null(read(text), info = text)
   }
 })
+
+test_that("with a margin a first look of a board spends its part of the error on non-inferiority", {
+  # One look of two has been reached: P(Z > z) is what is spent by then, p ln(1 + (e - 1) / 2) by Pocock's.
+  rows <- data.frame(arm = c("a", "b"), block = rep(1:4, each = 2), n = 50, sum = c(25, 24, 20, 19, 28, 30, 24, 20), chance = 0.5,
+                     t = rep(1:4 * 100, each = 2))
+  table <- as_releases(rows, "gaussian", 2)
+  for (margin in c(0, 0.08, 0.15)) {
+    one <- quiet(effects(table, control = "a", at = "end", margin = margin))
+    look <- quiet(effects(table, control = "a", at = "end", margin = margin, looks = 0.5, spending = "pocock", people = 800))
+    expect_equal(look$p, min(1, one$p / log1p((exp(1) - 1) / 2)), tolerance = 1e-3)
+  }
+})

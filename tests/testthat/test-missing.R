@@ -46,18 +46,20 @@ test_that("the worst and the best are what imputed rewards give, without noise",
   expect_match(paste(ggplot2::ggplot_build(autoplot(found))$plot$labels$alt, collapse = ""), "missing: worst")
 })
 
-test_that("with a margin the worst and the best are tests of non-inferiority, too", {
+test_that("with a margin and at a look of a board the worst and the best are the tests that were asked for, too", {
   set.seed(3)
-  n <- 400
-  arm <- factor(sample(c("a", "b"), n, TRUE))
-  reward <- ifelse(runif(n) < 0.1, NA, rbinom(n, 1, 0.5))
+  arm <- factor(sample(c("a", "b"), 400, TRUE))
+  reward <- ifelse(runif(400) < 0.1, NA, rbinom(400, 1, 0.5))
   block <- rep(1:2, each = 200)
-  found <- quiet(effects(blocks_of(arm, reward, block), "a", at = "end", answered = "answered", missing = 0, margin = 0.15))
   as <- list(released = c(a = 0, b = 0), worst = c(a = 1, b = 0), best = c(a = 0, b = 1))
-  for (i in 1:3) {
-    filled <- ifelse(is.na(reward), as[[as.character(found$missing[i])]][arm], reward)
-    direct <- quiet(effects(blocks_of(arm, filled, block), "a", at = "end", margin = 0.15))
-    expect_equal(unlist(found[i, names(direct)]), unlist(direct))
+  for (ask in list(list(margin = 0.15), list(looks = 0.5, people = 800, spending = "pocock"))) {
+    say <- function(table, ...) quiet(do.call(effects, c(list(table, "a", at = "end"), ask, list(...))))
+    found <- say(blocks_of(arm, reward, block), answered = "answered", missing = 0)
+    for (i in 1:3) {
+      filled <- ifelse(is.na(reward), as[[as.character(found$missing[i])]][arm], reward)
+      direct <- say(blocks_of(arm, filled, block))
+      expect_equal(unlist(found[i, names(direct)]), unlist(direct))
+    }
   }
 })
 
