@@ -154,6 +154,21 @@ test_that("a table of residuals concludes on the scale of rewards, and refuses w
   expect_gt(max(told / plain), 1.24)
 })
 
+test_that("effects of residuals are never larger than the range of rewards, though residuals spread further", {
+  quiet <- function(x) withr::with_options(list(rlib_message_verbosity = "quiet"), x)
+  for (range in list(c(0, 1), c(-5, 15))) {
+    # All residuals of an arm are the least, of the other one the largest that there can be: 1.7 ranges apart.
+    table <- as_releases(data.frame(arm = 1:2, n = 30, t = 60, chance = 0.5, floor = 0.5, sum = 30 * range, squares = 7.5 * diff(range)^2,
+                                    predicted_low = 0.2, predicted_high = 0.9), "gaussian", diff(range), range = range)
+    for (at in c("any", "end")) {
+      found <- quiet(effects(table, control = 1, at = at))
+      expect_equal(c(found$difference, found$upper), rep(diff(range), 2))
+      expect_lte(found$lower, diff(range))
+      expect_gt(found$lower, 0.9 * diff(range))
+    }
+  }
+})
+
 test_that("intervals of residuals cover the true effect, and nothing is claimed where there is none", {
   play <- function(gap, ...) {
     arms <- arms_predicted(c(0.35, 0.35 + gap), 0.15, 0.4)
