@@ -31,9 +31,17 @@ agent_serve <- function(agent, port, token, host = "127.0.0.1", ..., rate = Inf,
   invisible(agent)
 }
 
+# The next request that comes in so many milliseconds, or at once if there are parts to do; NULL: none
+next_request <- function(service, server, milliseconds) {
+  busy <- length(service$waiting) > 0
+  got <- .Call(C_serve_next, server, if (busy) 0L else milliseconds)
+  # Whoever is new to this look has mostly asked already, and should not wait for a part first.
+  if (is.null(got) && busy) .Call(C_serve_next, server, 1L) else got
+}
+
 # Answer the next request, if one comes in so many milliseconds, and do one part of an answer that takes long
 serve_one <- function(service, server, milliseconds) {
-  got <- .Call(C_serve_next, server, if (length(service$waiting)) 0L else milliseconds)
+  got <- next_request(service, server, milliseconds)
   if (!is.null(got)) {
     req <- list2env(got, parent = emptyenv())
     if (!got$whole) return(serve_answer(service, server, req, answer_head)) # the rest of it is often there

@@ -451,15 +451,12 @@ test_that("an agent is opened in parts, once, between which others are answered,
     queue[[length(queue) + 1]] <<- list(whole = TRUE, PATH_INFO = path, REQUEST_METHOD = method, bodyRaw = raw(),
                                         HTTP_AUTHORIZATION = paste("Bearer", TOKENS$admin))
   }
-  local_function("serve_one", function(old) {
-    body(old)[[2]] <- quote(got <- server())
-    old
-  })
-  turn <- function() dpts:::serve_one(service, function() {
+  local_function("next_request", function(old) function(...) {
     got <- c(queue, list(NULL))[[1]]
     queue <<- queue[-1]
     got
-  }, 0L)
+  })
+  turn <- function() dpts:::serve_one(service, NULL, 0L)
   opened <- 0
   local_function("begin_opening", function(old) function(...) {
     opened <<- opened + 1
@@ -485,4 +482,16 @@ test_that("an agent is opened in parts, once, between which others are answered,
   for (i in 1:3) turn()
   service$agents$close(all = TRUE)
   expect_length(list.files(folder, "wal$|shm$"), 0)
+})
+
+test_that("who connects while parts are to be done waits for none of them", {
+  skip_on_os("windows")
+  port <- free_port()
+  server <- .Call(dpts:::C_serve_open, "127.0.0.1", port, 20, 1e6)
+  withr::defer(.Call(dpts:::C_serve_close, server))
+  client <- socketConnection("127.0.0.1", port, open = "r+b")
+  withr::defer(close(client))
+  writeBin(charToRaw("GET /asked HTTP/1.1\r\n\r\n"), client)
+  # One look lets the client in, and the next one hears it: both come before the part.
+  expect_identical(dpts:::next_request(list(waiting = list("a part")), server, 0L)$PATH_INFO, "/asked")
 })
