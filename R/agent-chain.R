@@ -90,8 +90,7 @@ checks_of_tables <- function(agent, head) {
     function() {
       last <- store$journal("last")$digest
       must(identical(c(last, journal_begin(agent$identity))[1], head$journal), "end of the journal")
-      sums <<- numbers_in_text(store$journal("sums")$note)
-      sums <<- matrix(sums, ncol = 1 + length(RELEASE), byrow = TRUE)
+      sums <<- matrix(numbers_in_text(store$journal("sums")$note), ncol = 1 + length(RELEASE), byrow = TRUE)
     },
     lapply(0:length(agent$terms$outcomes), function(outcome) function() {
       kept <- store$releases(outcome)

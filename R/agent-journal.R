@@ -20,9 +20,8 @@
 #' journal, and that releases, tickets and counts of persons agree with the state; `agent_journal()`
 #' checks all rows, and that each ticket has the time, arm, batch and chance with which it was given out. An
 #' edit of a reward that waits, or of a person's hash, is not noticed if it leaves the counts as they were.
-#' Somebody who can write to the store can compute all
-#' digests again, so note the last digest elsewhere from time to time, for example with the minutes of a
-#' board.
+#' Somebody who can write to the store can compute all digests again, so note the last digest elsewhere from
+#' time to time, for example with the minutes of a board.
 #'
 #' # The file
 #' A file of comma-separated values in UTF-8 with the columns `seq`, `part`, `time` (seconds since 1970,

@@ -148,7 +148,7 @@ CONCLUSIONS <- list(
   strata = function(agent) if (!is.null(agent$terms$strata)) effects_shown(agent)
 )
 
-# `table`: NULL if the policy has none
+# NULL if the policy has no release table
 concluded <- function(agent, name) {
   table <- shown_of(dpts_releases(agent))
   remembered(agent, name, table, function() if (!is.null(table)) CONCLUSIONS[[name]](agent))

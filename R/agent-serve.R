@@ -46,7 +46,7 @@ serve_one <- function(service, server, milliseconds) {
     req <- list2env(got, parent = emptyenv())
     if (!got$whole) return(serve_answer(service, server, req, answer_head)) # the rest of it is often there
     if (serve_later(service, req)) return(invisible())
-    else serve_answer(service, server, req, answer_request)
+    serve_answer(service, server, req, answer_request)
   }
   if (!length(service$waiting)) return(invisible())
   first <- service$waiting[[1]]
