@@ -47,7 +47,7 @@ agent_person <- function(agent, person, ...) {
   check_all_given()
   check_agent(agent)
   hash <- check_person(person, length(person), agent$terms)
-  held <- agent_look(agent, function(tx) agent$store$held(unique(hash)))
+  held <- agent_look(agent, function(tx) agent$store$persons(unique(hash)))
   at <- match(hash, held$person)
   known <- !is.na(at)
   at <- at[known]
@@ -66,14 +66,14 @@ agent_erase <- function(agent, person, ...) {
   check_agent(agent)
   hash <- unique(check_person(person, length(person), agent$terms))
   n <- agent_transact(agent, function(tx) {
-    rows <- agent$store$persons(hash)
+    rows <- as_of_now(as.list(agent$store$persons(hash)), tx)
     if (!length(rows$person)) return(0)
-    open <- as_of_now(agent$store$tickets(rows$ticket), tx)
+    open <- rows[setdiff(names(rows), c("person", "pulls"))]
     erase_answers(agent, tx, open)
     open <- some_tickets(open, which(open$status %in% TICKET[c("open", "waiting")]))
     use_rewards(agent, tx, open, rep(NA_real_, length(open$ticket)))
     if (!is.null(agent$terms$window)) forget_answers(agent, tx, 0L, open$t, always = TRUE)
-    tx$erased <- as.list(rows)[c("person", "ticket")]
+    tx$erased <- rows[c("person", "ticket")]
     agent$counted <- agent$counted - sum(rows$pulls)
     tx$find_next_due <- tx$forgotten <- TRUE
     agent$open <- new.env()

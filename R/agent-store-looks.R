@@ -81,14 +81,12 @@ look_at_tickets <- function(sql, look) {
 
 look_at_persons <- function(sql, look) {
   list(
+    # Persons, and of each the last ticket
     persons = function(ids) {
-      look("SELECT person, pulls, arm, ticket FROM %sdpts_person WHERE person IN (%s)", sql$at, sql$among,
-           values = among_values(ids))
-    },
-    held = function(ids) {
-      look("SELECT p.person, p.pulls, p.arm, p.ticket, k.time, k.status, k.asked FROM %sdpts_person AS p
-            JOIN %1$sdpts_ticket AS k ON k.ticket = p.ticket WHERE p.person IN (%s)", sql$at, sql$among,
-           values = among_values(ids))
+      look("SELECT p.person, p.pulls, p.arm, p.ticket, k.t, k.batch, k.time, k.status, k.reward, k.context,
+              k.asked
+            FROM %sdpts_person AS p JOIN %1$sdpts_ticket AS k ON k.ticket = p.ticket WHERE p.person IN (%s)",
+           sql$at, sql$among, values = among_values(ids))
     },
     # How many choices of persons count
     counted = function() {

@@ -72,7 +72,7 @@ store_memory <- function() {
 }
 
 sqlite_connect <- function(path) {
-  DBI::dbConnect(RSQLite::SQLite(), path, bigint = "numeric", synchronous = NULL)
+  DBI::dbConnect(RSQLite::SQLite(), path, loadable.extensions = FALSE, bigint = "numeric", synchronous = NULL)
 }
 
 # What a store says to SQLite. con: the connection that writes; reader: the one that reads; own: were they

@@ -23,7 +23,7 @@
 #   rollback()       leaves all as it was
 #   create(rows)     makes the tables and these first rows in them: columns, by table
 #   tables()         all rows, as create() takes them
-#   answers(outcome, batch), answered(outcome, ids), tickets(ids), asked(key), persons(ids), held(ids),
+#   answers(outcome, batch), answered(outcome, ids), tickets(ids), asked(key), persons(ids),
 #   due(now), ahead(now), kept(what), log(n), has_keys(before), course(from, to, width),
 #   releases(outcome, from), journal(where), tallies(from, to), newest(), counted(), totals(from, to),
 #   missing(from, to), count(kind)      look

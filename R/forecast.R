@@ -71,6 +71,8 @@ forecast.dpts_releases <- function(object, people, ..., error = 0.05, margin = 0
   runs <- check_count(runs, 2, 1e6)
   seed <- check_seed(seed)
   needed <- list()
+  put_back <- occupy_generator()
+  on.exit(put_back())
   found <- each_record(object, function(record) {
     now <- max(record$releases[, "t"], 0)
     if (min(people) < now) {

@@ -415,15 +415,18 @@ test_that("a call that goes beyond the horizon has the rounds that are left, whe
 
 test_that("arms go through all states in all orders, before and after the end", {
   verbs <- c("retire", "pause", "resume")
-  orders <- as.matrix(expand.grid(verbs, verbs, verbs, c(FALSE, TRUE), stringsAsFactors = FALSE))
-  for (i in seq_len(nrow(orders))) {
-    agent <- dpts_agent(policy_uniform(), c("a", "b", "c"), use = "arrival")
-    agent_choose(agent, 9)
-    ended <- orders[i, 4] == "TRUE"
-    if (ended) agent_finish(agent, "verdict")
-    arm <- if (ended) agent$life$arms[agent$life$winner] else "b"
+  orders <- as.matrix(expand.grid(verbs, verbs, verbs, stringsAsFactors = FALSE))
+  # Before the end an arm for each order; after it the arm is the winner, of an agent for each order.
+  many <- dpts_agent(policy_uniform(), 2 + nrow(orders), use = "arrival")
+  for (ended in c(FALSE, TRUE)) for (i in seq_len(nrow(orders))) {
+    agent <- if (ended) dpts_agent(policy_uniform(), c("a", "b", "c"), use = "arrival") else many
+    if (ended) {
+      agent_choose(agent, 9)
+      agent_finish(agent, "verdict")
+    }
+    arm <- agent$life$arms[if (ended) agent$life$winner else i]
     status <- "active"
-    for (verb in orders[i, 1:3]) {
+    for (verb in orders[i, ]) {
       change <- function() do.call(agent_arms, c(list(agent), stats::setNames(list(arm), verb)))
       if (status == "retired" && verb == "resume") expect_error(change(), "retired", class = "dpts_error_input") else change()
       if (status != "retired") status <- c(retire = "retired", pause = "paused", resume = "active")[[verb]]
@@ -435,8 +438,9 @@ test_that("arms go through all states in all orders, before and after the end", 
         expect_identical(as.character(agent_choose(agent)$arm), shown)
       }
     }
-    agent_close(agent)
+    if (ended) agent_close(agent)
   }
+  agent_close(many)
 })
 
 test_that("mistakes with arms are named, and what cannot be promised is refused", {

@@ -11,11 +11,13 @@ new_trial <- function(m = 3, ..., policy = policy_randomised(mu = 0.5, block = 1
 visit <- function(agent, people, answers = TRUE, rewards = 1) {
   answers <- rep_len(answers, length(people))
   rewards <- rep_len(rewards, length(people))
-  do.call(rbind, lapply(seq_along(people), function(i) {
+  seen <- lapply(seq_along(people), function(i) {
     choice <- agent_choose(agent, person = people[i])
     status <- if (answers[i]) agent_reward(agent, choice$ticket, rewards[i])$status else NA
-    data.frame(person = people[i], t = choice$t, arm = choice$arm, ticket = choice$ticket, status)
-  }))
+    c(as.list(choice), status = status)
+  })
+  column <- function(name) unlist(lapply(seen, `[[`, name))
+  data.frame(person = people, t = column("t"), arm = column("arm"), ticket = column("ticket"), status = column("status"))
 }
 
 # Of each ticket that counts, the block, from the store
@@ -27,8 +29,8 @@ blocks_of <- function(agent, tickets) {
 test_that("no block holds a person twice, and no more than m rewards of a person are used", {
   withr::local_seed(3)
   agent <- new_trial()
-  people <- sample(c(letters, rep(c("x", "y"), 10)), 250, replace = TRUE)
-  visits <- visit(agent, people, answers = runif(250) < 0.9, rewards = runif(250))
+  people <- sample(c(letters[1:20], rep(c("x", "y"), 8)), 160, replace = TRUE)
+  visits <- visit(agent, people, answers = runif(160) < 0.9, rewards = runif(160))
   counted <- visits[!is.na(visits$t), ]
   expect_true(all(table(counted$person) <= 3))
   expect_false(anyDuplicated(data.frame(counted$person, blocks_of(agent, counted$ticket))) > 0)
@@ -164,13 +166,13 @@ test_that("with batches of one arm no batch holds a person twice, and few people
                       policy_dp_imed(1), policy_dp_klucb(1, first = 4))) {
     withr::local_seed(2)
     agent <- new_trial(8, policy = policy)
-    visits <- visit(agent, sample(letters[1:9], 70, replace = TRUE), rewards = runif(70))
+    visits <- visit(agent, sample(letters[1:9], 50, replace = TRUE), rewards = runif(50))
     counted <- visits[!is.na(visits$t), ]
     expect_true(all(table(counted$person) <= 8))
     held <- data.frame(counted$person, counted$arm, blocks_of(agent, counted$ticket))
     expect_false(anyDuplicated(held) > 0)
     expect_gt(nrow(counted), 12)
-    expect_lt(nrow(counted), 70)
+    expect_lt(nrow(counted), 50)
     expect_gt(sum(dpts_releases(agent)$n > 0), 0)
   }
   # Two people fill no batch of 20: 20 visits more end it, and its sum is released.
@@ -346,7 +348,7 @@ test_that("all choices of a person in a window are one visit, whose reward is th
     expect_match(privacy_statement(agent)[["What is assumed"]], "One outcome is all that a person says within 1 day, as its mean")
     agent_close(agent)
   }
-  each_store(function(store) play(store, "deadline", 5))
+  each_store(function(store) if (!is.null(store)) play(store, "deadline", 5))
   play(NULL, "arrival", 5)
 })
 
@@ -455,8 +457,8 @@ live_pair <- function(policy, use, m, n, window = NULL, strata = NULL, env = par
       for (j in which(seq_len(n) + late == i)) agent_reward(agent, out$ticket[j], reward[j])
       if (i == 15 && is.null(strata)) agent_arms(agent, add = "d")
       if (i == 25) agent_arms(agent, pause = "a")
-      if (i == 35) agent_arms(agent, resume = "a", retire = "c")
-      if (i %in% c(20, 45)) {
+      if (i == 30) agent_arms(agent, resume = "a", retire = "c")
+      if (i %in% c(20, 33)) {
         agent_close(agent)
         agent <- agent_open(file)
       }
@@ -489,14 +491,14 @@ live_pair <- function(policy, use, m, n, window = NULL, strata = NULL, env = par
 test_that("coupling: with all that a person says moved and the same releases all is the same, and costs the promise", {
   # Noise of 1e-3 leaves the sums to be seen. Of so many visits m of the person count.
   cases <- list(
-    list(policy_gaussian_imed(1000, first = 3, correlation = 0), "arrival", 3, 50),
-    list(policy_dp_imed(1000, first = 3), "deadline", 3, 50), list(policy_top_two(1000), "deadline", 2, 70),
-    list(policy_randomised(1000, rule = "thompson", block = 6), "deadline", 3, 50),
-    list(policy_randomised(epsilon = 1000, block = 6, permuted = TRUE), "arrival", 3, 50),
-    list(policy_randomised(1000, rule = "thompson", block = 6), "arrival", 4, 80, window = 4.5),
-    list(policy_gaussian_imed(1000, first = 3, correlation = 0), "deadline", 3, 80, window = 4.5),
-    list(policy_randomised(1000, block = 5), "deadline", 3, 80, window = 3.5, strata = c("north", "south")),
-    list(policy_dp_imed(1000, first = 3), "arrival", 3, 70, strata = c("north", "south"))
+    list(policy_gaussian_imed(1000, first = 3, correlation = 0), "arrival", 3, 38),
+    list(policy_dp_imed(1000, first = 3), "deadline", 3, 38), list(policy_top_two(1000), "deadline", 2, 48),
+    list(policy_randomised(1000, rule = "thompson", block = 6), "deadline", 3, 38),
+    list(policy_randomised(epsilon = 1000, block = 6, permuted = TRUE), "arrival", 3, 38),
+    list(policy_randomised(1000, rule = "thompson", block = 6), "arrival", 4, 60, window = 4.5),
+    list(policy_gaussian_imed(1000, first = 3, correlation = 0), "deadline", 3, 60, window = 4.5),
+    list(policy_randomised(1000, block = 5), "deadline", 3, 60, window = 3.5, strata = c("north", "south")),
+    list(policy_dp_imed(1000, first = 3), "arrival", 3, 48, strata = c("north", "south"))
   )
   for (case in cases) local({
     withr::local_seed(4)

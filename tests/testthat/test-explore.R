@@ -40,16 +40,16 @@ test_that("the guessing game counts, and nobody wins more often than epsilon all
     session$setInputs(guarantee = log10(2))
     # The best guess: is the sum nearer to one more than the others have?
     set.seed(1)
-    for (i in 1:40) {
+    for (i in 1:30) {
       riddle <- output$riddle
       others <- as.numeric(sub(".*known to you: ([0-9]+) .*", "\\1", riddle))
       sum <- as.numeric(sub(".*noisy sum of all: (-?[0-9.]+)\\. .*", "\\1", riddle))
       if (sum > others + 0.5) session$setInputs(yes = i) else session$setInputs(no = i)
     }
-    right <- as.numeric(sub(".*You: ([0-9]+) of 40.*", "\\1", output$score))
+    right <- as.numeric(sub(".*You: ([0-9]+) of 30.*", "\\1", output$score))
     # Laplace noise of scale 1/2 exceeds 1/2 with chance e^-1 / 2.
-    expect_gt(stats::pbinom(right, 40, 1 - exp(-1) / 2), 1e-4)
-    expect_lt(stats::pbinom(right, 40, 1 - exp(-1) / 2), 1 - 1e-4)
+    expect_gt(stats::pbinom(right, 30, 1 - exp(-1) / 2), 1e-4)
+    expect_lt(stats::pbinom(right, 30, 1 - exp(-1) / 2), 1 - 1e-4)
     expect_lt(1 - exp(-1) / 2, 1 / (1 + exp(-2)))
     expect_match(output$score, "at most 89 times in 100") # e^2 / (1 + e^2) = 0.881, rounded up
     session$setInputs(tab = "guess")
@@ -63,7 +63,7 @@ test_that("what more privacy costs is shown the right way round: noise, errors, 
     shiny::testServer(explore_server, {
       session$setInputs(guarantee = log10(guarantee))
       set.seed(1)
-      out <<- stats::sd(vapply(1:40, function(i) {
+      out <<- stats::sd(vapply(1:24, function(i) {
         session$setInputs(yes = i)
         riddle <- output$riddle
         as.numeric(sub(".*noisy sum of all: (-?[0-9.]+)\\. .*", "\\1", riddle)) -

@@ -9,11 +9,11 @@ test_that("of experiments with a forecast as many reach a verdict as it says", {
     sim <- dpts_simulate(arms_bernoulli(0.5 + c(d, -d) / 2), policy_randomised(mu = 1), 2000, runs = run_range(i, i),
                          seed = 7, history = TRUE)
     table <- dpts_releases(sim)
-    c(forecast(table[table$t <= 600, ], 2000, runs = 40, seed = i)$verdict, !is.na(verdict(sim)$arm))
+    c(forecast(table[table$t <= 600, ], 2000, runs = 24, seed = i)$verdict, !is.na(verdict(sim)$arm))
   }
-  said <- vapply(1:60, world, c(0, 0))
+  said <- vapply(1:50, world, c(0, 0))
   miss <- said[2, ] - said[1, ]
-  expect_lt(abs(mean(miss)), 3 * sd(miss) / sqrt(60))
+  expect_lt(abs(mean(miss)), 3 * sd(miss) / sqrt(50))
   # Those that are unsure are so, and those that are nearly sure come true.
   unsure <- said[1, ] > 0.2 & said[1, ] < 0.8
   expect_gt(sum(unsure), 9)
@@ -28,11 +28,11 @@ test_that("of experiments in strata as many reach a verdict as the forecast says
     arms <- arms_strata(low = arms_bernoulli(c(0.2, 0.2 + d / 2)), high = arms_bernoulli(c(0.7, 0.7 + d)), share = c(0.4, 0.6))
     sim <- dpts_simulate(arms, policy_randomised(mu = 1, block = 60), 1600, runs = run_range(i, i), seed = 8, history = TRUE)
     table <- dpts_releases(sim)
-    c(forecast(table[table$t <= 500, ], 1600, runs = 40, seed = i)$verdict, !is.na(verdict(sim)$arm))
+    c(forecast(table[table$t <= 500, ], 1600, runs = 24, seed = i)$verdict, !is.na(verdict(sim)$arm))
   }
-  said <- vapply(1:60, world, c(0, 0))
+  said <- vapply(1:50, world, c(0, 0))
   miss <- said[2, ] - said[1, ]
-  expect_lt(abs(mean(miss)), 3 * sd(miss) / sqrt(60))
+  expect_lt(abs(mean(miss)), 3 * sd(miss) / sqrt(50))
   expect_gt(mean(said[2, said[1, ] > 0.95]), 0.9)
   expect_gt(diff(range(said[1, ])), 0.9)
   # The blocks to come of a stratum of a quarter of the people: as many as its own people fill
@@ -55,15 +55,15 @@ test_that("a future is drawn from the law of the releases", {
   expect_equal(law$of_mean, variance / 400 + 2 * 2 * 4^2 / 400^2)
   expect_equal(law$sizes, c(400, 400)) # and 100 people of a block that is not whole
   set.seed(1)
-  sums <- replicate(4000, {
+  sums <- replicate(2500, {
     rows <- draw_future(law)
     c(rows[1, "sum"] - rows[1, "size"] * law$mean[1], rows[1, "size"])
   })
   # reward, noise, and what is not known of the mean
   expected <- 200 * variance[1] + 2 * 4^2 + 200^2 * law$of_mean[1]
-  expect_lt(abs(var(sums[1, ]) / expected - 1), 4 * sqrt(2 / 4000) * 1.5)
-  expect_lt(abs(mean(sums[1, ])), 4 * sqrt(expected / 4000))
-  expect_lt(abs(var(sums[2, ]) / (400 / 4) - 1), 4 * sqrt(2 / 4000))
+  expect_lt(abs(var(sums[1, ]) / expected - 1), 4 * sqrt(2 / 2500) * 1.5)
+  expect_lt(abs(mean(sums[1, ])), 4 * sqrt(expected / 2500))
+  expect_lt(abs(var(sums[2, ]) / (400 / 4) - 1), 4 * sqrt(2 / 2500))
 })
 
 test_that("the blocks to come are those of the policy, and without its rule as they came", {
@@ -120,7 +120,7 @@ test_that("a forecast knows the blocks of an agent, a simulation and a replay, a
       stratum <- if (!is.null(strata)) rep_len(strata, 100)
       agent_reward(agent, agent_choose(agent, 100, stratum = stratum)$ticket, stats::rbinom(100, 1, 0.5))
     }
-    said <- function(x, ...) forecast(x, c(2000, 6000), runs = 60, seed = 1, ...)$verdict
+    said <- function(x, ...) forecast(x, c(2000, 6000), runs = 20, seed = 1, ...)$verdict
     expect_identical(said(agent), said(dpts_releases(agent), block = block))
     # Default blocks go on as the policy says, but equal ones of 200 look like these.
     record <- release_records(dpts_releases(agent))$records[[1]]
@@ -132,9 +132,9 @@ test_that("a forecast knows the blocks of an agent, a simulation and a replay, a
   }
   sim <- dpts_simulate(arms_bernoulli(c(0.5, 0.6)), list(same = policy_randomised(mu = 0.5, block = 200), grows = policy_randomised(mu = 0.5)),
                        600, runs = 1, seed = 1, history = TRUE)
-  said <- forecast(sim, c(2000, 6000), runs = 60, seed = 1)
-  expect_equal(said$verdict[1:2], forecast(sim, c(2000, 6000), block = 200, runs = 60, seed = 1)$verdict[1:2])
-  expect_equal(said$verdict[3:4], forecast(dpts_releases(sim), c(2000, 6000), runs = 60, seed = 1)$verdict[3:4])
+  said <- forecast(sim, c(2000, 6000), runs = 20, seed = 1)
+  expect_equal(said$verdict[1:2], forecast(sim, c(2000, 6000), block = 200, runs = 20, seed = 1)$verdict[1:2])
+  expect_equal(said$verdict[3:4], forecast(dpts_releases(sim), c(2000, 6000), runs = 20, seed = 1)$verdict[3:4])
   expect_identical(lapply(release_records(sim)$records, known_blocks(sim)),
                    list(list(growth = NULL, size = 200), list(growth = 1.3, size = c(200, 800))))
 })

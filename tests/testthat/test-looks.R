@@ -37,7 +37,7 @@ test_that("two looks, near and far apart, spend what they should, by integration
 
 test_that("power and errors of a plan with looks are those of sums of normal variables", {
   skip_on_cran()
-  runs <- 2000
+  runs <- 1200
   plan <- dpts_plan(policy_randomised(mu = 0.5, block = 80),
                     list(hope = arms_bernoulli(c(a = 0.5, b = 0.6)), null = arms_bernoulli(c(a = 0.5, b = 0.5))), 800,
                     control = "a", error = 0.025, looks = 1:4 / 5, runs = runs, seed = 2)
@@ -66,14 +66,14 @@ test_that("the analysis at looks is that of the plan, run by run", {
   designs <- list(gauss = policy_randomised(mu = 0.5, block = 150), laplace = policy_randomised(epsilon = 0.3, block = 150))
   for (control in list(NULL, 1)) {
     looks <- c(0.3, 0.5) # of 900 people: 300 and 450, as blocks have it
-    plan <- dpts_plan(designs, list(hope = scenario), 900, control = control, looks = looks, spending = "pocock", runs = 30,
+    plan <- dpts_plan(designs, list(hope = scenario), 900, control = control, looks = looks, spending = "pocock", runs = 16,
                       seed = 3, delay = 40)
     for (name in names(designs)) {
-      sim <- dpts_simulate(scenario, designs[name], 900, runs = 30, seed = 3, history = TRUE, finish = TRUE,
+      sim <- dpts_simulate(scenario, designs[name], 900, runs = 16, seed = 3, history = TRUE, finish = TRUE,
                            record = I(c(300, 450, 900)))
-      stopped <- rep(NA_real_, 30)
-      best <- held <- logical(30)
-      width <- numeric(30)
+      stopped <- rep(NA_real_, 16)
+      best <- held <- logical(16)
+      width <- numeric(16)
       share <- 0.05 / if (is.null(control)) 3 else 2
       for (n in c(300, 450, 900)) {
         found <- quiet(effects(sim[sim$t <= n, ], control = control, at = "end", looks = looks, spending = "pocock",
@@ -85,7 +85,7 @@ test_that("the analysis at looks is that of the plan, run by run", {
             sum(up) + sum(down) == if (is.null(control)) 2 else 1
           }, NA)
         }
-        all <- vapply(setdiff(1:3, control), claims, logical(30))
+        all <- vapply(setdiff(1:3, control), claims, logical(16))
         ends <- is.na(stopped) & (rowSums(all) > 0 | n == 900)
         stopped[ends] <- n
         best[ends] <- all[ends, ncol(all)]
@@ -118,11 +118,11 @@ test_that("where later blocks are smaller, critical values allow for noise that 
     stats::dnorm(x) * stats::pnorm((line[2] - 0.2 * x) / sqrt(0.96), lower.tail = FALSE)
   }, -10, line[1], rel.tol = 1e-10)$value
   expect_equal(stats::pnorm(-line[1]) + late, 0.1, tolerance = 1e-6)
-  # One block of 1,000, and then of 20, with much noise: 7.6% were claimed by the clock of people.
+  # One block of 250, and then of 5, with much noise: 7.6% were claimed by the clock of people.
   skip_on_cran()
   null <- arms_bernoulli(c(a = 0.5, b = 0.5))
   looks <- 5:9 / 10
-  plan <- dpts_plan(policy_randomised(mu = 0.03, block = c(1000, 20)), null, 2000, control = "a", looks = looks,
+  plan <- dpts_plan(policy_randomised(mu = 0.06, block = c(250, 5)), null, 500, control = "a", looks = looks,
                     spending = "pocock", runs = 4000, seed = 1)
   expect_lt(plan$false_claims, 0.05 + 3 * sqrt(0.05 * 0.95 / 4000))
   # The analysis has the same critical values.
