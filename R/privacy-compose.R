@@ -145,10 +145,11 @@ group_of <- function(guarantee, k) {
 
 # ---- composed -------------------------------------------------------------------------------
 
-# A form of every part, or NULL if one has it not
+# A form of every part, or NULL if one has it not. That of equal parts is computed once.
 form_of_all <- function(g, what, at) {
-  all <- lapply(g$parts, form, what = what, at = at)
-  if (any(vapply(all, is.null, NA))) NULL else all
+  same <- vctrs::vec_group_id(unname(g$parts))
+  all <- lapply(g$parts[!duplicated(same)], form, what = what, at = at)
+  if (any(vapply(all, is.null, NA))) NULL else stats::setNames(all[same], names(g$parts))
 }
 
 # The form of a composition as a function of that of all parts

@@ -55,9 +55,9 @@ keep_or_join <- function(pair) {
 
 # The pair of several mechanisms together. They are added two by two, so that few roundings to knots follow
 # each other; equal sums are computed once.
-pair_compose <- function(pairs) {
-  if (identical(pairs, composed$pairs)) return(composed$pair)
-  asked <- pairs
+pair_compose <- function(pairs) compose_once(list(pairs), pair_sum)
+
+pair_sum <- function(pairs) {
   pairs <- unname(pairs)[order(vapply(pairs, rlang::hash, ""))]
   # The time grows with the square of the knots. More than 16 parts with different sums have more than 2^16.
   many <- length(pairs) > 16
@@ -72,28 +72,36 @@ pair_compose <- function(pairs) {
   }
   whole <- pairs[[1]]
   # With a Gaussian part each loss costs an integral.
-  if (whole$mu > 0 && length(whole$loss) > 2000) whole <- pair_on_knots(whole, knots = 2000)
-  composed$pairs <- asked
-  composed$pair <- whole
+  if (whole$mu > 0 && length(whole$loss) > 2000) pair_on_knots(whole, knots = 2000) else whole
 }
 
 # The pair of k releases of one pair, by squares
 pair_power <- function(pair, k) {
-  if (is_gaussian(pair)) return(pair_gaussian(sqrt(k) * pair$mu))
-  if (identical(list(pair, k), composed$power)) return(composed$powered)
-  asked <- list(pair, k)
+  if (is_gaussian(pair)) pair_gaussian(sqrt(k) * pair$mu) else compose_once(list(pair, k), pair_times)
+}
+
+pair_times <- function(pair, k) {
   whole <- NULL
   repeat {
     if (k %% 2 == 1) whole <- if (is.null(whole)) pair else pair_add(whole, pair, 2^16, 2000)
     k <- k %/% 2
-    if (k == 0) break
+    if (k == 0) return(whole)
     pair <- pair_add(pair, pair, 2^16, 2000)
   }
-  composed$power <- asked # at the end, since a user may stop the work
-  composed$powered <- whole
 }
 
-# The last composition of each: several accountants ask whether it has a pair, and one of them for it.
+# The last compositions: several accountants ask whether there is a pair, and one of them for it. Parts may
+# be compositions themselves.
+compose_once <- function(args, add) {
+  key <- rlang::hash(args)
+  if (is.null(composed[[key]])) {
+    whole <- do.call(add, args)
+    if (length(composed) == 8) rm(list = ls(composed), envir = composed)
+    composed[[key]] <- whole
+  }
+  composed[[key]]
+}
+
 composed <- new.env(parent = emptyenv())
 
 # `exact`: at most so many sums of losses are kept as they are, more if many of them are equal.

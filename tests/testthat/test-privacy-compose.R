@@ -232,7 +232,7 @@ test_that("very many parts: as the binomial, the trinomial and Gauss have it", {
   mu <- seq(0.05, 0.2, length.out = 100)
   cut <- c(-Inf, seq(-4, 4, length.out = 79), Inf)
   tables <- lapply(mu, function(mu) privacy_loss(list(diff(pnorm(cut, mu / 2)), diff(pnorm(cut, -mu / 2)))))
-  time <- system.time(found <- curve_of(do.call(privacy_compose, tables), at[1:5], "pld"))[["user.self"]]
+  time <- system.time(found <- curve_of(do.call(privacy_compose, tables), at[1:5], "pld"), gcFirst = FALSE)[["user.self"]]
   expect_lt(time, 1)
   gauss <- gdp_epsilon(gdp_compose(mu), at[1:5])
   expect_true(all(found > 0.99 * gauss & found < 1.005 * gauss))
@@ -438,7 +438,8 @@ test_that("budgets up to the largest work in every accountant, composition and g
 })
 
 test_that("groups of very many are settled at once", {
-  expect_lt(system.time(one <- curve_of(privacy_group(privacy_approx(1, 1e-6), 1e6), c(0.5, 1), "pld"))[["user.self"]], 5)
+  time <- system.time(one <- curve_of(privacy_group(privacy_approx(1, 1e-6), 1e6), c(0.5, 1), "pld"), gcFirst = FALSE)
+  expect_lt(time[["user.self"]], 5)
   expect_identical(one, c(Inf, 0))
   # 1,000 steps of the trade-off function g one by one
   k <- 1000
