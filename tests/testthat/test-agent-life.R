@@ -13,7 +13,9 @@ test_that("agent_finish() releases what is open, once, and forgets every reward,
     agent_reward(agent, x$ticket[1:50], 0.5)
     agent_reward(agent, y$ticket, 0.75)
     expect_equal(estimates(agent)$releases, c(0, 0))
+    last <- agent_choose(agent, offer = "a")$ticket # whose reward has not come
     agent_finish(agent, "verdict")
+    for (reward in c(1, 0)) expect_equal(agent_reward(agent, last, reward)$status, "late")
     e <- estimates(agent)
     expect_equal(e$rewards, c(50, 30)) # what has come
     expect_equal(e$mean, c(0.5, 0.75), tolerance = 1e-4)

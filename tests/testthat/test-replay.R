@@ -430,6 +430,17 @@ test_that("without propensities a log must look uniform", {
   fair <- simulated_log(2000, c(0.3, 0.6))
   fair$propensity <- NULL
   expect_s3_class(dpts_replay(fair, policy_uniform(), runs = 1, seed = 1), "dpts_replay")
+  # up to the last count of which both tails of both arms have 1e-9
+  for (n in c(100, 347)) {
+    last <- max(which(4 * stats::pbinom(0:n - 1, n, 0.5, lower.tail = FALSE) >= 1e-9)) - 1
+    with <- function(count) data.frame(arm = rep(1:2, c(count, n - count)), reward = rep_len(0:1, n))
+    for (count in c(last, n - last)) {
+      expect_s3_class(dpts_replay(with(count), policy_uniform(), runs = 1, seed = 1), "dpts_replay")
+    }
+    for (count in c(last + 1, n - last - 1)) {
+      expect_error(dpts_replay(with(count), policy_uniform(), runs = 1), "propensity", class = "dpts_error_log")
+    }
+  }
 })
 
 test_that("a log is uniform if its propensities are, and not if they are nearly so", {
