@@ -39,6 +39,12 @@ play_rounds <- function(agent, n, means, at_a_time = 10) {
 each_store <- function(test) {
   testthat::skip_if_not_installed("RSQLite")
   test(NULL)
+  each_database(test)
+}
+
+# The same without that in memory, which is a file's code: for long lives
+each_database <- function(test) {
+  testthat::skip_if_not_installed("RSQLite")
   test(withr::local_tempfile(fileext = ".sqlite"))
   if (postgres_available()) test(postgres_connection())
 }

@@ -313,8 +313,10 @@ test_that("one service has many agents: a list, a folder, a database", {
   for (name in c("one", "two words")) agent_close(make(file.path(folder, paste0(name, ".sqlite")), toupper(name)))
   try_all <- function(agents, count) {
     router <- agent_api(agents, TOKEN, log = NULL)
-    for (i in 1:20) call_api(router, "GET", "/experiments") # a busy machine reads fewer names in a call
-    listed <- call_api(router, "GET", "/experiments")$json
+    for (i in 1:20) { # a busy machine reads fewer names in a call
+      listed <- call_api(router, "GET", "/experiments")$json
+      if (!anyNA(listed$name)) break
+    }
     expect_equal(listed, data.frame(experiment = c("one", "two words"), name = c("ONE", "TWO WORDS")))
     expect_equal(call_api(router, "POST", "/choose")$status, 404)
     expect_equal(call_api(router, "POST", "/experiments/three/choose")$status, 404)
@@ -765,7 +767,7 @@ test_that("choices that do not follow their tosses are seen", {
   arms <- c("a", "b", "c", "d")
   on_offer <- list(arms[1:3], arms[c(1, 3)], arms[c(1, 2, 4)], arms[c(1, 2, 4)])
   n <- c(60, 80, 120, 100)
-  found <- replicate(6, simplify = FALSE, {
+  found <- replicate(4, simplify = FALSE, {
     agent <- dpts_agent(policy_randomised(1, block = 30), arms[1:3], use = "arrival")
     play <- function(n, ...) {
       x <- agent_choose(agent, n, ...)

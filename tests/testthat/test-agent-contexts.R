@@ -70,7 +70,7 @@ test_that("without noise the releases are the weighted sums of a batch's whole n
 
 test_that("given the same releases an agent chooses as the simulated policy does", {
   withr::local_seed(2)
-  d <- 2; k <- 3; n <- 40; first <- 5
+  d <- 2; k <- 3; n <- 32; first <- 5
   policies <- list(policy_linucb(mu = 30, alpha = 0.3, batch = first, norm = 1), policy_logistic_ucb(mu = 30, batch = first),
                    policy_linucb(mu = 30, alpha = 0.3, batch = first, contexts = "public"),
                    policy_linucb(mu = 30, alpha = 0.3, batch = first, model = "shared"))
@@ -106,7 +106,7 @@ test_that("one person's context and reward move the released integers by no more
   withr::local_seed(4)
   d <- 2; mu <- 1e12; norm <- 0.7
   # Contexts that rounding and cutting could lengthen, and corners
-  rounds <- rbind(as.matrix(expand.grid(0:1, 0:1, 0:1)), matrix(runif(3 * 8), 8))
+  rounds <- rbind(as.matrix(expand.grid(0:1, 0:1, 0:1)), matrix(runif(3 * 4), 4))
   for (policy in list(policy_linucb(mu = mu, batch = 1, norm = norm), policy_linucb(mu = mu, batch = 1),
                       policy_logistic_ucb(mu = mu, batch = 1, norm = norm),
                       policy_linucb(mu = mu, batch = 1, norm = norm, contexts = "public"))) {
@@ -156,7 +156,7 @@ test_that("noise is whole steps of the scale that the ledger names, in every num
   expect_lt(abs(mean(z^2) - 1), 6.7 * sqrt(2 / length(z)))
   expect_lt(max(abs(stats::cor(t(z)) - diag(5))), 6.7 / sqrt(n))
   # and Laplace noise from normal noise by the mean of its size, which is 1 and not 0.8
-  n <- 2000
+  n <- 1500
   agent <- watched(dpts_agent(policy_mt_ucb(1), 2, horizon = n, use = "arrival"))
   for (i in seq_len(n / 100)) agent_reward(agent, agent_choose(agent, 100)$ticket, 0) # more are fed together
   expect_gte(nrow(agent$seen), n)

@@ -291,15 +291,15 @@ test_that("what an agent concludes goes on from what it knew, and is that of its
     agent <- dpts_agent(policy, c("a", "b", "c"), store, use = "arrival")
     other <- agent_open(store) # which knows of some of it alone
     withr::local_seed(3)
-    for (i in 1:5) {
+    for (i in 1:4) {
       x <- agent_choose(agent, 45)
       agent_reward(agent, x$ticket, stats::rbinom(45, 1, c(0.2, 0.8, 0.3, 0.5)[as.integer(x$arm)]))
-      if (i == 3 && dpts:::is_true_of(policy, "grows")) agent_arms(agent, add = "d", retire = "a")
-      if (i == 5) agent_finish(agent)
+      if (i == 2 && dpts:::is_true_of(policy, "grows")) agent_arms(agent, add = "d", retire = "a")
+      if (i == 4) agent_finish(agent)
       fresh <- agent_open(store)
       table <- dpts_releases(fresh)
       agent_close(fresh)
-      for (handle in list(agent, if (i > 3) other)) {
+      for (handle in list(agent, if (i > 2) other)) {
         if (is.null(handle)) next
         expect_identical(dpts_releases(handle), table, info = policy$name)
         if (permuted || policy$params$correlation %||% 0 > 0 || !tosses) {

@@ -435,12 +435,15 @@ test_that("arms go through all states in all orders, before and after the end", 
       now <- agent_arms(agent)
       expect_identical(now$status[now$arm == arm], status, info = paste(orders[i, ], collapse = " "))
       if (ended) {
-        shown <- dpts:::api_status(agent)$winner
+        shown <- agent$life$arms[agent$life$winner]
         expect_identical(now$status[now$arm == shown], "active", info = paste(orders[i, ], collapse = " "))
         expect_identical(as.character(agent_choose(agent)$arm), shown)
       }
     }
-    if (ended) agent_close(agent)
+    if (ended) {
+      expect_identical(dpts:::api_status(agent)$winner, shown)
+      agent_close(agent)
+    }
   }
   agent_close(many)
 })

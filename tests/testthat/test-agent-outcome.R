@@ -16,7 +16,7 @@ side_rows <- function(agent, outcome) {
 }
 
 test_that("sums of outcomes are those of a model, through a random life in each store", {
-  each_store(function(store) {
+  each_database(function(store) {
     withr::local_seed(1)
     turn <- test_clock()
     now <- 0
@@ -453,12 +453,10 @@ test_that("false alarms of a guard stay below its error while harm drifts", {
   withr::local_seed(3)
   guard <- 0.05
   alarms <- replicate(150, {
-    rows <- do.call(rbind, lapply(1:8, function(block) {
-      base <- 0.4 + 0.35 * sin(block * 1.7)
-      n <- as.vector(stats::rmultinom(1, 100, c(0.5, 0.5)))
-      data.frame(arm = c("a", "b"), n, chance = 0.5, block, squares = NA_real_,
-                 sum = stats::rbinom(2, n, base + c(0, guard)) + stats::rnorm(2, 0, 2))
-    }))
+    block <- rep(1:8, each = 2)
+    n <- as.vector(stats::rmultinom(8, 100, c(0.5, 0.5)))
+    rows <- data.frame(arm = c("a", "b"), n, chance = 0.5, block, squares = NA_real_,
+                       sum = stats::rbinom(16, n, 0.4 + 0.35 * sin(block * 1.7) + c(0, guard)) + stats::rnorm(16, 0, 2))
     record <- dpts:::release_records(as_releases(rows, "gaussian", 2))$records[[1]]
     w <- dpts:::record_evidence(record, "tosses", margin = -guard)$pair
     max(w[, 2]) >= log(1 / 0.2)

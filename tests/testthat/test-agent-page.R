@@ -5,7 +5,7 @@ skip_on_cran() # takes seconds
 test_that("each parameter of each route reaches the function that answers", {
   skip_if_not_installed("jsonlite")
   agent <- dpts_agent(policy_randomised(mu = 3, block = 60), c("a", "b", "c"), use = "arrival")
-  withr::with_seed(1, play_rounds(agent, 900, c(0.2, 0.5, 0.9), at_a_time = 30))
+  withr::with_seed(1, play_rounds(agent, 900, c(0.2, 0.5, 0.9), at_a_time = 60))
   router <- agent_api(agent, TOKEN, log = NULL)
   rows <- function(x) {
     x <- as.data.frame(x)
@@ -174,7 +174,7 @@ test_that("each look at the page counts each ticket once, in every store", {
       agent$cache <- NULL
       dpts:::api_overview(agent)
     }
-    for (i in 1:4) {
+    for (i in 1:2) {
       x <- agent_choose(agent, 31)
       agent_reward(agent, x$ticket[1:20], stats::rbinom(20, 1, c(0.1, 0.5, 0.9)[as.integer(x$arm[1:20])]))
       for (again in 1:2) {
@@ -196,15 +196,15 @@ test_that("each look at the page counts each ticket once, in every store", {
       expect_equal(page$arms$missing, as.vector(table(h$arm[h$status == "missing"])), ignore_attr = TRUE)
     }
     # Of an hour 23 hours ago all is recent, of one 24 hours ago nothing
-    turn(15 * 3600)
+    turn(19 * 3600)
     agent_choose(agent)
     page <- look()
-    expect_equal(sum(page$arms$recent), 125)
+    expect_equal(sum(page$arms$recent), 63)
     agent$totals <- NULL # all at once is the same
     expect_equal(look(), page)
     turn(3600)
     agent_choose(agent)
-    expect_equal(sum(look()$arms$recent), 126 - 31)
+    expect_equal(sum(look()$arms$recent), 64 - 31)
     agent_close(agent)
   })
 })

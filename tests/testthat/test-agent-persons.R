@@ -272,7 +272,7 @@ test_that("all choices of a person in a window are one visit, whose reward is th
     m$erased <- numeric()
     seen <- data.frame(ticket = character(), person = character(), arm = character(), batch = numeric(), since = numeric())
     status <- character()
-    for (i in 1:70) {
+    for (i in 1:54) {
       hours_on <- sample(c(1, 5, 9), 1)
       turn(3600 * hours_on)
       now <- now + hours_on
@@ -303,7 +303,7 @@ test_that("all choices of a person in a window are one visit, whose reward is th
         expect_identical(got, want)
         status <- c(status, got)
       }
-      if (i == 35) {
+      if (i == 27) {
         # Who is erased has said nothing, of what is not yet used.
         j <- nrow(seen)
         person <- seen$person[j]
@@ -316,7 +316,7 @@ test_that("all choices of a person in a window are one visit, whose reward is th
       # What is kept of rewards are the reports of tickets that are not due.
       open <- which(seen$since + (if (use == "deadline") 30 else 24) > now & !seq_along(seen$since) %in% m$erased)
       expect_length(agent$store$answered(0L, seen$ticket)$part, sum(m$said$ticket %in% open & m$said$outcome == "reward"))
-      if (i %in% c(20, 40) && !is.null(store)) {
+      if (i %in% c(15, 32) && !is.null(store)) {
         agent_close(agent)
         agent <- agent_open(store)
       }
@@ -348,7 +348,7 @@ test_that("all choices of a person in a window are one visit, whose reward is th
     expect_match(privacy_statement(agent)[["What is assumed"]], "One outcome is all that a person says within 1 day, as its mean")
     agent_close(agent)
   }
-  each_store(function(store) if (!is.null(store)) play(store, "deadline", 5))
+  each_database(function(store) play(store, "deadline", 5))
   play(NULL, "arrival", 5)
 })
 
@@ -455,10 +455,10 @@ live_pair <- function(policy, use, m, n, window = NULL, strata = NULL, env = par
       choice <- agent_choose(agent, person = people[i], stratum = stratum[i])
       out[i, 2:5] <- list(choice$t, as.character(choice$arm), choice$probability, choice$ticket)
       for (j in which(seq_len(n) + late == i)) agent_reward(agent, out$ticket[j], reward[j])
-      if (i == 15 && is.null(strata)) agent_arms(agent, add = "d")
-      if (i == 25) agent_arms(agent, pause = "a")
-      if (i == 30) agent_arms(agent, resume = "a", retire = "c")
-      if (i %in% c(20, 33)) {
+      if (i == 11 && is.null(strata)) agent_arms(agent, add = "d")
+      if (i == 18) agent_arms(agent, pause = "a")
+      if (i == 24) agent_arms(agent, resume = "a", retire = "c")
+      if (i %in% c(14, 28)) {
         agent_close(agent)
         agent <- agent_open(file)
       }
@@ -491,14 +491,14 @@ live_pair <- function(policy, use, m, n, window = NULL, strata = NULL, env = par
 test_that("coupling: with all that a person says moved and the same releases all is the same, and costs the promise", {
   # Noise of 1e-3 leaves the sums to be seen. Of so many visits m of the person count.
   cases <- list(
-    list(policy_gaussian_imed(1000, first = 3, correlation = 0), "arrival", 3, 38),
-    list(policy_dp_imed(1000, first = 3), "deadline", 3, 38), list(policy_top_two(1000), "deadline", 2, 48),
-    list(policy_randomised(1000, rule = "thompson", block = 6), "deadline", 3, 38),
-    list(policy_randomised(epsilon = 1000, block = 6, permuted = TRUE), "arrival", 3, 38),
-    list(policy_randomised(1000, rule = "thompson", block = 6), "arrival", 4, 60, window = 4.5),
-    list(policy_gaussian_imed(1000, first = 3, correlation = 0), "deadline", 3, 60, window = 4.5),
-    list(policy_randomised(1000, block = 5), "deadline", 3, 60, window = 3.5, strata = c("north", "south")),
-    list(policy_dp_imed(1000, first = 3), "arrival", 3, 48, strata = c("north", "south"))
+    list(policy_gaussian_imed(1000, first = 3, correlation = 0), "arrival", 3, 32),
+    list(policy_dp_imed(1000, first = 3), "deadline", 3, 32), list(policy_top_two(1000), "deadline", 2, 40),
+    list(policy_randomised(1000, rule = "thompson", block = 6), "deadline", 3, 32),
+    list(policy_randomised(epsilon = 1000, block = 6, permuted = TRUE), "arrival", 3, 32),
+    list(policy_randomised(1000, rule = "thompson", block = 6), "arrival", 4, 50, window = 4.5),
+    list(policy_gaussian_imed(1000, first = 3, correlation = 0), "deadline", 3, 50, window = 4.5),
+    list(policy_randomised(1000, block = 5), "deadline", 3, 50, window = 3.5, strata = c("north", "south")),
+    list(policy_dp_imed(1000, first = 3), "arrival", 3, 42, strata = c("north", "south"))
   )
   for (case in cases) local({
     withr::local_seed(4)

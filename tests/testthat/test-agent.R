@@ -593,18 +593,18 @@ test_that("a policy in R that is started anew sees its own life and nothing else
 
 test_that("a locally private policy in R sees random bits of the right chance", {
   agent <- dpts_agent(policy_local(diary_policy(), 1), 2, use = "arrival")
-  agent_reward(agent, agent_choose(agent, 1500)$ticket, 0.25)
+  agent_reward(agent, agent_choose(agent, 800)$ticket, 0.25)
   seen <- session_save(agent$session)$state$seen
   expect_true(all(seen[, 3] %in% 0:1))
   q <- 1 / (1 + exp(1))
   chance <- q + (1 - 2 * q) * 0.25
-  expect_lt(abs(mean(seen[, 3]) - chance), 6.5 * sqrt(chance * (1 - chance) / 1500))
+  expect_lt(abs(mean(seen[, 3]) - chance), 6.5 * sqrt(chance * (1 - chance) / 800))
   # What is told of them: the bits with the map undone
   told <- estimates(agent, 0.9)
   bits <- tapply(seen[, 3], seen[, 2], mean)
   expect_equal(told$mean, as.numeric((bits - q) / (1 - 2 * q)))
-  expect_equal(told$rewards, c(750, 750))
-  plain <- mean_intervals(c(750, 750), c(750, 750), 750 * as.numeric(bits),
+  expect_equal(told$rewards, c(400, 400))
+  plain <- mean_intervals(c(400, 400), c(400, 400), 400 * as.numeric(bits),
                                  list(kind = "Gaussian", scale = 0), 0.9)
   expect_equal(told$lower, (plain$lower - q) / (1 - 2 * q))
   expect_equal(told$upper, (plain$upper - q) / (1 - 2 * q))
@@ -638,8 +638,8 @@ test_that("a policy in R finds a generator that nobody knows, and a new one in e
 test_that("estimates are of what a policy may tell: bits, sums of the present life, or nothing", {
   means <- c(0.2, 0.8)
   local <- dpts_agent(policy_local(policy_ucb1(), 2), 2, use = "arrival")
-  choice <- agent_choose(local, 3000, offer = NULL)
-  agent_reward(local, choice$ticket, stats::rbinom(3000, 1, means[as.integer(choice$arm)]))
+  choice <- agent_choose(local, 1500, offer = NULL)
+  agent_reward(local, choice$ticket, stats::rbinom(1500, 1, means[as.integer(choice$arm)]))
   told <- estimates(local)
   expect_equal(told$rewards, pulls(local)$pulls)
   certain <- estimates(local, 1 - 1e-10) # bits are live

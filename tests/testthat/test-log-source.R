@@ -234,8 +234,8 @@ test_that("memory does not grow with the number of events", {
     live
   }
   most(2)
-  # 9,000 events more are 3.8 MB on disk.
-  expect_lt(most(13) - most(4), 0.5)
+  # 6,000 events more are 2.5 MB on disk.
+  expect_lt(most(9) - most(3), 0.5)
 })
 
 test_that("events that the disk has not taken are missed", {

@@ -95,7 +95,7 @@ test_that("of arms that were retired nothing is said, and the others are themsel
 test_that("with noise the intervals hold the difference that all answers would have given", {
   skip_on_cran()
   set.seed(2)
-  held <- replicate(120, {
+  held <- replicate(90, {
     n <- 800
     arm <- factor(sample(c("a", "b"), n, TRUE))
     reward <- ifelse(runif(n) < c(a = 0.05, b = 0.2)[arm], NA, rbinom(n, 1, 0.4))
@@ -105,7 +105,7 @@ test_that("with noise the intervals hold the difference that all answers would h
     found$lower <= truth & truth <= found$upper
   })
   # The released row, too: with missing answers as 0
-  expect_gt(min(rowMeans(held)), 0.95 - 3 * sqrt(0.05 * 0.95 / 120))
+  expect_gt(min(rowMeans(held)), 0.95 - 3 * sqrt(0.05 * 0.95 / 90))
   expect_lt(max(rowMeans(held)), 1) # and they are not much wider than that needs
 })
 

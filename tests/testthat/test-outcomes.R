@@ -123,17 +123,17 @@ test_that("coupled runs of neighbours: both channels of a moved reward cost at m
 test_that("a service is continued from its file, with the squares of rewards on the grid", {
   skip_if_not_installed("RSQLite")
   for (policy in list(policy_top_two(mu = 1e6, error = 1e-6, outcome = "continuous"),
-                      policy_randomised(epsilon = 1e6, block = 60, outcome = "continuous"))) {
+                      policy_randomised(epsilon = 1e6, block = 40, outcome = "continuous"))) {
     file <- withr::local_tempfile(fileext = ".sqlite")
     agent <- dpts_agent(policy, c("x", "y"), file, range = c(0, 10), use = "arrival")
     arm <- reward <- numeric()
     withr::local_seed(2)
-    for (i in 1:130) {
+    for (i in 1:90) {
       choice <- agent_choose(agent)
       arm[i] <- as.integer(choice$arm)
       reward[i] <- stats::runif(1, 3, 5) + (arm[i] == 2)
       agent_reward(agent, choice$ticket, reward[i])
-      if (i == 70) {
+      if (i == 55) {
         agent_close(agent)
         agent <- agent_open(file)
       }

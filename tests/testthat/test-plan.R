@@ -553,11 +553,11 @@ test_that("in strata a guard and a forecast read the blocks of all, and a pause 
   }
   expect_identical(as.data.frame(short(c(0.1, 0.2, 0.3))), as.data.frame(short(rep(c(0.1, 0.2, 0.3), 2))))
   # Futility: as forecast() says of the table at each look
-  stops <- looked_at(policy, arms, 500, 3, futility = 0.3)$looks[4, ]
+  stops <- looked_at(policy, arms, 500, 2, futility = 0.3)$looks[4, ]
   expect_true(any(!is.nan(stops)))
-  table <- dpts_releases(dpts_simulate(arms, policy, 500, runs = 3, seed = 3, history = TRUE))
+  table <- dpts_releases(dpts_simulate(arms, policy, 500, runs = 2, seed = 3, history = TRUE))
   se <- 3 * sqrt(0.3 * 0.7 * (1 / 100 + 1 / 60))
-  for (run in 1:3) {
+  for (run in 1:2) {
     own <- table[table$run == run & table$n > 0, ]
     at <- setdiff(unique(own$t), 500)
     at <- at[vapply(at, function(t) length(unique(own$stratum[own$t <= t])) == 2, NA)]
@@ -739,12 +739,12 @@ test_that("power for non-inferiority and equivalence is that of the closed form"
 test_that("futility, guards, dropout and looks are the same by threads and workers, with delays, and from a checkpoint", {
   arms <- two(0.5, 0.6)
   guarded <- function(..., runs = 3) {
-    dpts_plan(policy_randomised(mu = 1, block = 60, control = 1), arms, 600, control = 1, seed = 4, delay = 0:80, batch = 10,
+    dpts_plan(policy_randomised(mu = 1, block = 60, control = 1), arms, 420, control = 1, seed = 4, delay = 0:80, batch = 10,
               outcomes = list(harm = agent_outcome(mu = 1, guard = 0.05, missing = 1)), rates = list(harm = c(0.1, 0.5)),
               correlation = -0.2, dropout = c(0, 0.2), futility = 0.3, runs = runs, ...)
   }
   looked <- function(..., runs = 3) {
-    dpts_plan(policy_randomised(mu = 1, block = 60), arms, 600, control = 1, seed = 4, delay = 0:80, looks = c(0.3, 0.6),
+    dpts_plan(policy_randomised(mu = 1, block = 60), arms, 420, control = 1, seed = 4, delay = 0:80, looks = c(0.3, 0.6),
               runs = runs, ...)
   }
   for (plan in list(guarded, looked)) {

@@ -272,7 +272,7 @@ fuzz_sessions <- function(times, operations) {
 
 test_that("a session lives through whatever order and nonsense its caller makes", {
   withr::local_seed(4)
-  fuzz_sessions(1, 120)
+  fuzz_sessions(1, 80)
 })
 
 test_that("a session lives through it, at length", {
@@ -354,7 +354,7 @@ test_that("an agent answers every ticket, order and nonsense as its tickets say"
   withr::local_seed(6)
   for (use in c("arrival", "deadline")) {
     for (policy in list(policy_gaussian_imed(1, first = 2), policy_dp_se(5), policy_mt_ts(1), policy_ts_gaussian())) {
-      fuzz_agent(policy, 60, use)
+      fuzz_agent(policy, 36, use)
     }
   }
 })

@@ -255,7 +255,7 @@ test_that("blocks and releases are a model's, with other outcomes, by the clock,
   strata <- c("n", "s")
   arms <- c("a", "b", "c")
   hour <- 3600
-  each_store(function(store) {
+  each_database(function(store) {
     withr::local_seed(8)
     turn <- test_clock()
     now <- last <- 1e9
