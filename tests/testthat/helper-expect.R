@@ -57,6 +57,13 @@ expect_error <- function(object, regexp = NULL, class = NULL, ..., info = NULL, 
   invisible(if (length(error)) error else object)
 }
 
+# A snapshot of errors does not show where they were raised either.
+expect_snapshot <- function(...) {
+  traced <- options(`rlang:::disable_trace_capture` = TRUE)
+  on.exit(options(traced))
+  testthat::expect_snapshot(...)
+}
+
 # Debian's dplyr beside a newer vctrs of CRAN stops with an error of its own.
 skip_without_dplyr <- function() {
   skip_if_not_installed("dplyr")

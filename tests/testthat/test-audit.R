@@ -36,7 +36,7 @@ test_that("an honest policy is accused no more often than the level says", {
   # The arms publish the first reward by randomised response: the truth is the claim, exactly.
   policy <- response_policy(1, claim = 1)
   # Of dpts_audit(level = 0.5) what depends on the seed
-  audits <- if (extended()) 2000 else 50
+  audits <- if (extended()) 2000 else 30
   pairs <- audit_adversaries("success", 2, 2, 1)
   found <- vapply(seq_len(audits), function(seed) audit_sampling(policy, pairs, 100, seed, 0.25, 0)[[1]]$lower, 0)
   false_alarms <- sum(found > 1)
@@ -589,7 +589,7 @@ test_that("what fits a score and what chooses an event are other runs than those
 
 test_that("an audit is cut into chunks as any other work: a bar, threads, plans and a checkpoint change nothing", {
   file <- withr::local_tempfile()
-  audit <- function(policy, ...) dpts_audit(policy, 4, runs = 120, seed = 1, ...)
+  audit <- function(policy, ...) dpts_audit(policy, 3, runs = 120, seed = 1, ...)
   for (policy in list(policy_adap_ucb(1), noisy_leader(1))) {
     # One in R is 20 times as slow as one in C: it plays no 18 candidates.
     both <- c("contest", if (policy$name == "adap_ucb") "searched" else "silent")
@@ -600,7 +600,7 @@ test_that("an audit is cut into chunks as any other work: a bar, threads, plans 
     # It is read, not played again.
     edit_checkpoint(file, function(results, run) list(x = results$y, y = results$x))
     expect_identical(audit(policy, streams = "contest", checkpoint = file)$lower, base$lower[1])
-    expect_error(dpts_audit(policy, 4, runs = 400, seed = 1, streams = "contest", checkpoint = file), "another number of runs",
+    expect_error(dpts_audit(policy, 3, runs = 400, seed = 1, streams = "contest", checkpoint = file), "another number of runs",
                  class = "dpts_error_checkpoint")
   }
   for (method in c("coupling", "exact")) {

@@ -114,7 +114,7 @@ test_that("against a known rate, a first release with several variables of noise
 
 test_that("against a known rate, both kinds and sides are as by hand, and at most 1 in the mean", {
   for (law in evidence_laws) {
-    nodes <- noise_nodes(law, 8)
+    nodes <- noise_nodes(law, 6)
     x <- expand.grid(s1 = 0:3, s2 = 0:4, i = seq_along(nodes$x), j = seq_along(nodes$x))
     y <- rbind(x$s1 + nodes$x[x$i], x$s2 + nodes$x[x$j])
     weight <- function(one, two) {
@@ -280,7 +280,7 @@ test_that("beside correlated releases, bets with squares are at most a process o
     chance <- prop.table(stats::rexp(3))
     theta <- sum(values * chance)
     rival <- c(stats::runif(1), exp(stats::runif(1, -6, 0)))
-    x <- enumerate_pairs(law, 2, 4, values, chance, 2)
+    x <- enumerate_pairs(law, 2, 3, values, chance, 2)
     log_e <- squares_alone(c(2, 2), x$sum, law, sign, theta, rival, 0.01, x$squares, 2)
     hand <- function(at, bound) {
       squares_of_means_by_hand(c(2, 2), x$sum[, at], x$squares[, at], law, 2, sign, theta, rival,
@@ -303,7 +303,7 @@ test_that("by means with squares: planted mistakes are found", {
   values <- c(0.1, 0.2, 1)
   chance <- c(0.3, 0.4, 0.3)
   expected <- function(law, mistake) {
-    x <- enumerate_pairs(law, 1, if (law[2] > 0) 4 else 1, values, chance, 2)
+    x <- enumerate_pairs(law, 1, if (law[2] > 0) 3 else 1, values, chance, 2)
     sum(x$weight * exp(squares_of_means_by_hand(c(2, 2), x$sum, x$squares, law, 1, -1, sum(values * chance),
                                                 c(0.2, 0.001), mistake)))
   }

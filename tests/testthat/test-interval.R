@@ -48,7 +48,7 @@ test_that("an interval is that of the help page", {
 })
 
 test_that("95% intervals from few runs hold the mean, also of runs that are mostly alike or skewed", {
-  population <- function(means, policy, horizon = 2000, runs = 4000) {
+  population <- function(means, policy, horizon = 2000, runs = 2500) {
     dpts_simulate(arms_bernoulli(means), policy, horizon, runs = runs, seed = 11, record = I(horizon))$regret
   }
   set.seed(3)

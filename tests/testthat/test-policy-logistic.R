@@ -187,7 +187,7 @@ test_that("no pair of rounds moves the sums further than the noise allows: the b
 
   # And in the open: any theta, contexts and rewards, one model or two.
   withr::local_seed(5)
-  worst <- vapply(1:6000, function(i) {
+  worst <- vapply(1:3000, function(i) {
     d <- sample(2:3, 1)
     theta <- matrix(stats::rnorm(2 * d, 0, sample(c(1, 5, 100), 1)), d)
     if (stats::runif(1) < 0.7) theta[, 2] <- theta[, 1]

@@ -1,16 +1,19 @@
 # The models of tests/referee play the package for about a minute; `make referee MINUTES=30 SEED=1` plays longer. Here
 # each has a fixed number of games, so that every machine plays the same.
-GAMES <- c(randomised = 60, accountants = 100, groups = 40, gaussian = 200, transcripts = 60, tosses = 6, means = 6,
-           life = 8, verdict = 100, batches = 50, plan = 60,
-           plan_claims = 15, ope_intervals = 12, replay_intervals = 12, summary_bands = 5, audits = 4, squares_tosses = 10,
-           squares_means = 30, conclusions = 15, arms_that_come = 8, persons = 5, apart = 8, guards = 3,
-           false_alarms = 8, recommend = 3, means_by_hand = 8, contexts = 60, trials = 2)
+GAMES <- c(randomised = 60, accountants = 100, groups = 40, gaussian = 200, transcripts = 60, tosses = 4, means = 4,
+           life = 8, verdict = 25, batches = 25, plan = 60,
+           plan_claims = 6, ope_intervals = 6, replay_intervals = 10, summary_bands = 5, audits = 3, squares_tosses = 8,
+           squares_means = 15, conclusions = 15, arms_that_come = 8, persons = 5, apart = 4, guards = 3,
+           false_alarms = 6, recommend = 3, means_by_hand = 6, contexts = 40, trials = 2)
 
-compiler::enableJIT(3) # the models are loops in R; this file has a process of its own
 referee <- new.env(parent = globalenv())
 folder <- testthat::test_path("../referee")
 for (file in c(file.path(folder, "referee.R"), list.files(folder, "^model-.*\\.R$", full.names = TRUE))) {
   if (file.exists(file)) sys.source(file, referee)
+}
+# They are loops in R.
+for (name in Filter(function(name) is.function(referee[[name]]), ls(referee))) {
+  referee[[name]] <- compiler::cmpfun(referee[[name]])
 }
 if (postgres_available()) referee$life_postgres <- postgres_connection
 if (length(referee$models)) lapply(names(referee$models), function(name) {
@@ -56,7 +59,7 @@ test_that("the referee notices a wrong model, an error and too many false alarms
     p <- chances(s, equal, ...)
     if (equal) p else rev(p)
   }
-  said <- capture.output(out <- own$referee_play("randomised", 1, Inf, games = 60))
+  said <- capture.output(out <- own$referee_play("randomised", 1, Inf, games = 40))
   expect_gt(out$failed, 1)
   expect_match(said, "^FAILED MODEL=randomised SEED=[0-9]+ GAMES=1$", all = FALSE)
 

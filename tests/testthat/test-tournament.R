@@ -84,8 +84,8 @@ test_that("a lead that is said to last does, over 1e5 rounds of many arms", {
                  arms_beta(rep(1e5, 200), runif(200, 0, 1e-2)), # nearly always 1
                  arms_beta(runif(200, 0, 1e-2), rep(1e5, 200)),
                  arms_switch(list(arms_bernoulli(rep(c(0.1, 0.9), 150)),
-                                  arms_bernoulli(rep(c(0.9, 0.1), 150))), 3000))
-  rounds <- 3500
+                                  arms_bernoulli(rep(c(0.9, 0.1), 150))), 1800))
+  rounds <- 2200
   for (world in worlds) {
     play <- function(engine) {
       withr::local_options(dpts.engine = engine)
@@ -243,7 +243,7 @@ expect_no_scan_needed <- function(rounds) {
 }
 
 test_that("every policy chooses what a scan chooses, on random and on identical arms", {
-  expect_no_scan_needed(2500)
+  expect_no_scan_needed(1500)
 })
 
 test_that("every policy chooses what a scan chooses for 1e5 rounds", {
