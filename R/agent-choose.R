@@ -265,7 +265,8 @@ agent_reward <- function(agent, ticket, reward, outcome = "reward", ..., key = N
     abort_arg("reward", sprintf("as long as `ticket` (%d) or one number", length(ticket)), reward)
   }
   reward <- rep_len(reward, length(ticket))
-  part <- name_parts(ticket, check_key(key), agent$terms)
+  key <- check_key(key)
+  part <- name_parts(ticket, key, agent$terms)
   if (is.null(agent$terms$window)) reward <- on_grid(reward) # or once a mean is taken
   status <- agent_transact(agent, function(tx) {
     if (h > 0) take_answers(agent, tx, ticket, reward, h, part) else

@@ -462,14 +462,18 @@ check_context_values <- function(values, names, before) {
   values
 }
 
-# Arm features as a matrix with one column per arm, in the log's order
-log_features <- function(features, arms) {
-  if (is.null(features)) return(NULL)
+check_features <- function(features) {
   if (is.data.frame(features)) features <- as.matrix(features)
-  if (!is.matrix(features) || !is.numeric(features) || ncol(features) == 0 ||
-      !all(is.finite(features))) {
+  if (!is.null(features) && (!is.matrix(features) || !is.numeric(features) || ncol(features) == 0 ||
+                             !all(is.finite(features)))) {
     abort_arg("arm_features", "a matrix of finite numbers with one row per arm", features)
   }
+  features
+}
+
+# Checked features as a matrix with one column per arm, in the log's order
+log_features <- function(features, arms) {
+  if (is.null(features)) return(NULL)
   if (is.null(rownames(features))) {
     if (nrow(features) != length(arms)) {
       abort_arg("arm_features", sprintf("a matrix with %d rows, one per arm", length(arms)))

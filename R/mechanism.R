@@ -90,6 +90,7 @@ release <- function(kind, value, strength, sensitivity, guarantee, exact = FALSE
   value <- check_numbers(value)
   guarantee <- guarantee(strength, published = "release", neighbours = "input")
   sensitivity <- check_number(sensitivity, 0, open = TRUE)
+  if (!is.null(grid)) check_number(grid, 2^-40, 1)
   noisy <- if (check_flag(exact)) exact_noise(kind, value, strength, sensitivity, grid, seed) else {
     scale <- sensitivity / strength
     list(.Call(C_mechanism, kind, value, scale, check_seed(seed)), kind, scale)
@@ -101,7 +102,6 @@ release <- function(kind, value, strength, sensitivity, guarantee, exact = FALSE
 # Exact noise on numbers of a grid: list(numbers, the distribution's name, its scale)
 exact_noise <- function(kind, value, strength, sensitivity, grid, seed) {
   if (!is.null(seed)) abort_arg("seed", "left out with `exact = TRUE`: the bits are the operating system's")
-  grid <- check_number(grid, 2^-40, 1)
   if (log2(grid) != trunc(log2(grid))) abort_arg("grid", "a power of 2", grid)
   for (arg in c("value", "sensitivity")) {
     steps <- get(arg) / grid

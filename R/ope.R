@@ -91,6 +91,7 @@ dpts_ope <- function(log, target, ..., estimator = c("ipw", "snipw", "dm", "dr")
   clip <- check_number(clip, 0, open = c(TRUE, FALSE), inf = TRUE)
   ridge <- check_number(ridge, 0)
   check_number(level, 0, 1, open = TRUE)
+  if (!is.null(seed)) check_seed(seed)
   data <- read_log(log, context, progress = interactive())
   on.exit(close_spool(data$spool))
   target <- if (is_policy(target)) ope_target_policy(target, data, check_seed(seed)) else

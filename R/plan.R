@@ -316,7 +316,8 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, er
                   dropout = 1 - (1 - rep(check_dropout(dropout, k), strata)) * (1 - timing$silent %||% 0),
                   missing = missing, futility = check_futility(futility, visits, by))
   problems_answer(answers, problems) # an error before any work
-  looks <- check_looks(looks, check_choice(spending, SPENDING))
+  spending <- check_choice(spending, SPENDING)
+  looks <- check_looks(looks, spending)
   if (!is.null(looks)) check_looked_at(designs, outcomes, futility, comes_again(visits), by)
   ask <- list(error = error / if (is.null(by)) 1 else strata, margin = margin, control = control %||% 0,
               signs = 2, claims = k - !is.null(control), intervals = length(pairs_of(k, control)$arm),

@@ -116,7 +116,7 @@ dpts_replay <- function(log, policies, ..., runs = 10, seed = NULL, progress = i
                         propensity = NULL) {
   check_dots_empty(...)
   check_log(log)
-  force(arm_features)
+  features <- check_features(arm_features)
   log <- name_columns(log, list(arm = arm, reward = reward, propensity = propensity))
   policies <- check_policies(policies)
   delay <- check_delays(delay)
@@ -132,7 +132,7 @@ dpts_replay <- function(log, policies, ..., runs = 10, seed = NULL, progress = i
   contextual <- any(vapply(policies, is_contextual, NA))
   data <- read_log(log, context, contextual || !is.null(context), progress)
   on.exit(close_spool(data$spool))
-  if (any(vapply(policies, is_shared, NA))) data$features <- log_features(arm_features, data$arms)
+  if (any(vapply(policies, is_shared, NA))) data$features <- log_features(features, data$arms)
   data <- clip_log(data, clip)
   check_replay_fit(policies, data)
   data$method <- if (method != "auto") method else auto_method(data)

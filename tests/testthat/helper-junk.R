@@ -13,8 +13,9 @@ junk_values <- function() {
 usual_arguments <- function() {
   arms <- arms_bernoulli(c(a = 0.6, b = 0.4))
   sim <- dpts_simulate(arms, list(a = policy_ucb1(), b = policy_dp_imed(1)), 40, runs = 2, seed = 1, history = TRUE)
+  released <- dpts_simulate(arms, policy_randomised(mu = 1), 400, runs = 1, seed = 1, history = TRUE)
   list(
-    arms = arms, policies = list(a = policy_ucb1()), policy = policy_ucb1(), horizon = 20, budget = privacy_approx(1, 1e-3),
+    released = released, arms = arms, policies = list(a = policy_ucb1()), policy = policy_ucb1(), horizon = 20, budget = privacy_approx(1, 1e-3),
     epsilon = 1, mu = 1, delta = 1e-3, rounds = 10, alpha = 2, rdp = function(alpha) alpha, x = sim, object = sim, data = sim,
     result = sim, mean = c(0.6, 0.4), means = c(0.6, 0.4), probs = c(0.6, 0.4), prob = c(0.6, 0.4), sd = 1, shape1 = 1, shape2 = 1,
     n = 3, k = 2, name = "a", window = 10, gamma = 0.9, variance_scale = 1, prepulls = 1, guarantee = privacy_pure(1),
@@ -45,6 +46,7 @@ own_arguments <- function(usual) {
     policy_dp_ts_ucb = list(alpha = 0.5), policy_private = list(policy = policy_ucb1(), epsilon = 1),
     log_chunks = list(read = function(i) if (i < 3) trial), log_query = list(con = 1, query = "select 1"),
     policy_compiled = list(file = "none.c", name = "none"),
+    policy_forget = list(window = 10), evidence = list(x = usual$released), verdict = list(x = usual$released),
     privacy_group = list(x = privacy_pure(1), k = 3), privacy_statement = list(x = policy_dp_imed(1))
   )
 }
@@ -62,13 +64,19 @@ junk_calls <- function(namespace = asNamespace("dpts")) {
   do.call(rbind, rows)
 }
 
+# What else a call needs that has something in one argument, or NULL if that is not known
+junk_arguments <- function(name, argument, usual, namespace = asNamespace("dpts"), own = own_arguments(usual)) {
+  default <- formals(get(name, namespace))
+  needed <- names(default)[vapply(default, identical, NA, quote(expr = ))]
+  args <- own[[name]] %||% usual[intersect(setdiff(needed, "..."), names(usual))]
+  if (!length(setdiff(needed, c("...", names(args), argument)))) args
+}
+
 # What is wrong with a call, in one line, or NULL: an error without a class of its own, or more than 20 seconds
 junk_fault <- function(row, usual, junk, namespace = asNamespace("dpts"), own = own_arguments(usual)) {
   f <- get(row$f, namespace)
-  default <- formals(f)
-  needed <- names(default)[vapply(default, identical, NA, quote(expr = ))]
-  args <- own[[row$f]] %||% usual[intersect(setdiff(needed, "..."), names(usual))]
-  if (length(setdiff(needed, c("...", names(args), row$argument)))) return(NULL)
+  args <- junk_arguments(row$f, row$argument, usual, namespace, own)
+  if (is.null(args)) return(NULL)
   args[row$argument] <- junk[row$junk]
   quiet <- c("agent_serve", "dpts_explore") # wait for a browser
   if (row$f %in% quiet) return(NULL)

@@ -56,6 +56,33 @@ test_that("no exported function leaves an unknown argument to R, which would not
     expect_s3_class(cnd, "dpts_error_dots")
     expect_match(conditionMessage(cnd), sprintf("`%s()` has no", as.character(ask[[1]])), fixed = TRUE)
   }
+  # Any of them refuses it before it asks for what else is missing, but for these, which are asked with the rest.
+  sim <- dpts_simulate(arms_bernoulli(c(0.6, 0.4)), policy_randomised(mu = 1), 200, runs = 1, seed = 1, history = TRUE)
+  log <- data.frame(arm = rep(1:2, 20), reward = 0:1, propensity = 0.5)
+  replay <- dpts_replay(log, policy_randomised(mu = 1, block = 10), runs = 1, seed = 1)
+  agent <- dpts_agent(policy_randomised(mu = 1), 2, use = "arrival")
+  tuning <- dpts_tune(privacy_gdp(1), arms_bernoulli(c(0.6, 0.4)), 50, prepulls = 5, runs = 2, seed = 1)
+  with_rest <- alist(
+    privacy_compose = privacy_compose(policy_dp_imed(1), no_such = 1), dpts_reproduce = dpts_reproduce("ou-1", no_such = 1),
+    arms_strata = arms_strata(a = arms_bernoulli(0.5), no_such = 1), agent_choose = agent_choose(agent, no_such = 1),
+    privacy_statement = list(privacy_statement(policy_dp_imed(1), no_such = 1), privacy_statement(agent, no_such = 1)),
+    recommended_policy = recommended_policy(tuning, no_such = 1),
+    dpts_releases = list(dpts_releases(sim, no_such = 1), dpts_releases(replay, no_such = 1), dpts_releases(agent, no_such = 1)),
+    estimates = list(estimates(sim, no_such = 1), estimates(replay, no_such = 1), estimates(agent, no_such = 1),
+                     estimates(dpts_releases(sim), no_such = 1)),
+    dpts_history = list(dpts_history(sim, no_such = 1), dpts_history(replay, no_such = 1), dpts_history(agent, no_such = 1)),
+    pulls = list(pulls(sim, no_such = 1), pulls(replay, no_such = 1), pulls(agent, no_such = 1))
+  )
+  silent <- Filter(function(name) {
+    !inherits(caught(do.call(exported[[name]], list(no_such = 1))), "dpts_error_dots")
+  }, setdiff(names(exported), names(with_rest)))
+  expect_identical(silent, character())
+  more <- alist(dpts_privacy(sim, no_such = 1), forecast(agent, 100, no_such = 1), effects(sim, no_such = 1),
+                forecast(dpts_releases(sim), 400, no_such = 1), evidence(sim, no_such = 1), verdict(sim, no_such = 1))
+  parts <- function(ask) if (identical(ask[[1]], quote(list))) as.list(ask)[-1] else list(ask)
+  for (ask in c(unlist(lapply(with_rest, parts)), more)) {
+    expect_match(conditionMessage(caught(eval(ask))), "no_such|\\.\\.2|arms, not 1", info = deparse1(ask))
+  }
 })
 
 test_that("no default has changed", {

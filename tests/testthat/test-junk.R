@@ -18,6 +18,34 @@ test_that("calls with junk in one argument end in a classed error or a value", {
   expect_identical(unlist(faults), NULL)
 })
 
+test_that("what no argument takes is refused by its name, and a flag is TRUE or FALSE", {
+  withr::local_dir(withr::local_tempdir())
+  usual <- usual_arguments()
+  own <- own_arguments(usual)
+  calls <- unique(junk_calls()[c("f", "argument")])
+  # These are asked for a file, a database or a release first, or their own message names what was given.
+  calls <- calls[!calls$f %in% c("log_file", "log_query", "policy_compiled", "read_yahoo_r6", "read_open_bandit",
+                                 "agent_serve", "dpts_explore"), ]
+  said <- lapply(seq_len(nrow(calls)), function(i) {
+    name <- calls$f[i]
+    at <- calls$argument[i]
+    args <- junk_arguments(name, at, usual, own = own)
+    is_flag <- as.character(formals(get(name, asNamespace("dpts")))[at]) %in% c("TRUE", "FALSE")
+    if (is.null(args) || paste(name, at) %in% c("arms_strata share", "privacy_compose horizon", "privacy_compose arms")) return(NULL)
+    lapply(c(list(emptyenv()), if (is_flag) list(NA)), function(junk) {
+      args[at] <- list(junk)
+      e <- tryCatch({
+        utils::capture.output(suppressMessages(force(do.call(name, args, quote = TRUE, envir = asNamespace("dpts")))))
+        NULL
+      }, error = identity)
+      named <- inherits(e, "dpts_error_input") && grepl(paste0("`", at), conditionMessage(e), fixed = TRUE)
+      if (!named) sprintf("%s(%s): %s", name, at, if (is.null(e)) "a value" else conditionMessage(e))
+    })
+  })
+  expect_gt(length(said), 500)
+  expect_identical(unlist(said), NULL)
+})
+
 test_that("text that is none, or missing, is refused by name", {
   expect_input <- function(x, arg) expect_error(x, paste0("`", arg, "`"), class = "dpts_error_input")
   for (text in c(NA, "\xff")) {
