@@ -49,7 +49,6 @@ arms_strata <- function(..., share = NULL) {
   out$gap <- stats::setNames(unlist(lapply(parts, `[[`, "gap")), names(out$mean))
   out$world <- new_world("strata", strata = length(parts), share = as.double(share), names = strata,
                          arms = names(parts[[1]]))
-  out$args <- c(parts, list(share = share))
   out$title <- sprintf("%s, in %s", parts[[1]]$title, count_noun(length(parts), "stratum", "strata"))
   class(out)[1] <- "dpts_arms_strata"
   out

@@ -74,8 +74,7 @@ privacy_rdp <- function(alpha, rdp, ...) {
 privacy_loss <- function(pairs, ...) {
   check_dots_empty(...)
   check_all_given()
-  if (!is.list(pairs) || !length(pairs)) abort_arg("pairs", "a pair of laws, or a list of pairs", pairs)
-  one <- is.data.frame(pairs) || !is.list(pairs[[1]])
+  one <- is.data.frame(pairs) || !is.list(pairs) || !length(pairs) || !is.list(pairs[[1]])
   pairs <- unname(lapply(if (one) list(pairs) else pairs, check_pair))
   tables <- unlist(lapply(pairs, pair_tables), recursive = FALSE)
   as_budget(new_guarantee("loss", pairs = pairs, pair = pair_of_tables(tables), published = "release"))

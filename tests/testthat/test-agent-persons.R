@@ -105,8 +105,10 @@ test_that("evidence by means is refused with several rewards of a person, and by
   expect_error(evidence(as_releases(utils::read.csv(file)), "means"), "several rewards", class = "dpts_error_verdict")
   other <- new_trial(policy = policy_top_two(mu = 1))
   visit(other, letters)
-  for (f in list(evidence, effects, verdict)) {
-    expect_error(f(other), "several rewards of a person", class = "dpts_error_verdict")
+  two <- new_trial(2, policy = policy_top_two(mu = 1))
+  visit(two, letters)
+  for (f in list(evidence, effects, verdict)) for (agent in list(other, two)) {
+    expect_error(f(agent), "several rewards of a person", class = "dpts_error_verdict")
   }
   expect_identical(nrow(estimates(other)), 2L)
   fixed <- dpts_agent(policy_randomised(mu = 1, block = 10, permuted = TRUE), 2, use = "arrival", max_per_person = 3)

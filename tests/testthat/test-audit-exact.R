@@ -186,3 +186,10 @@ test_that("the losses of played transcripts integrate to one", {
     expect_lt(abs(mean(value) - 1), 5 * sd(value) / sqrt(2e4))
   }
 })
+
+test_that("policies whose next arm has no computed probability are refused with the reason", {
+  for (policy in list(policy_exp3(), policy_dp_imed(1), policy_dp_ts(1), policy_randomised(mu = 1), policy_top_two(1))) {
+    expect_error(dpts_audit(policy, 4, method = "exact"), "probability of its next arm is not computed",
+                 class = "dpts_error_method")
+  }
+})

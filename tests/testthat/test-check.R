@@ -115,6 +115,8 @@ test_that("a constructor names the argument that it does not know, and what it t
   bad(arms_bernoulli(0.7, 0.5), "has no further argument without a name; it takes `means`", "one vector")
   bad(policy_uniform(3), "it takes none")
   bad(dpts_privacy(policy_ucb1(), horizn = 10), "no argument `horizn`", "Did you mean `horizon`?")
+  bad(dpts_privacy(policy_ucb1(), horzn = 10), "Did you mean `horizon`?") # two letters away, and no more
+  expect_no_match(conditionMessage(caught(dpts_privacy(policy_ucb1(), hrzn = 10))), "Did you mean")
   bad(dpts_privacy(policy_ucb1(), 10, 1e-5), "`dpts_privacy()` has no further argument without a name")
   # Every constructor can say it.
   for (name in setdiff(grep("^(policy|arms|privacy|counter)_", getNamespaceExports("dpts"), value = TRUE), "privacy_group")) {

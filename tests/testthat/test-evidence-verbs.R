@@ -231,6 +231,15 @@ test_that("of an arm without releases no difference is told, and its interval is
   expect_identical(is.na(effect$difference), c(FALSE, TRUE, TRUE))
   expect_true(all(effect$lower[-1] < 0 & effect$upper[-1] > 0 & effect$p[-1] == 1))
   expect_identical(verdict(early)$missing, "Nothing was released yet of third; too early to say how many more people.")
+  # With all released: as many people more as the leader's evidence, growing as so far, is from the line
+  arms <- arms_bernoulli(c(a = 0.6, b = 0.5, c = 0.4))
+  sim <- dpts_simulate(arms, policy_randomised(mu = 1), 1500, runs = 1, seed = 1, history = TRUE)
+  now <- verdict(sim)
+  last <- subset(evidence(sim, "tosses"), t == now$t)
+  least <- max(tapply(last$evidence, last$arm, min))
+  expect_gt(least, 0.5)
+  expect_match(now$missing, sprintf("^a leads b by [0-9.]+; at this pace about %s more people[.]$",
+                                    format(signif(now$t * (last$line[1] - least) / least, 2), big.mark = ",")))
   agent <- dpts_agent(policy_randomised(), c("a", "b", "c"), use = "arrival")
   nothing <- effects(agent)
   expect_identical(nothing[c("difference", "lower", "upper", "p")],

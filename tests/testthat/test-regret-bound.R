@@ -37,6 +37,10 @@ test_that("lower bounds: certain arms, other distributions, a single policy", {
   expect_equal(equal$bound[1], 0)
   expect_match(regret_bound(policy_mt_ts(1, tuned = TRUE), five_arms(), 10)$order[1], "no bound")
   expect_match(regret_bound(policy_ts_gaussian(0, 0.5), five_arms(), 10)$order[1], "none")
+  orders <- function(policy) regret_bound(policy, five_arms(), 10)$order[1]
+  expect_identical(orders(policy_dp_imed(1)), orders(policy_dp_klucb(1))) # Azize et al. 2025, Theorems 5 and 6
+  expect_match(orders(policy_dp_imed(1)), "Azize et al. 2025")
+  expect_match(orders(policy_dp_imed(1, index = "likelihood")), "none is proved")
 })
 
 test_that("UCB1 and uniform choice keep their bounds, and no policy beats Lai and Robbins' order", {

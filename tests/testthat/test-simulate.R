@@ -167,6 +167,7 @@ test_that("a checkpoint grows: more runs, other policies", {
   expect_match(refused(arms, two, 500, runs = 5, seed = 1, record = 7), "other recorded rounds")
   expect_match(refused(arms, two, 600, runs = 5, seed = 1, record = I(unique(first$t))), "another horizon")
   expect_match(refused(arms_bernoulli(c(0.5, 0.4)), two, 500, runs = 5, seed = 1), "other arms")
+  withr::with_options(list(dpts.engine = "skip"), expect_match(refused(arms, two, 500, runs = 5, seed = 1), "another engine[.]"))
 })
 
 test_that("a checkpoint is not rewritten for every chunk, and an error loses none", {
