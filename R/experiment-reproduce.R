@@ -50,7 +50,7 @@ dpts_reproduce <- function(id, ..., runs = NULL, seed = 1, record = 200,
   if (!is.null(runs)) check_runs(runs)
   check_checkpoint(checkpoint, seed)
   if (!is.null(seed)) check_seed(seed)
-  check_record(record, experiment$horizon %||% 1e6) # those of privacy alone have no horizon
+  check_record(record, if (experiment$kind == "simulation") experiment$horizon else 1e6) # unused by others
   check_count(threads, 1, 1024)
   check_flag(progress)
   begin_stages(progress)
