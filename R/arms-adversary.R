@@ -55,7 +55,9 @@ arms_adversary <- function(f, ..., block = 1, range = c(0, 1), arms = 2, memory 
   if (is.character(f)) return(arms_compiled(check_string(f), name, params, range, arms, memory))
   check_callback(f, "f(past, t)")
   of_c <- c(arms = missing(arms), memory = missing(memory), name = missing(name), params = missing(params))
-  if (!all(of_c)) abort_arg(names(which(!of_c))[1], "left out where `f` is a function: it is for adversaries in C")
+  if (!all(of_c)) {
+    abort_arg(names(which(!of_c))[1], "left out where `f` is a function: it is for adversaries in C")
+  }
   block <- check_count(block, 1, 64)
   bounds <- check_range(range)
   none <- list(arm = integer(), reward = numeric())
