@@ -72,6 +72,7 @@ test_that("only who shows the token gets in, and the token is nowhere in an answ
   for (token in list(NULL, "", "x", paste0(TOKEN, "x"), substr(TOKEN, 1, 16))) {
     answer <- call_api(api$router, "POST", "/choose", token = token)
     expect_equal(answer$status, 401)
+    expect_identical(answer$headers[["WWW-Authenticate"]], "Bearer") # RFC 9110, 11.6.1
     expect_no_match(answer$text, TOKEN, fixed = TRUE)
   }
   # Without the word Bearer it is no bearer token.

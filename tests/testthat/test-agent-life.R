@@ -546,3 +546,14 @@ test_that("an agent ends also where several blocks, of different arms, are open"
   released$whole <- TRUE
   expect_error(as_releases(released), "add up to at most 1", class = "dpts_error_releases")
 })
+
+test_that("a block ends where the arms on offer change, and not where a call leaves them as they are", {
+  agent <- dpts_agent(policy_randomised(mu = 1, block = 20), c("a", "b", "c"), use = "arrival")
+  calls <- list(list(), list(pause = "c"), list(pause = "c"), list(resume = "a"), list(resume = "c"), list(retire = "b"),
+                list(pause = "b"))
+  for (call in calls) {
+    if (length(call)) do.call(agent_arms, c(list(agent), call))
+    agent_choose(agent, 2)
+  }
+  expect_identical(as.numeric(agent$store$kept("all")$batch), c(1, 1, 2, 2, 2, 2, 2, 2, 3, 3, 4, 4, 4, 4))
+})
