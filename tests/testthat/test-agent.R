@@ -866,10 +866,10 @@ test_that("every policy that may run live does, through many releases", {
   for (policy in policies) {
     agent <- dpts_agent(policy, 3, horizon = 1000, use = "arrival")
     for (i in 1:3) {
-      x <- agent_choose(agent, 100)
-      agent_reward(agent, x$ticket, runif(100) * c(0.2, 0.5, 0.8)[x$arm])
+      x <- agent_choose(agent, 70)
+      agent_reward(agent, x$ticket, runif(70) * c(0.2, 0.5, 0.8)[x$arm])
     }
-    expect_equal(sum(pulls(agent)$pulls), 300)
+    expect_equal(sum(pulls(agent)$pulls), 210)
     seen <- estimates(agent)
     told <- is_true_of(policy, "releases") && is_true_of(policy, "reports")
     expect_identical(!anyNA(seen$releases), told, label = format(policy))

@@ -58,24 +58,20 @@ test_that("the guessing game counts, and nobody wins more often than epsilon all
 })
 
 test_that("what more privacy costs is shown the right way round: noise, errors, and longer attacks", {
-  spread <- function(guarantee) {
-    out <- NULL
-    shiny::testServer(explore_server, {
+  shiny::testServer(explore_server, {
+    set.seed(1)
+    spread <- function(guarantee) {
       session$setInputs(guarantee = log10(guarantee))
-      set.seed(1)
-      out <<- stats::sd(vapply(1:24, function(i) {
-        session$setInputs(yes = i)
+      stats::sd(vapply(1:24, function(i) {
+        session$setInputs(yes = 100 * guarantee + i)
         riddle <- output$riddle
         as.numeric(sub(".*noisy sum of all: (-?[0-9.]+)\\. .*", "\\1", riddle)) -
           as.numeric(sub(".*known to you: ([0-9]+) .*", "\\1", riddle))
       }, 0))
-    })
-    out
-  }
-  # The sd of Laplace noise of scale 1 / epsilon, and a coin
-  expect_equal(spread(0.1), sqrt(200), tolerance = 0.35)
-  expect_equal(spread(10), sqrt(0.02 + 0.25), tolerance = 0.35)
-  shiny::testServer(explore_server, {
+    }
+    # The sd of Laplace noise of scale 1 / epsilon, and a coin
+    expect_equal(spread(0.1), sqrt(200), tolerance = 0.35)
+    expect_equal(spread(10), sqrt(0.02 + 0.25), tolerance = 0.35)
     session$setInputs(means = c(0.9, 0.2), guarantee = 0, policies = "Uniform", horizon = 2000, again = 0, tab = "stop")
     session$elapse(200)
     wrong <- verdict(made$stop()$x)$wrong

@@ -401,13 +401,13 @@ test_that("what an agent knows of an arm is the sum over strata, of all numbers 
 })
 
 test_that("default blocks of strata are smaller, unless noise asks for people; given blocks stay", {
-  first <- function(n, ...) {
+  first <- function(n, ..., people = 220) {
     agent <- suppressWarnings(new_strata(policy_randomised(...), strata = paste0("s", seq_len(n))))
-    choice <- agent_choose(agent, 550, stratum = "s1")
+    choice <- agent_choose(agent, people, stratum = "s1")
     as.vector(table(match(stored(agent, choice$ticket)$batch, c(1, n + 1))))[1]
   }
   # max(20, 100 / S, 100 s / sqrt(S)), and 500 at most
-  expect_identical(c(first(2), first(2, mu = 1), first(2, mu = 0.5), first(2, mu = 0.2), first(2, mu = 0.1)),
+  expect_identical(c(first(2), first(2, mu = 1), first(2, mu = 0.5), first(2, mu = 0.2, people = 360), first(2, mu = 0.1, people = 510)),
                    c(50L, 71L, 142L, 354L, 500L))
   expect_identical(c(first(20), first(5, mu = 1), first(20, mu = 0.5)), c(20L, 45L, 45L))
   expect_identical(c(first(2, block = 120), first(2, block = 1.5), first(1, mu = 1)), c(120L, 200L, 200L))
