@@ -399,3 +399,9 @@ test_that("the sequence accountant cuts the regret of the best Modified TS at 1-
   # A prototype of the accountant had about 4,370 and 1,560 to 1,600
   expect_equal(c(pair[[1]]$regret, pair[[2]]$regret), c(4370, 1580), tolerance = 0.05)
 })
+
+test_that("settings are in one order, however they are given", {
+  said <- function(mu, prepulls) as.list(dpts_experiment("ou-3", mu = mu, prepulls = prepulls))[c("policies", "arms", "horizon")]
+  expect_identical(names(said(c(10, 1), c(9, 0))$policies), names(said(c(1, 10), c(0, 9))$policies))
+  expect_gt(length(said(c(10, 1), c(9, 0))$policies), 2)
+})

@@ -66,6 +66,11 @@ test_that("Laplace noise composes as two-sided geometric noise does, and as inte
   expect_equal(curve_at(bits, 1e-6, "pld"), curve_at(any, 1e-6, "pld"))
   laplace <- curve_at(privacy_group(policy_dp_imed(1), 20, apart = TRUE), 1e-6, "pld")
   expect_lt(laplace, 0.99 * curve_at(any, 1e-6, "pld"))
+  # four releases of 1/2-GDP are 1-GDP, also beside another guarantee
+  four <- privacy_group(policy_gaussian_imed(0.5, correlation = 0), 4, apart = TRUE)
+  beside <- function(x) suppressWarnings(privacy_compose(x, policy_dp_imed(0.3)))
+  expect_equal(curve_at(four, 1e-6, "gdp"), gdp_epsilon(1, 1e-6), tolerance = 1e-9)
+  expect_equal(curve_at(beside(four), 1e-6, "pld"), curve_at(beside(privacy_gdp(1)), 1e-6, "pld"), tolerance = 1e-9)
   # about like sqrt(m)
   expect_lt(curve_at(privacy_group(policy_dp_imed(0.01), 1e4, apart = TRUE), 1e-6, "pld"), 6)
 })

@@ -383,5 +383,39 @@ test_that("every class sums up, is drawn and speaks broom", {
       ok <- is.finite(terms$conf.low) & terms$std.error > 0 & terms$conf.low > 0
       expect_true(all((wide$conf.low < terms$conf.low)[ok]), info = name)
     }
+    for (verb in list(summary, tidy, glance, ggplot2::autoplot, plot)) {
+      expect_error(verb(x, no_such = 1), "no_such", class = "dpts_error_dots")
+    }
   }
+  expect_error(augment(results()$simulation, no_such = 1), "no_such", class = "dpts_error_dots")
+})
+
+test_that("glance() says in one row what all rows say", {
+  one <- function(name) as.list(glance(results()[[name]]))
+  at <- function(name) as.list(results()[[name]])
+  privacy <- at("privacy")
+  expect_identical(one("privacy")[c("policies", "accountants", "arms", "horizon", "least_delta")],
+                   list(policies = 2L, accountants = length(unique(privacy$accountant)), arms = 2, horizon = NA_real_,
+                        least_delta = 1e-4))
+  expect_equal(as.numeric(one("privacy")$least_epsilon), min(privacy$epsilon[privacy$delta == 1e-4]))
+  expect_gt(diff(range(privacy$epsilon[privacy$delta == 1e-4])), 0)
+  expect_identical(one("plan"), list(designs = 2L, scenarios = 2L, nobs = 6L, seed = 1, error = 0.05))
+  tuning <- tidy(results()$tuning)
+  expect_equal(one("tuning")[c("horizon", "candidates", "nobs", "best")],
+               list(horizon = 50, candidates = 4, nobs = 4, best = tuning$term[which.min(tuning$estimate)]))
+  found <- at("identification")
+  expect_equal(one("identification")[c("policies", "nobs", "error", "margin", "limit", "undecided", "wrong")],
+               list(policies = 2, nobs = 6, error = 0.05, margin = 0, limit = 3000, undecided = mean(is.na(found$arm)),
+                    wrong = mean(found$arm %in% 2)))
+  audit <- at("audit")
+  expect_equal(one("audit")[c("arms", "horizon", "adversaries", "level", "holds")],
+               list(arms = 2, horizon = 4, adversaries = length(unique(audit$adversary)), level = 0.999, holds = TRUE))
+  replay <- at("replay")
+  expect_equal(one("replay")[c("events", "arms", "policies", "delays", "nobs")],
+               list(events = 2000, arms = 34, policies = 2, delays = 2, nobs = 3))
+  advice <- at("recommendation")
+  expect_equal(one("recommendation")[c("arms", "horizon", "problems", "candidates", "nobs", "best", "tied", "regret")],
+               list(arms = 2, horizon = 500, problems = 1, candidates = length(advice$policy), nobs = 6,
+                    best = as.character(advice$policy[which.min(advice$regret)]),
+                    tied = sum(advice$standing %in% c("best", "tied")), regret = min(advice$regret)))
 })
