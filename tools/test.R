@@ -32,6 +32,9 @@ run <- function(path) {
   ))
   results <- as.data.frame(tests)[c("file", "test", "nb", "failed", "skipped", "error", "real")]
   results$failed <- results$failed + vapply(tests, warned, 0)
+  # Of the successes of a test only the first is reported: see tests/testthat/helper-expect.R
+  if (nrow(results)) results$nb[1] <- results$nb[1] + helpers$unreported$successes
+  helpers$unreported$successes <- 0
   bad <- any(results$failed > 0 | results$error)
   cat(c(sprintf("%-32s %5d  %4.0f s", basename(path), sum(results$nb), sum(results$real)),
         if (bad || nzchar(file)) text), sep = "\n")

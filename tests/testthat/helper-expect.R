@@ -3,7 +3,21 @@
 # every message of a failure, is testthat's.
 
 succeeded <- testthat::new_expectation("success", "As expected", srcref = NA)
-succeed <- function() withRestarts(signalCondition(succeeded), continue_test = function(...) NULL)
+
+# To report a success takes ten times as long as what was compared. A test without one would be empty, so the first is
+# reported, and the others are counted.
+unreported <- new.env()
+unreported$successes <- 0
+succeed <- function() {
+  for (reporter in testthat::get_reporter()$reporters) {
+    heard <- reporter$current_expectations
+    if (!is.null(heard) && heard$size() > 0) {
+      unreported$successes <- unreported$successes + 1
+      return()
+    }
+  }
+  withRestarts(signalCondition(succeeded), continue_test = function(...) NULL)
+}
 
 quick_expectation <- function(name, passes) {
   slow <- getExportedValue("testthat", name)

@@ -194,7 +194,7 @@ test_that("long names wrap, and many curves carry their names", {
   names(policies)[16] <- name
   many <- dpts_simulate(two_arms(), policies, 500, runs = 2, seed = 1)
   plot <- autoplot(many)
-  text <- drawn(plot, 4)
+  text <- drawn(plot, 4, whole = FALSE) # laid out below
   expect_equal(nrow(text), 16)
   expect_lte(max(nchar(text$label)), 30)
   # in the order of the curves, apart from each other, and inside the panel

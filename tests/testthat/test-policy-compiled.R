@@ -1,7 +1,10 @@
 skip_on_cran() # takes seconds
 
-# One cache for this file
-withr::local_envvar(R_USER_CACHE_DIR = withr::local_tempdir(.local_envir = teardown_env()), .local_envir = teardown_env())
+# One cache for this file, and no optimisation, which takes longer than what it is for
+withr::local_envvar(R_USER_CACHE_DIR = withr::local_tempdir(.local_envir = teardown_env()),
+                    R_MAKEVARS_USER = withr::local_tempfile(.local_envir = teardown_env(), lines = c(
+                      unlist(lapply(tools::makevars_user(), readLines)), "CFLAGS = -O0"
+                    )), .local_envir = teardown_env())
 example_file <- function(name) system.file("examples", name, package = "dpts")
 
 # The file of UCB1, or another one, with one thing changed

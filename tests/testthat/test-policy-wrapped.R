@@ -92,7 +92,7 @@ test_that("restarted policies skip, and play in lanes, with the distribution of 
   exact <- exact_distribution_of_pulls(c(0.8, 0.3), b, 20, 0.3)
   for (engine in c("plain", "skip", "lanes")) {
     sim <- play_runs(engine, arms_bernoulli(c(0.8, 0.3)),
-                     policy_restart(policy_ts_gaussian(b, 0.3), 60), 120, 12000)
+                     policy_restart(policy_ts_gaussian(b, 0.3), 60), 120, if (engine == "plain") 3000 else 12000)
     two <- stats::convolve(exact, rev(exact), type = "open")
     n2 <- pulls(sim)$pulls[pulls(sim)$arm == 2] - 2 * b
     expect_chisq(n2, function(i) two[i + 1], seq_along(two) - 1)
