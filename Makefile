@@ -2,7 +2,7 @@
 # Without LaTeX the PDF manual cannot be made. Where there is no network: _R_CHECK_CRAN_INCOMING_REMOTE_=false make check.
 NO_MANUAL = $(shell command -v pdflatex > /dev/null || echo --no-manual)
 .DEFAULT_GOAL = help
-.PHONY: help setup setup-tests install quick demo test test-extended document build check bench torture fuzz storm referee sanitize foreign format format-check readme vignettes articles slides paper site clean
+.PHONY: help setup setup-tests install quick demo test test-extended document build check bench torture fuzz storm referee mutants sanitize foreign format format-check readme vignettes articles slides paper site clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -62,6 +62,9 @@ fuzz: ## HTTP of a service under ASan and UBSan, against a model: damaged, cut, 
 
 referee: quick ## Play outside models of the help pages against the package; MINUTES=30, SEED=1, MODEL=randomised
 	@MINUTES="$(MINUTES)" SEED="$(SEED)" MODEL="$(MODEL)" GAMES="$(GAMES)" Rscript tools/referee.R
+
+mutants: quick setup-tests ## Plant single mistakes in R/ and say which no test sees; N=40, SEED=1, AREA=core or service, COVER=FILE
+	@N="$(N)" SEED="$(SEED)" AREA="$(AREA)" CAP="$(CAP)" COVER="$(COVER)" Rscript tools/mutants.R
 
 sanitize: setup-tests ## Run the tests under ASan and UBSan, and the kernels under valgrind; FILE=simulate: one file of tests
 	@FILE="$(FILE)" sh tools/sanitize.sh

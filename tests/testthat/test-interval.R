@@ -174,6 +174,10 @@ test_that("rare runs that make much of a mean are said", {
                          seed = 1, record = 2)
   other$regret[other$policy == "c" & other$t == 500][3] <- 90
   expect_message(summary(other), "mean regret of c:", class = "dpts_message_failures")
+  # of two problems, a name is said once
+  two <- dpts_simulate(list(e = arms_bernoulli(c(0.9, 0.1)), f = arms_bernoulli(c(0.8, 0.2))), policy_dp_imed(1), 2000,
+                       runs = 40, seed = 1, record = 1)
+  expect_match(words_failures(two, last(two)), "^Rare runs of dp_imed have")
   # An early round in which one run has all regret is not said, nor a share that is large because runs are few.
   expect_null(words_failures(sim[sim$run <= 3, ], last(sim[sim$run <= 3, ])))
 })

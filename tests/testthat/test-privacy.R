@@ -1,5 +1,10 @@
 skip_on_cran() # takes seconds
 
+test_that("with one delta, which is not drawn, a logarithmic axis of it leaves nothing out", {
+  exact <- dpts_privacy(list(x = policy_dp_imed(1), y = policy_local(policy_imed(), 0.5)), 20, delta = 0, accountant = "pure")
+  expect_identical(nrow(ggplot2::autoplot(exact, log = "xy")$data), 2L)
+})
+
 test_that("a simulation says what its policies would leak, under its own conditions", {
   sim <- dpts_simulate(arms_bernoulli(c(0.6, 0.4, 0.5)), list(a = policy_ts_gaussian(), b = policy_dp_imed(1)), 60,
                        runs = 2, seed = 1, delay = 3)

@@ -386,6 +386,14 @@ test_that("every class sums up, is drawn and speaks broom", {
     for (verb in list(summary, tidy, glance, ggplot2::autoplot, plot)) {
       expect_error(verb(x, no_such = 1), "no_such", class = "dpts_error_dots")
     }
+    # The ends of (0, 1) are no levels.
+    method <- Find(Negate(is.null), lapply(class(x), utils::getS3method, f = "autoplot", optional = TRUE))
+    for (level in if ("level" %in% names(formals(method))) 0:1) {
+      expect_error(ggplot2::autoplot(x, level = level), "`level`", class = "dpts_error_input")
+    }
+    for (level in if (!grepl("privacy|audit", name)) 0:1) {
+      expect_error(tidy(x, conf.level = level), "`conf.level`", class = "dpts_error_input")
+    }
   }
   expect_error(augment(results()$simulation, no_such = 1), "no_such", class = "dpts_error_dots")
 })

@@ -171,6 +171,9 @@ test_that("names travel to results and prints", {
 test_that("arms switch when they should, and regret is against the best arm of each round", {
   worlds <- list(arms_bernoulli(c(a = 0.6, b = 0.4)), arms_beta(c(1, 3), 1), arms_bernoulli(c(0.1, 0.1)))
   arms <- arms_switch(worlds, c(101, 250))
+  at <- function(n) format(arms_switch(rep_len(worlds, n + 1), 100 * seq_len(n)))[1]
+  expect_match(at(3), "round 100, 200, 300$") # three are named
+  expect_match(at(4), "round 100, 200, 300, [.]{3}$")
   means <- rbind(matrix(worlds[[1]]$mean, 100, 2, byrow = TRUE),
                  matrix(worlds[[2]]$mean, 149, 2, byrow = TRUE),
                  matrix(worlds[[3]]$mean, 151, 2, byrow = TRUE))
