@@ -3,7 +3,7 @@
 skip_on_cran() # takes seconds
 
 test_that("an agent concludes as its policy does, from the table that its store keeps, in every store", {
-  each_store(function(store) {
+  each_database(function(store) {
     agent <- dpts_agent(policy_top_two(mu = 5, error = 0.05), c("a", "b", "c"), store, use = "arrival", range = c(0, 2))
     expect_identical(verdict(agent)$arm, factor(NA, c("a", "b", "c")))
     expect_identical(nrow(evidence(agent)), 0L)

@@ -48,7 +48,7 @@ lag <- function() {
 }
 
 test_that("replays of chunks are those of the data frame", {
-  log <- small_log(450)
+  log <- small_log(260)
   features <- matrix(seq(0, 0.9, 0.1), 5)
   policies <- list(uniform = policy_uniform(), ts = policy_ts_beta(), private = policy_gaussian_imed(1),
                    lin = policy_linucb(alpha = 0.3), shared = policy_lin_ts(v = 0.3, model = "shared"), logistic = policy_logistic_ucb(),
@@ -59,7 +59,7 @@ test_that("replays of chunks are those of the data frame", {
   for (method in c("weighted", "rejection")) {
     whole <- play(log, method = method)
     expect_gt(length(unique(whole$reward)), 20)
-    for (size in c(7, 300)) expect_identical(play(cut_log(log, size), method = method), whole)
+    for (size in c(7, 150)) expect_identical(play(cut_log(log, size), method = method), whole)
   }
   short <- play(log, horizon = 60)
   expect_identical(max(short$events), 60)
@@ -67,27 +67,27 @@ test_that("replays of chunks are those of the data frame", {
 })
 
 test_that("chunks of one row, pools, policies in R and late rewards beyond the log", {
-  log <- pool_log(150)
+  log <- pool_log(90)
   policies <- list(a = policy_ts_beta(), r = lag(), never = policy_ucb1())
   play <- function(log) {
     suppressWarnings(dpts_replay(log, policies, delay = c(0, 9, 1e6), runs = 2, seed = 3),
                      classes = "dpts_warning_delay")
   }
   whole <- play(log)
-  for (size in c(1, 60)) expect_identical(play(cut_log(log, size)), whole)
+  for (size in c(1, 40)) expect_identical(play(cut_log(log, size)), whole)
   # Pools that come as vectors of their own are the same pools.
   own <- log
   own$pool <- lapply(log$pool, function(pool) paste0(pool, ""))
-  expect_identical(play(cut_log(own, 60)), whole)
+  expect_identical(play(cut_log(own, 40)), whole)
   # An arm that is only ever on offer, and one that comes last
   late <- rbind(log, data.frame(arm = "0", reward = 1, pool = I(list(c("0", "zz")))))
   expect_warning(whole <- play(late), "zz")
-  expect_warning(chunks <- play(cut_log(late, 60)), "zz")
+  expect_warning(chunks <- play(cut_log(late, 40)), "zz")
   expect_identical(chunks, whole)
 })
 
 test_that("estimates from chunks are those from the data frame", {
-  log <- small_log(300)
+  log <- small_log(200)
   one <- matrix(c(0.2, 0.2, 0.2, 0.1, 0.3), 1)
   each <- matrix(1 / 5, nrow(log), 5)
   each[log$x1 > 0.5, ] <- rep(c(1, 0, 0, 0, 0), each = sum(log$x1 > 0.5))
@@ -95,7 +95,7 @@ test_that("estimates from chunks are those from the data frame", {
     for (context in list(NULL, c("x1", "x2"))) {
       estimate <- function(log) dpts_ope(log, target, context = context, clip = 5)
       whole <- estimate(log)
-      for (size in c(7, 200)) expect_identical(estimate(cut_log(log, size)), whole)
+      for (size in c(7, 120)) expect_identical(estimate(cut_log(log, size)), whole)
     }
   }
   log <- pool_log(400)
