@@ -112,6 +112,14 @@ test_that("a saved session goes into one of the same policy and problem only", {
     problems <- Filter(Negate(is.null), problems)
     expect_match(vapply(problems, restore, "", x$bytes), OTHER)
   }
+  # Nor into one that differs in what is around the policy alone
+  around <- list(function(x) policy_local(policy_imed(), x), function(x) policy_restart(policy_ucb1(), 20 * x),
+                 function(x) policy_restart(policy_local(policy_ucb1(), x), 20))
+  for (wrap in around) {
+    bytes <- .Call(C_session_save, live_handle(wrap(1)))
+    expect_identical(restore(live_handle(wrap(1)), bytes), "nothing")
+    expect_match(restore(live_handle(wrap(2)), bytes), OTHER)
+  }
   # Every pair; a refused restore leaves the session as it was.
   errors <- list()
   names <- vapply(sessions, function(x) format(x$policy), "")
