@@ -12,7 +12,7 @@ test_that("the largest with noise is reported, by noise of the stated distributi
   }
   # All together, where the chance is known: P(L1 - L2 > -x) = 1 - exp(-x / b) (2 + x / b) / 4 of Laplace
   # noise of scale b
-  n <- 3000
+  n <- 1500
   p <- 1 - exp(-1) * 3 / 4
   wins <- mean(replicate(n, report_noisy_max(c(2, 0), 2)) == 1)
   expect_lt(abs(wins - p), 5 * sqrt(p * (1 - p) / n))

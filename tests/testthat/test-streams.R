@@ -12,8 +12,9 @@ test_that("the streams of one seed and run differ pairwise, and are not correlat
 
 # The arms and the ledger's first row of 5,000 seeds
 first_releases <- function(policy, k, steps, rewards = rep(0.5, steps), arms = rep(NA, steps)) {
+  script <- scripted(policy, k, arms, rewards, max_ledger = 50)
   rows <- vapply(1:5000, function(seed) {
-    out <- run_script(policy, k, arms, rewards, seed = seed, max_ledger = 50)
+    out <- script(seed)
     c(arm = out$arm[1], exact = out$exact[1], noise = out$noise[1], value = out$value[1])
   }, numeric(4))
   as.data.frame(t(rows))
