@@ -78,7 +78,11 @@ test_that("no exported function leaves an unknown argument to R, which would not
   }, setdiff(names(exported), names(with_rest)))
   expect_identical(silent, character())
   more <- alist(dpts_privacy(sim, no_such = 1), forecast(agent, 100, no_such = 1), effects(sim, no_such = 1),
-                forecast(dpts_releases(sim), 400, no_such = 1), evidence(sim, no_such = 1), verdict(sim, no_such = 1))
+                forecast(dpts_releases(sim), 400, no_such = 1), evidence(sim, no_such = 1), verdict(sim, no_such = 1),
+                autoplot(arms_bernoulli(0.5), no_such = 1), autoplot(agent, no_such = 1), autoplot(evidence(sim), no_such = 1),
+                autoplot(effects(sim), no_such = 1), autoplot(dpts_history(sim), no_such = 1), summary(sim, no_such = 1),
+                autoplot(estimates(sim), no_such = 1), autoplot(pulls(sim), no_such = 1),
+                autoplot(regret_bound(policy_ucb1(), arms_bernoulli(c(0.6, 0.4)), 10), no_such = 1))
   parts <- function(ask) if (identical(ask[[1]], quote(list))) as.list(ask)[-1] else list(ask)
   for (ask in c(unlist(lapply(with_rest, parts)), more)) {
     expect_match(conditionMessage(caught(eval(ask))), "no_such|\\.\\.2|arms, not 1", info = deparse1(ask))

@@ -41,6 +41,16 @@ batches <- list(top = policy_top_two(mu = 1), correlated = policy_gaussian_imed(
 tosses <- list(open = policy_randomised(), private = policy_randomised(epsilon = 0.7, rule = "thompson", block = 90),
                bits = policy_local(policy_randomised(block = 100), 1))
 
+test_that("the guarantee of an agent's table is that of one reward, once for each copy of the agent", {
+  said <- function(agent) format(attr(dpts_releases(agent), "guarantees")[[1]])
+  one <- dpts_agent(policy_randomised(mu = 1), 2, use = "arrival")
+  expect_identical(said(one), format(policy_randomised(mu = 1)$guarantee))
+  agent_restored(one)
+  expect_match(said(one), "1.4143-GDP", fixed = TRUE) # sqrt(2), rounded up
+  both <- dpts_agent(policy_randomised(mu = 1), 2, use = "arrival", outcomes = list(y = agent_outcome(mu = 0.5, deadline = hours(1))))
+  expect_match(said(both), "1.118", fixed = TRUE) # sqrt(1 + .25), rounded up
+})
+
 test_that("a table says all that is concluded from simulations of many kinds", {
   no_tosses <- verbs[names(verbs) != "tosses"]
   sim <- dpts_simulate(arms3, c(batches, tosses), 700, runs = 2, seed = 1, history = TRUE, delay = 7)
