@@ -47,8 +47,6 @@ invisible(testthat::source_test_helpers("tests/testthat", helpers))
 loaded <- c("DBI", "RSQLite", "RPostgres", "lubridate", "dplyr", "shiny", "future.apply")
 # lubridate would ask the system for its time zone, which a container may not know.
 withr::with_timezone("UTC", for (name in loaded) requireNamespace(name, quietly = TRUE))
-# A function is read from its package when it is first called: for all processes at once, and not in each.
-if (!nzchar(file)) for (package in loadedNamespaces()) eapply(asNamespace(package), function(x) NULL, all.names = TRUE)
 first <- file.path(tempdir(), "test-first.R")
 writeLines('test_that("a test runs", { expect_true(TRUE); expect_equal(1, 1) })', first)
 invisible(capture.output(testthat::test_file(first, package = "dpts", load_package = "installed", reporter = "check")))
