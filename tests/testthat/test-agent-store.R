@@ -196,6 +196,7 @@ test_that("a change is durable when it is said to be", {
     if (identical(con, kept$con)) kept$server$drop()
     expect_identical(DBI::dbGetQuery(con, "PRAGMA synchronous")[[1]], 2L)
     expect_identical(DBI::dbGetQuery(con, "PRAGMA secure_delete")[[1]], 1L)
+    expect_identical(DBI::dbGetQuery(con, "PRAGMA busy_timeout")[[1]], 10000L) # ms in which others may finish
   }
   agent_close(x$agent)
   skip_if_not(postgres_available(), "no PostgreSQL")

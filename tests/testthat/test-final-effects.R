@@ -125,3 +125,13 @@ test_that("two arms are compared over the people of the blocks in which both cou
   own <- function(arm, blocks, people) weighted.mean(vapply(blocks, function(g) mean_of(arm, g) - mean_of("a", g), 0), people)
   expect_equal(x$difference, c(own("b", c(1, 2, 4), c(150, 240, 210)), own("c", 2:4, c(240, 200, 210))))
 })
+
+test_that("a picture of effects says for which analysis its lines are, and of rows without that nothing", {
+  sim <- dpts_simulate(arms_bernoulli(c(a = 0.7, b = 0.5)), policy_randomised(mu = 1), 2000, runs = 1, seed = 1, history = TRUE)
+  said <- function(x) gsub("\\s+", " ", ggplot2::autoplot(x)$labels$caption)
+  expect_match(said(effects(sim)), "with 95% probability all of a run hold together, at all looks", fixed = TRUE)
+  expect_match(said(effects(sim, at = "end")), "at this one analysis", fixed = TRUE)
+  bare <- effects(sim)
+  attr(bare, "intervals") <- NULL
+  expect_match(said(bare), "Line: an interval.", fixed = TRUE)
+})

@@ -306,6 +306,10 @@ test_that("queries that fail, or lack columns, are named", {
   expect_error(play("SELECT * FROM log WHERE arm < 0"), "no rows", class = "dpts_error_log")
   expect_error(log_query(con, 5), "`query`", class = "dpts_error_input")
   expect_identical(format(log_query(con, "SELECT *\n FROM log")), "A log: the rows of SELECT * FROM log, 100,000 at a time")
+  # 70 letters are shown, of longer ones 67 and three dots
+  shown <- function(n) format(log_query(con, paste0("SELECT ", strrep("a", n - nchar("the rows of SELECT ")))))
+  expect_identical(shown(70), sprintf("A log: the rows of SELECT %s, 100,000 at a time", strrep("a", 51)))
+  expect_identical(shown(71), sprintf("A log: the rows of SELECT %s..., 100,000 at a time", strrep("a", 48)))
 })
 
 test_that("a reader of files says how much it has read", {
