@@ -408,7 +408,8 @@ static int pass(void *state, const round_t *round, int arm, int64_t held) {
   return block && ++block->missed > block->size ? 2 : 1;
 }
 
-/* The others of the block keep the probabilities with which they were tossed. */
+/* The others of the block keep the probabilities with which they were tossed. Of an open block that nobody is
+   left in nothing stays: it may be of other offers than those to come. */
 static int unpull(void *state, int arm, int64_t batch) {
   state_t *s = state;
   for (int64_t i = 0; i < SLOTS && batch > 0; i++) {
@@ -419,7 +420,8 @@ static int unpull(void *state, int arm, int64_t batch) {
     cell->n -= 1;
     cell->left += s->par[PERMUTED] > 0;
     s->people -= 1;
-    if (--block->n > 0 || s->open == i) return 1;
+    if (--block->n > 0) return 1;
+    if (s->open == i) s->made -= 1, s->open = -1; /* the next block has its number and size */
     block->number = 0;
     return 2;
   }
@@ -429,7 +431,7 @@ static int unpull(void *state, int arm, int64_t batch) {
 static int64_t close(void *state, int arm, draws_t *draws) {
   (void)arm;
   state_t *s = state;
-  if (s->open < 0 || s->blocks[s->open].n == 0) return 0;
+  if (s->open < 0) return 0;
   s->open = -1;
   release_oldest(s, draws);
   return 0;
@@ -471,7 +473,6 @@ static void grow(void *state, const void *of_old, int k) {
   for (int64_t i = 0; i < SLOTS; i++) {
     memcpy(cells(s, i), cells(old, i), sizeof(cell_t) * (size_t)k);
   }
-  if (old->open >= 0 && s->blocks[old->open].n == 0) s->blocks[old->open].number = 0;
   double floors = 0;
   for (int64_t i = 0; i < s->k; i++) floors += s->arms[i].floor;
   for (int64_t i = 0; i < s->k; i++) {

@@ -260,6 +260,54 @@ test_that("a block that waits for an outcome keeps its people, chances and place
   agent_close(agent)
 })
 
+test_that("of an open block that was returned as a whole no outcome waits, whichever arms the next people may have", {
+  for (change in list(list(add = "c"), list(pause = "a"), list(retire = "b"))) {
+    turn <- test_clock()
+    agent <- dpts_agent(policy_randomised(block = c(7, 5)), c("a", "b", "x"), use = "arrival", outcomes = list(
+      harm = agent_outcome(missing = 0, deadline = hours(1))))
+    agent_return(agent, agent_choose(agent, 4, key = "k")$ticket)
+    do.call(agent_arms, c(list(agent), change))
+    x <- agent_choose(agent, 12)
+    agent_reward(agent, x$ticket, rep(c(1, 0, 1), 4), outcome = "harm")
+    agent_reward(agent, x$ticket, 0)
+    turn(3601)
+    # A model: the first seven people are the first block, as if nobody had been there before.
+    rows <- dpts_releases(agent)
+    rows <- rows[rows$outcome == "harm" & is.na(rows$event %||% NA), ]
+    each <- split(data.frame(arm = x$arm, harm = rep(c(1, 0, 1), 4)), rep(1:2, c(7, 5)))
+    expect_equal(as.vector(tapply(rows$n, rows$block, sum)), c(7, 5))
+    for (b in 1:2) {
+      own <- rows[rows$block == b, ]
+      arms <- factor(as.character(own$arm), levels(x$arm))
+      expect_equal(own$n, tabulate(each[[b]]$arm, nlevels(arms))[arms])
+      expect_equal(own$sum, as.vector(tapply(each[[b]]$harm, each[[b]]$arm, sum, default = 0))[arms])
+    }
+    expect_identical(api_status(agent)$outcomes[[1]]$waiting, 0L)
+  }
+})
+
+test_that("in strata each outcome's sums are of their own stratum and arms, also while an arm is paused", {
+  withr::local_seed(1)
+  turn <- test_clock()
+  agent <- dpts_agent(policy_randomised(block = 12), c("a", "b", "c", "d"), use = "arrival", strata = c("n", "m", "s"),
+                      outcomes = list(harm = agent_outcome(missing = 0, deadline = hours(1))))
+  agent_arms(agent, pause = "b")
+  stratum <- sample(rep(c("n", "m", "s"), 12))
+  x <- agent_choose(agent, 36, stratum = stratum)
+  harm <- as.integer(x$arm) / 4 > stats::runif(36)
+  agent_reward(agent, x$ticket, harm, outcome = "harm")
+  agent_reward(agent, x$ticket, 0)
+  turn(3601)
+  rows <- dpts_releases(agent)
+  rows <- rows[rows$outcome == "harm" & rows$n > 0, ]
+  of <- function(stratum, arm) paste(stratum, arm)
+  people <- tapply(harm, of(stratum, x$arm), length)
+  expect_setequal(of(rows$stratum, rows$arm), names(people))
+  at <- of(rows$stratum, rows$arm)
+  expect_equal(rows$n, as.vector(people[at]))
+  expect_equal(rows$sum, as.vector(tapply(harm, of(stratum, x$arm), sum)[at]))
+})
+
 test_that("beyond its budget an agent keeps no answer of any outcome", {
   turn <- test_clock()
   agent <- dpts_agent(policy_randomised(mu = 1, block = 10), 2, deadline = hours(1), budget = privacy_gdp(1.5),
