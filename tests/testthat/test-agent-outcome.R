@@ -286,6 +286,23 @@ test_that("of an open block that was returned as a whole no outcome waits, which
   }
 })
 
+test_that("after the clock was wrongly ahead other outcomes wait from the right time on, as rewards do", {
+  turn <- test_clock()
+  agent <- side_agent(policy = side_policy(10), outcomes = list(harm = agent_outcome(missing = 1)))
+  agent_reward(agent, agent_choose(agent)$ticket, 1)
+  turn(10 * 3600)
+  x <- agent_choose(agent, 9) # the block is full
+  turn(-10 * 3600)
+  suppressWarnings(agent_clock(agent, .POSIXct(getOption("dpts.clock")())))
+  turn(1800)
+  expect_identical(agent_reward(agent, x$ticket, 0, outcome = "harm")$status, rep("waiting", 9))
+  turn(1700)
+  expect_equal(nrow(side_rows(agent, "harm")), 0)
+  turn(101)
+  expect_equal(sum(side_rows(agent, "harm")$n), 10)
+  expect_equal(sum(side_rows(agent, "harm")$sum), 1) # the first one said nothing
+})
+
 test_that("in strata each outcome's sums are of their own stratum and arms, also while an arm is paused", {
   withr::local_seed(1)
   turn <- test_clock()

@@ -287,6 +287,36 @@ test_that("clients are answered in turn, whoever has sent how much", {
   expect_identical(asked, paste0("/", c(1, 2, 3, 1, 3, 1)))
 })
 
+test_that("an answer to whom has hung up goes to nobody, also when another one has come to the place", {
+  skip_on_os("windows")
+  port <- free_port()
+  server <- .Call(dpts:::C_serve_open, "127.0.0.1", port, 20, 1e6)
+  withr::defer(.Call(dpts:::C_serve_close, server))
+  call <- function() socketConnection("127.0.0.1", port, open = "r+b")
+  ask <- function(client, path) writeBin(charToRaw(sprintf("GET %s HTTP/1.1\r\n\r\n", path)), client)
+  hear <- function(path) {
+    for (i in 1:20) if (!is.null(got <- .Call(dpts:::C_serve_next, server, 1000L))) break
+    expect_identical(got$PATH_INFO, path)
+    got
+  }
+  answer <- function(got, body) .Call(dpts:::C_serve_answer, server, got$id, "HTTP/1.1 200 OK\r\n", body)
+  gone <- call()
+  ask(gone, "/before")
+  answer(hear("/before"), "before")
+  ask(gone, "/gone")
+  first <- hear("/gone")
+  close(gone) # with an answer unread, so that the system says at once that nobody is there
+  expect_null(.Call(dpts:::C_serve_next, server, 100L))
+  come <- call()
+  withr::defer(close(come))
+  ask(come, "/come")
+  second <- hear("/come")
+  expect_identical(second$id %% 4096L, first$id %% 4096L) # in its place
+  answer(first, "of another")
+  answer(second, "own")
+  expect_match(rawToChar(readBin(come, "raw", 1000)), "\r\n\r\nown$")
+})
+
 test_that("who sends a byte now and then, or without end, or takes no answer, is hung up on; all that is held has one limit", {
   skip_on_os("windows")
   skip_if(!nzchar(Sys.which("python3")), "no python3")

@@ -85,6 +85,35 @@ test_that("evidence, effects and verdict agree with the kernels and with each ot
   expect_true(any(grepl("equal", equal)))
 })
 
+test_that("in other units all that is concluded, also in words, is the same", {
+  withr::local_seed(4)
+  n <- rep(c(180, 210), 3)
+  table <- as_releases(data.frame(arm = c("a", "b"), t = rep(400 * 1:3, each = 2), n, chance = 0.5, whole = TRUE,
+                                  sum = rbinom(6, n, c(0.5, 0.55)) + rnorm(6, 0, 3)), "gaussian", 3)
+  other <- table
+  other$low[] <- -20
+  other$high[] <- 20
+  quiet <- function(x) suppressMessages(x)
+  expect_identical(quiet(evidence(other)), quiet(evidence(table)))
+  expect_equal(quiet(evidence(other, against = 2))$p, quiet(evidence(table, against = 0.55))$p)
+  for (margin in c(0, 0.02)) {
+    plain <- verdict(table, margin = margin)
+    found <- verdict(other, margin = 40 * margin)
+    expect_equal(found[c("arm", "t", "wrong")], plain[c("arm", "t", "wrong")], ignore_attr = TRUE)
+    lead <- function(verdict) as.numeric(sub("^b leads a by (\\S+);.*", "\\1", verdict$missing))
+    expect_equal(lead(found), 40 * lead(plain), tolerance = 0.05) # two digits each
+    for (at in c("any", "end")) {
+      plain <- quiet(effects(table, "a", at = at, margin = margin))
+      found <- quiet(effects(other, "a", at = at, margin = 40 * margin))
+      for (name in c("difference", "lower", "upper")) expect_equal(found[[name]], 40 * plain[[name]])
+      expect_equal(found$p, plain$p)
+    }
+  }
+  plain <- estimates(table)
+  found <- estimates(other)
+  for (name in c("mean", "lower", "upper")) expect_equal(found[[name]], 40 * plain[[name]] - 20)
+})
+
 test_that("evidence against a known rate is for each arm and side, in the unit of rewards", {
   sim <- history_of(list(found = policy_top_two(mu = 1), tossed = policy_randomised(mu = 1)))
   e <- evidence(sim, against = 0.5)

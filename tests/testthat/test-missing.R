@@ -46,6 +46,21 @@ test_that("the worst and the best are what imputed rewards give, without noise",
   expect_match(paste(ggplot2::ggplot_build(autoplot(found))$plot$labels$alt, collapse = ""), "missing: worst")
 })
 
+test_that("in other units the worst and the best are the same ones, and so is a given `missing`", {
+  set.seed(5)
+  arm <- factor(sample(c("a", "b"), 400, TRUE))
+  reward <- ifelse(runif(400) < 0.2, NA, rbinom(400, 1, c(a = 0.4, b = 0.6)[arm]))
+  table <- blocks_of(arm, reward, rep(1:2, each = 200), as = 0.25, sd = c(reward = 2, answered = 1))
+  other <- table # from 10 to 50, where 0.25 is 20
+  other[other$outcome == "reward", c("low", "high")] <- list(10, 50)
+  of <- function(table, ...) quiet(effects(table, "a", at = "end", answered = "answered", ...))
+  plain <- of(table, missing = 0.25, margin = 0.05)
+  found <- of(other, missing = 20, margin = 2)
+  for (name in c("difference", "lower", "upper")) expect_equal(found[[name]], 40 * plain[[name]])
+  expect_equal(found$p, plain$p)
+  expect_error(of(other, missing = 0.25), "`missing`", class = "dpts_error_input")
+})
+
 test_that("with a margin and at a look of a board the worst and the best are the tests that were asked for, too", {
   set.seed(3)
   arm <- factor(sample(c("a", "b"), 400, TRUE))
