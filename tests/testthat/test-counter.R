@@ -150,6 +150,9 @@ test_that("counters print their guarantee and refuse bad arguments", {
   expect_output(print(counter_tree(2, 100)), "7 levels of Laplace noise of scale 3.5")
   expect_output(print(counter_tree(2, 100)), "guarantee: 2-DP")
   expect_output(print(counter_hybrid(1)), "hybrid mechanism \\(original\\)")
+  # What they publish is their running sums, as mechanisms publish what they release, and no arms.
+  counters <- list(counter_tree(1, 10), counter_logarithmic(1), counter_hybrid(1), counter_gaussian(1))
+  expect_identical(unlist(lapply(counters, function(x) x$guarantee$published)), rep("release", 4))
   for (bad in list(0, -1, NA_real_, "1", c(1, 2))) {
     expect_error(counter_tree(bad, 10), class = "dpts_error_input")
     expect_error(counter_logarithmic(bad), class = "dpts_error_input")
