@@ -573,3 +573,17 @@ test_that("a guard is in the units of its outcome, and never pauses all arms tha
   expect_equal(dpts:::to_pause(NULL, NULL, 1, c(1, 3)), 3)
   expect_equal(dpts:::to_pause(NULL, NULL, 1, 2:3), integer()) # the control is paused
 })
+
+test_that("an answer at its outcome's deadline is late, and one before is not, in every store", {
+  each_store(function(store) {
+    turn <- test_clock()
+    agent <- side_agent(store, outcomes = list(harm = agent_outcome(deadline = hours(3), missing = 1)))
+    ticket <- agent_choose(agent, 3)$ticket
+    agent_reward(agent, ticket, 0)
+    turn(3 * 3600 - 1)
+    expect_identical(agent_reward(agent, ticket[1], 1, "harm")$status, "waiting")
+    turn(1)
+    expect_identical(agent_reward(agent, ticket[2:3], 1, "harm")$status, c("late", "late"))
+    agent_close(agent)
+  })
+})
