@@ -479,15 +479,19 @@ test_that("in three strata choices, rewards, erasures, visits, early ends and th
     } else if (what == "erase" && length(p)) {
       there <- .Call(C_session_unpull, handle, as.integer(arm[p]), batch_of(p))
       erased[p] <- TRUE
-      empty <- !open[block[p]] && !length(members(block[p]))
+      empty <- !length(members(block[p]))
       if (empty) gone[block[p]] <- TRUE
+      if (empty && open[block[p]]) { # it has never been: the next one has its number
+        open[block[p]] <- FALSE
+        of[block[p]] <- 0
+      }
       same <- same && there == 1 + empty
       release_all()
     } else if (what == "visit" && length(t)) {
       # of somebody who may have come in another stratum
       p <- sample.int(length(t), 1)
       held <- if (waits[p]) -1 else batch_of(p)
-      passed <- held < 0 || stratum[p] != s || identical(block[p], as.double(i))
+      passed <- held < 0 || stratum[p] != s || length(i) > 0 && held == (number[i] - 1) * strata + s
       if (passed && length(i)) missed[i] <- missed[i] + 1
       if (passed && length(i) && missed[i] > size(number[i])) what <- "close"
       said <- .Call(C_session_look, handle, arms, NULL, arms[1], held)
