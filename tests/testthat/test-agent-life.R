@@ -394,6 +394,19 @@ test_that("arms come, pause and go while rewards are out, in every store", {
   })
 })
 
+test_that("the arm that evidence proves best is the one that all get at the end, whichever arms went before", {
+  end <- function(gone, best) {
+    agent <- dpts_agent(policy_randomised(mu = 1e6, block = 200, rule = "equal"), c("a", "b", "c", "d"), use = "arrival")
+    agent_arms(agent, retire = gone)
+    x <- agent_choose(agent, 200)
+    agent_reward(agent, x$ticket, as.numeric(x$arm == best))
+    agent_finish(agent, "verdict")
+    expect_identical(as.character(agent_choose(agent)$arm), best)
+  }
+  end("a", "c")
+  end("b", "d")
+})
+
 test_that("the release table says when each arm was added and retired, whatever was changed later", {
   agent <- dpts_agent(policy_randomised(mu = 1, block = 10), c("a", "b", "c"), use = "arrival")
   agent_choose(agent, 20)
