@@ -58,6 +58,23 @@ test_that("a block that is complete without them is released at once, with its o
   expect_equal(nrow(sums_of(agent)), 2)
 })
 
+test_that("at the end the sums of an open block are whole if all who stay in it have answered", {
+  for (out in 0:1) {
+    path <- withr::local_tempfile(fileext = ".sqlite")
+    agent <- sure_agent(block = 10, rule = "equal", path = path)
+    x <- agent_choose(agent, 18, key = "a")
+    agent_return(agent, x$ticket[16:18])
+    agent_close(agent)
+    agent <- agent_open(path)
+    agent_reward(agent, x$ticket[seq_len(15 - out)], 1)
+    agent_finish(agent, "verdict")
+    rows <- sums_of(agent)
+    expect_identical(rows$whole, rep(c(TRUE, out == 0), each = 2))
+    expect_equal(sum(rows$n), 15 - out)
+    agent_close(agent)
+  }
+})
+
 test_that("in a permuted block those who come after have the probabilities of a block that never had them", {
   # Enumeration: of 3 and 3 people, with those who stay known, the next gets arm 1 with its share of what is left.
   for (i in 1:10) {
