@@ -309,6 +309,9 @@ test_that("a value given twice is one curve, and bad input is the caller's own",
   expect_error(dpts_experiment("ou-8", mu = c(1, 1)), "`mu`", class = "dpts_error_input")
   # Figure 8 at other guarantees: the pre-pulls of the nearest of 1, 5 and 10
   expect_equal(dpts_experiment("ou-8", mu = c(6, 0.5))$parameters$prepulls, c(499, 1999))
+  of_8 <- dpts_experiment("ou-8", mu = c(6, 0.5))
+  of_ts <- subset(of_8$settings, series == "Modified TS")
+  expect_equal(of_ts$variance_scale * of_ts$mu^2 * (of_ts$prepulls + 1), rep(of_8$horizon, 2))
   # checked before any work, also where nothing is simulated
   calls <- list(runs = 0, seed = "a", threads = 0, progress = NA)
   for (arg in names(calls)) {

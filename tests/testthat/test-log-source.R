@@ -283,6 +283,10 @@ test_that("bad sources are refused, with the reason", {
   )) expect_error(eval(bad), class = "dpts_error_input")
   file <- withr::local_tempfile(lines = c("arm,reward", "1,0.5", "2"))
   refused(log_file(file), "line 2|elements")
+  gone <- withr::local_tempdir()
+  source <- log_chunks(function(i) if (i == 1) log, dir = gone)
+  unlink(gone, recursive = TRUE)
+  expect_error(dpts_ope(source, "uniform"), "`dir` must be a folder that can be written to", class = "dpts_error_input")
   writeLines(c("arm,reward", rep("1,0.5", 1200), "x,1"), file)
   refused(log_file(file), "got 'x'")
   refused(log_file(file, chunk = 400), "after line 1201: .*got 'x'") # the line of names is the first
