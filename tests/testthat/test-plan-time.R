@@ -23,6 +23,18 @@ test_that("with a deadline late answers are missing answers, and rewards come at
   expect_lt(abs(fixed$power - pnorm(0.05 / se - qnorm(0.975))), 3 * sqrt(0.25 / 2000) + 0.01)
 })
 
+test_that("in each stratum those who never answer, or too late, are of the arm that was said", {
+  same <- two(0.5, 0.5)
+  arms <- arms_strata(x = same, y = same, z = same)
+  # All of one arm's people count as the missing value, which shows, and nothing else does.
+  policy <- policy_randomised(mu = 1e6, block = 600)
+  claims <- function(...) dpts_plan(policy, arms, 600, control = "a", by = "stratum", runs = 5, seed = 1, ...)$false_claims
+  expect_identical(claims(dropout = c(0, 1), missing = 1), c(1, 1, 1))
+  expect_identical(claims(dropout = c(1, 0), missing = 0), c(1, 1, 1))
+  expect_identical(claims(delay = list(0, 9), deadline = 5, missing = 1), c(1, 1, 1))
+  expect_identical(claims(delay = list(9, 0), deadline = 5, missing = 0), c(1, 1, 1))
+})
+
 test_that("people come at the rates that were given", {
   # Against a clock that walks through time in small steps
   rate <- c(3, 0, 5.5, 2)
