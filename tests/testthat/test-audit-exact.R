@@ -176,6 +176,21 @@ test_that("policies that toss no coin tell the streams apart, or not at all", {
   expect_true(all(dpts_audit(policy_imed(), 10, method = "exact", arms = 3)$lower %in% c(0, Inf)))
 })
 
+test_that("the loss of each transcript is that of the plain recursion, whichever round was changed", {
+  arms <- t(as.matrix(expand.grid(1:2, 1:2, 1:2, 1:2)))
+  chance <- kept(plain_beta)
+  x <- cbind(c(1, 0, 1, 0), c(0, 1, 1, 0))
+  for (changed in 1:4) {
+    y <- x
+    y[changed, ] <- 1 - y[changed, ]
+    p <- plain_transcripts(chance, x)
+    q <- plain_transcripts(chance, y)[names(p)]
+    loss <- transcript_loss(arm_chances(policy_ts_beta()), list(x = x, y = y), arms)
+    expect_equal(loss, unname(log(p / q)[apply(arms, 2, paste, collapse = "")]), tolerance = 1e-8)
+    expect_identical(all(loss == 0), changed == 4)
+  }
+})
+
 test_that("the losses of played transcripts integrate to one", {
   pair <- changed_first(audit_catalogue(12, 2, 3)$stages)
   chances <- arm_chances(policy_ts_gaussian())
