@@ -736,3 +736,17 @@ test_that("where arms have contexts, contextual policies are ranked inside the b
                             candidates = c("linucb_rewards", "local"))
   expect_match(rewards$guarantee, "2-DP for rewards", all = TRUE)
 })
+
+test_that("contextual candidates have the norms of the problem's contexts, and centred rewards where bits are theirs", {
+  contexts <- list(own = FALSE, kind = "given", values = cbind(c(0.3, 0.4), c(-0.6, 0)))
+  made <- dpts:::candidates_contextual(contexts, identity, identity)
+  spend <- NULL
+  expect_equal(made$linucb(1, spend)$params$norm, 0.6) # Euclid's, of the longest
+  expect_equal(made$linucb_pure(1, spend)$params$norm, 0.7) # of sums of absolute values
+  expect_equal(made$linucb_rewards(1, spend)$params$norm, 0.7)
+  expect_equal(made$local(1, spend)$policy$params$centre, 0.5)
+  expect_equal(made$linucb(1, spend)$args$model, "disjoint")
+  contexts$own <- TRUE
+  expect_equal(made$linucb(1, spend)$args$model, "disjoint")
+  expect_equal(dpts:::candidates_contextual(contexts, identity, identity)$linucb(1, spend)$args$model, "shared")
+})
