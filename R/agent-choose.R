@@ -149,7 +149,7 @@ play_choices <- function(agent, tx, n, offer, contexts, person, people, stratum)
   for (i in seq_len(n)) {
     who <- if (!is.null(people)) people[[person[i]]]
     # A person's ticket is for ever, or for a window.
-    if (!is.null(who) && (terms$sticky || isTRUE(who$since + terms$window > tx$now))) {
+    if (!is.null(who) && (terms$sticky || isTRUE(who$time + terms$window > tx$now))) {
       ticket[i] <- who$ticket
       arm[i] <- who$arm
       new[i] <- FALSE
@@ -181,7 +181,7 @@ play_choices <- function(agent, tx, n, offer, contexts, person, people, stratum)
     probability[i] <- round[4]
     if (!is.null(people)) {
       people[[person[i]]] <- c(last_of(person[i], as.integer((who$pulls %||% 0) + 1), arm[i], ticket[i]),
-                               list(batch = batch[i], out = TRUE, since = tx$now))
+                               list(batch = batch[i], out = TRUE, time = tx$now))
     }
   }
   list(ticket = ticket, t = t, arm = arm, batch = batch, probability = probability, new = new)
@@ -218,10 +218,9 @@ with_rounds <- function(agent, chosen) {
 }
 
 # What is known of these persons: an environment from hash to pulls that count, and the last of them, with its
-# batch, whether its reward is out, and since when it is there
+# batch and time, and whether its reward is out
 known_people <- function(agent, tx, person) {
   rows <- as_of_now(as.list(agent$store$persons(unique(person))), tx)
-  rows$since <- rows$time
   rows$out <- rows$status %in% TICKET[c("open", "waiting")] |
     rows$time + max(-Inf, vapply(agent$terms$outcomes, `[[`, 0, "deadline")) > tx$now
   people <- new.env(hash = TRUE, parent = emptyenv())

@@ -23,7 +23,7 @@ test_that("what no argument takes is refused by its name, and a flag is TRUE or 
   usual <- usual_arguments()
   own <- own_arguments(usual)
   calls <- unique(junk_calls()[c("f", "argument")])
-  # These are asked for a file, a database or a release first, or their own message names what was given.
+  # These need a file, a database or a browser before they read the rest.
   calls <- calls[!calls$f %in% c("log_file", "log_query", "policy_compiled", "read_yahoo_r6", "read_open_bandit",
                                  "agent_serve", "dpts_explore"), ]
   said <- lapply(seq_len(nrow(calls)), function(i) {
