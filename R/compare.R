@@ -26,7 +26,6 @@
 #' @export
 dpts_compare <- function(x, reference = NULL, ..., level = 0.95) {
   check_dots_empty(...)
-  check_all_given()
   check_class(x, "dpts_simulation", "a result of `dpts_simulate()`")
   check_result(x, "regret")
   level <- check_number(level, 0, 1, open = TRUE)

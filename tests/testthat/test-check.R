@@ -199,9 +199,13 @@ test_that("hints say what was meant", {
 })
 
 test_that("any policy can be made anew with other arguments", {
-  for (policy in known_policies()) {
+  for (policy in c(known_policies(), list(policy_clipped(policy_dp_imed(1), c(0, NA), 1)))) {
     remade <- update(policy)
     expect_identical(remade, policy)
+    # Whole numbers of R's other type make no other policy.
+    whole <- Filter(function(x) is.numeric(x) && all(is.na(x) | is.finite(x) & x == round(x)), policy$args)
+    whole <- lapply(whole, function(x) suppressWarnings(`storage.mode<-`(x, "integer")))
+    expect_identical(do.call(update, c(list(policy), whole)), policy)
   }
   expect_identical(update(policy_dp_imed(1), epsilon = 2), policy_dp_imed(2))
   expect_identical(update(policy_gaussian_imed(1, ratio = 1.2), mu = 2), policy_gaussian_imed(2, ratio = 1.2))

@@ -2,8 +2,11 @@ skip_on_cran() # takes seconds
 
 ids <- c(paste0("ou-", 1:8), paste0("hh-", 1:5), "mt-1", "mt-2")
 
-# Each experiment at a size that takes no time
-tiny <- function(id, ..., runs = 2) {
+# Each experiment at a size that takes no time, played once
+played <- new.env()
+tiny <- function(id, runs = 2) {
+  key <- paste(id, runs)
+  if (!is.null(played[[key]])) return(played[[key]])
   small <- switch(sub("-.*", "", id), ou = {
     if (id %in% c("ou-1", "ou-6", "ou-7")) list(delta = 10^-(2:4))
     else if (id == "ou-8") list(horizon = 5000, prepulls = c(100, 50, 10))
@@ -12,7 +15,7 @@ tiny <- function(id, ..., runs = 2) {
     if (id == "mt-1") list(horizon = 2000, epsilon = c(1, 10))
     else list(delay = c(0, 5), log = open_bandit[seq_len(400), ])
   })
-  do.call(dpts_reproduce, c(list(id, runs = runs), small, list(...)))
+  played[[key]] <- do.call(dpts_reproduce, c(list(id, runs = runs), small))
 }
 
 test_that("the catalogue lists every figure", {
@@ -76,14 +79,43 @@ test_that("what a paper leaves open is an argument, checked", {
   expect_error(dpts_experiment("ou-9"), class = "dpts_error_input")
   expect_error(dpts_experiment("ou-2", beta = 1), "`beta`", class = "dpts_error_dots")
   expect_error(dpts_experiment("ou-2", 1), class = "dpts_error_dots")
-  expect_error(dpts_experiment("ou-2", mu = -1), "`mu`", class = "dpts_error_input")
-  expect_error(dpts_experiment("ou-2", prepulls = 0.5), "`prepulls`", class = "dpts_error_input")
   expect_error(dpts_experiment("ou-8", prepulls = 1:2), "`prepulls`", class = "dpts_error_input")
-  expect_error(dpts_experiment("hh-2", log_base = 1), "`log_base`", class = "dpts_error_input")
-  expect_error(dpts_experiment("mt-2", log = 1), "`log`", class = "dpts_error_input")
   expect_error(dpts_reproduce("hh-2", runs = 0), "`runs`", class = "dpts_error_input")
   expect_error(dpts_reproduce(dpts_experiment("hh-2"), horizon = 10), class = "dpts_error_dots")
   expect_error(claims(mtcars), "`x`", class = "dpts_error_input")
+})
+
+test_that("every argument of every experiment is checked, at both ends of its range", {
+  positive <- list(bad = c(0, NA), good = 1e-6)
+  share <- list(bad = c(0, 1), good = c(1e-9, 0.3))
+  from_0 <- list(bad = -1e-9, good = 0)
+  count <- function(from) list(bad = c(from - 1, from + 0.5), good = from)
+  base <- list(bad = 1, good = 1 + 1e-9)
+  flag <- list(bad = NA, good = c(TRUE, FALSE))
+  several <- c("paper", "gdp", "rdp", "advanced", "sequence")
+  one <- c("paper", "gdp", "sequence")
+  ranges <- list(
+    mu = list(bad = c(0, NA), good = 1e-3), variance_scale = positive, epsilon = positive, delta = share, gamma = share, alpha = from_0, v = from_0,
+    prepulls = count(0), warmup = count(0), delay = count(0), horizon = count(1), arms = count(2), log_base = base,
+    lazy_ucb_log_base = base, also = flag, dp_ts = flag, nonprivate = flag, tuned = flag, split_budget = flag, log = list(bad = 1),
+    matching = list(bad = "sequence", good = c("paper", "gdp")), conversion = list(bad = "paper", good = c("mironov", "improved")),
+    accountant = list(bad = "none")
+  )
+  accountants <- list("ou-1" = several, "ou-2" = one, "ou-6" = c("gdp", "rdp", "standard", "advanced", "sequence"))
+  for (id in c("ou-1", "ou-2", "ou-6", "ou-8", "hh-2", "mt-1", "mt-2")) { # the others have the functions of these
+    of_pairs <- id == "ou-2"
+    small <- if (of_pairs) list(mu = 1, prepulls = 0, horizon = 100) else if (id == "mt-2") list(log = open_bandit[1:9, ])
+    for (name in names(formals(catalogue()[[id]]))) {
+      range <- ranges[[name]]
+      with <- function(value) do.call(dpts_experiment, utils::modifyList(c(list(id), small), stats::setNames(list(value), name)))
+      for (bad in range$bad) expect_error(with(bad), sprintf("`%s`", name), class = "dpts_error_input", info = paste(id, name, bad))
+      good <- if (name == "accountant") accountants[[id]] else if (!(of_pairs && name == "horizon")) range$good
+      for (value in good) {
+        x <- with(value)
+        expect_equal(if (name == "horizon") unique(x$horizon) else unique(x$parameters[[name]]), value, tolerance = 1e-12, info = paste(id, name))
+      }
+    }
+  }
 })
 
 test_that("every experiment runs, with the promised columns, and is drawn", {
@@ -102,10 +134,11 @@ test_that("every experiment runs, with the promised columns, and is drawn", {
     expect_s3_class(x, "tbl_df")
     expect_true(all(columns[[kind]] %in% names(x)), info = id)
     expect_false(anyNA(x$panel), info = id)
-    plot <- autoplot(x)
-    # The figures of Hu and Hegde differ in numbers alone, and so do those of two data sets.
-    if (!id %in% c("ou-4", "ou-5", paste0("hh-", 2:5))) expect_gt(nrow(ggplot2::layer_data(plot, length(plot$layers))), 0)
-    expect_match(ggplot2::get_alt_text(plot), shared(x, "experiment")$source, fixed = TRUE)
+    if (!id %in% c("ou-4", "ou-5", paste0("hh-", 2:5))) { # which differ from others in numbers alone
+      plot <- autoplot(x)
+      expect_gt(nrow(ggplot2::layer_data(plot, length(plot$layers))), 0)
+      expect_match(ggplot2::get_alt_text(plot), shared(x, "experiment")$source, fixed = TRUE)
+    }
     held <- claims(x)
     expect_named(held, c("claim", "margin", "se", "verdict"))
     expect_gt(nrow(held), 0)
@@ -201,13 +234,7 @@ test_that("claims are those of the installed package, whatever functions an olde
   expect_identical(claims(old), claims(x))
 })
 
-test_that("a claim's margin is the difference within runs", {
-  x <- dpts_reproduce("hh-2", horizon = 3000, runs = 5, seed = 2)
-  end <- as.data.frame(x)[x$t == 3000, ]
-  d <- end$regret[end$policy == "DP-SE"] - end$regret[end$policy == "Lazy-DP-TS"]
-  row <- claims(x)[claims(x)$claim == "Lazy-DP-TS ends below DP-SE.", ]
-  expect_equal(row$margin, mean(d))
-  expect_equal(row$se, sd(d) / sqrt(5))
+test_that("what a margin decides", {
   expect_equal(claim_verdict(c(3, 1, -3, NA), 1), c("reproduced", "undecided", "not reproduced",
                                               "undecided"))
   # Runs that are alike show no error: they said that whatever is above 0 is certain
@@ -229,30 +256,162 @@ test_that("a claim about several pairs is held to the one that speaks most again
   expect_equal(least(list(c(3, NA), c(2, NA))), c(2, NA))
 })
 
-test_that("the claims about pre-pulls are read off the curves", {
-  x <- dpts_reproduce("ou-2", mu = 1, prepulls = c(0, 20, 200), horizon = 2000, runs = 3, seed = 4,
-                      record = 2000)
-  of <- function(pattern) {
-    held <- claims(x)
-    held[grepl(pattern, held$claim), ]
+# The margins of an experiment's claims, in their order, against lists of differences within runs: of each list the
+# least favourable in standard errors. Where nothing is random, the margin with its error of 0
+expect_margins <- function(x, expected) {
+  held <- claims(x)
+  expect_equal(nrow(held), length(expected))
+  for (i in seq_along(expected)) {
+    d <- expected[[i]]
+    if (!is.list(d)) {
+      expect_equal(c(held$margin[i], held$se[i]), d, info = held$claim[i])
+      next
+    }
+    margin <- vapply(d, mean, 0)
+    se <- vapply(d, function(d) stats::sd(d) / sqrt(length(d)), 0)
+    se[se < 1e-12] <- NA # runs that are alike show no error
+    at <- order(margin / se, margin, na.last = FALSE)[1]
+    expect_equal(c(held$margin[i], held$se[i]), c(margin[at], se[at]), info = held$claim[i], tolerance = 1e-9)
   }
-  # In the pre-pulls each arm is pulled b times, the best first: nothing is random. The mean gap
-  # is (0 + 0.125 + 0.25 + 0.375 + 0.5) / 5 over all of them, and over the first half, 500
-  # rounds, (200 x 0 + 200 x 0.125 + 100 x 0.25) / 500 = 0.1
-  convex <- of("convex")
-  expect_equal(convex$margin, 0.25 - 0.1)
-  expect_equal(convex$se, 0)
-  # Regret per round in the pre-pulls of b = 20 and b = 200 is 0.25; after them by hand
-  late <- vapply(list(c(20, 100), c(200, 1000)), function(p) {
-    end <- x$regret[x$prepulls == p[1] & x$t == 2000]
-    mean(0.25 - (end - 0.25 * p[2]) / (2000 - p[2]))
-  }, 0)
-  expect_true(any(abs(of("^Regret per round is lower")$margin - late) < 1e-12))
-  # The last tenth of b = 0 against 0.8 times the mean gap
-  none <- x[x$prepulls == 0, ]
-  slope <- (none$regret[none$t == 2000] - none$regret[none$t == max(none$t[none$t <= 1800])]) /
-    (2000 - max(none$t[none$t <= 1800]))
-  expect_equal(of("hardly learns")$margin, mean(slope) - 0.8 * 0.25)
+}
+
+# Regret by a round, or at the end, as a function of a policy's row in the settings: a number for each run
+regret_of <- function(x, t = max(x$t)) {
+  end <- as.data.frame(x)[x$t == t, ]
+  function(row) {
+    own <- end[end$policy == row$policy, ]
+    own$regret[order(own$run)]
+  }
+}
+
+test_that("the margins of Ou et al.'s claims about pre-pulls are those of the curves", {
+  x <- dpts_reproduce("ou-2", mu = c(3, 1, 2), prepulls = c(120, 3, 200, 0, 60), horizon = 1500, runs = 4, seed = 4, record = 1500)
+  rows <- shared(x, "experiment")$settings
+  at_end <- regret_of(x)
+  # by mu, from the strongest guarantee, and there by b; the weakest leaves the largest no c of 1 or more
+  sets <- lapply(1:3, function(mu) lapply(c(0, 3, 60, 120, 200), function(b) rows[rows$mu == mu & rows$prepulls == b, ]))
+  sets <- lapply(sets, Filter, f = nrow)
+  expect_equal(lengths(sets), c(5, 5, 4))
+  best <- function(set) set[[which.min(vapply(set, function(row) mean(at_end(row)), 0))]]
+  above_best <- function(set, row) at_end(row) - at_end(best(set))
+  pulls <- function(row) 5 * row$prepulls
+  early <- function(row) if (pulls(row) > 0) regret_of(x, pulls(row))(row) else 0
+  late <- function(row) (at_end(row) - early(row)) / (1500 - pulls(row))
+  each <- function(f) unlist(lapply(sets, f), recursive = FALSE)
+  last <- function(set) set[[length(set)]]
+  b_of_weakest <- best(sets[[3]])$prepulls
+  expect_margins(x, list(
+    each(function(set) list(above_best(set, set[[1]]))),
+    each(function(set) list(above_best(set, last(set)))),
+    # The mean gap is (0 + 0.125 + 0.25 + 0.375 + 0.5) / 5 over all pre-pulls, in which nothing is random,
+    each(function(set) lapply(set[-1], function(row) 0.25 - late(row))),
+    c(0.25 - 0.1, 0), # and (2 x 0 + 2 x 0.125 + 0.25) / 5 over the first half of them.
+    each(function(set) lapply(seq_along(set)[-1], function(i) late(set[[i - 1]]) - late(set[[i]]))),
+    list((at_end(sets[[1]][[1]]) - regret_of(x, 1350)(sets[[1]][[1]])) / 150 - 0.8 * 0.25),
+    lapply(Filter(function(row) row$prepulls == b_of_weakest, sets[[1]]), function(row) above_best(sets[[1]], row))
+  ))
+})
+
+test_that("the margins of Ou et al.'s claims about the best number of pre-pulls are those of regret at the end", {
+  x <- dpts_reproduce("ou-3", mu = c(3, 1, 2), prepulls = c(120, 3, 200, 0, 60), horizon = 1500, runs = 4, seed = 2)
+  rows <- shared(x, "experiment")$settings
+  runs <- runs_in(x)
+  at <- function(mu, b) runs$regret[runs$policy == rows$policy[rows$mu == mu & rows$prepulls == b]]
+  b_of <- function(mu) sort(rows$prepulls[rows$mu == mu])
+  each <- function(f) unlist(lapply(1:3, f), recursive = FALSE)
+  ends <- function(against, among) each(function(mu) {
+    b <- b_of(mu)
+    other <- among(b)
+    other <- other[against(vapply(other, function(b) mean(at(mu, b)), 0))]
+    lapply(range(b), function(b) at(mu, b) - at(mu, other))
+  })
+  expect_margins(x, list(
+    ends(which.min, identity),
+    ends(which.max, function(b) b[-c(1, length(b))]),
+    # The smaller half are 0, 3 and 60; 200 pre-pulls are inside 1- and 2-GDP alone.
+    lapply(c(0, 3, 60), function(b) at(1, b) - at(3, b)),
+    lapply(c(0, 3, 60), function(b) at(1, b) - at(2, b) - (at(1, 200) - at(2, 200)))
+  ))
+  # Nothing lies between two values of b, and none of them is another than the largest.
+  few <- claims(dpts_reproduce("ou-3", mu = c(1, 2), prepulls = c(0, 3), horizon = 500, runs = 2, seed = 2))
+  expect_identical(is.na(few$margin), c(FALSE, TRUE, FALSE, FALSE))
+  expect_identical(is.na(claims(dpts_reproduce("ou-3", mu = 1, prepulls = c(0, 3), horizon = 500, runs = 2))$margin[4]), TRUE)
+})
+
+test_that("the margins of the other claims about regret are those of the policies that they name", {
+  x <- dpts_reproduce("ou-8", mu = c(3, 1), prepulls = c(9, 30), horizon = 1000, runs = 4, seed = 2)
+  rows <- shared(x, "experiment")$settings
+  end <- regret_of(x)
+  below <- function(mu, better, worse) {
+    of <- function(series) end(rows[rows$mu == mu & rows$series == series, ])
+    lapply(worse, function(worse) of(worse) - of(better))
+  }
+  names <- c("DP-SE", "Anytime-Lazy-UCB", "Modified TS")
+  expect_margins(x, list(below(1, names[2], names[-2]), c(below(3, names[2], names[1]), below(1, names[2], names[1])),
+                         below(3, names[3], names[-3])))
+
+  # Hu and Hegde's are all of one form.
+  of_two <- function(id, ...) {
+    x <- dpts_reproduce(id, ..., horizon = 1000, runs = 4, seed = 2)
+    said <- regmatches(claims(x)$claim, regexec("^(.*) ends below (.*)\\.$", claims(x)$claim))
+    expect_margins(x, lapply(said, function(said) {
+      list(regret_of(x)(list(policy = said[3])) - regret_of(x)(list(policy = said[2])))
+    }))
+    vapply(said, function(said) paste(said[2:3], collapse = " < "), "")
+  }
+  expect_setequal(of_two("hh-1"), c("DP-TS < Lazy-DP-TS", paste("DP-TS <", names[1:2]), paste("Lazy-DP-TS <", names[1:2])))
+  expect_setequal(of_two("hh-2"), paste("Lazy-DP-TS <", names[1:2]))
+  expect_setequal(of_two("hh-5", dp_ts = TRUE, log_base = c(2, exp(1))), c(
+    outer(paste0("Lazy-DP-TS, ", c("log2", "ln")), names[1:2], paste, sep = " < "),
+    outer(c(names[1:2], paste0("Lazy-DP-TS, ", c("log2", "ln"))), paste0("DP-TS, ", c("log2", "ln")), paste, sep = " < ")))
+
+  x <- dpts_reproduce("mt-1", epsilon = c(500, 5, 50), horizon = 1000, runs = 4, seed = 2, record = 1000)
+  rows <- shared(x, "experiment")$settings
+  of <- function(panel, epsilon, t = 1000) regret_of(x, t)(rows[rows$panel == panel & rows$epsilon == epsilon, ])
+  panels <- c("UCB sampling", "Thompson sampling")
+  epsilon <- c(5, 50, 500)
+  expect_margins(x, c(
+    list(lapply(epsilon, function(e) of(panels[1], e) - of(panels[2], e))),
+    lapply(panels, function(p) list(of(p, 5) - of(p, 50), of(p, 50) - of(p, 500))),
+    unlist(lapply(panels, function(p) lapply(epsilon, function(e) list(of(p, e, 500) / 2 - (of(p, e) - of(p, e, 500))))), FALSE)
+  ))
+  expect_identical(is.na(claims(dpts_reproduce("mt-1", epsilon = 1, horizon = 100, runs = 2))$margin[2:3]), c(TRUE, TRUE))
+})
+
+test_that("the margins of claims about curves of epsilon, and about rates, are those of the table", {
+  log <- data.frame(arm = rep(1:3, 200), reward = as.double((1:600 * 377) %% 100 < rep(c(30, 50, 70), 200)),
+                    context_1 = (1:600 * 191) %% 100 / 100, propensity = 1 / 3)
+  for (id in c("ou-1", "ou-6", "mt-2")) {
+    x <- switch(id, "ou-6" = tiny(id), "mt-2" = dpts_reproduce(id, log = log, delay = c(40, 0), runs = 3, seed = 1),
+                dpts_reproduce(id, prepulls = c(9, 0, 1), variance_scale = c(2, 10, 1), delta = 10^-(2:3)))
+    held <- claims(x)
+    if (id == "mt-2") {
+      stats <- as.data.frame(summary(x))
+      of <- function(policy, delay) unlist(stats[stats$policy == policy & stats$delay == delay, c("relative", "relative_se")])
+      pairs <- lapply(c("LinUCB", "linear TS"), function(own) list(own, paste("private", own)))
+      worst <- function(weights) {
+        both <- vapply(pairs, function(pair) {
+          cells <- cbind(of(pair[[1]], 0), of(pair[[1]], 40), of(pair[[2]], 0), of(pair[[2]], 40))
+          c(sum(weights * cells[1, ]), sqrt(sum((weights * cells[2, ])^2)))
+        }, c(0, 0))
+        both[, which.min(both[1, ] / both[2, ])]
+      }
+      expected <- cbind(worst(c(-0.9, 0, 1, 0)), worst(c(1, 0, -1, 0)), worst(c(1, -1, -1, 1)))
+    } else if (id == "ou-6") {
+      wide <- tapply(x$epsilon, list(paste(x$panel, x$delta), x$accountant), c)
+      expected <- rbind(c(min(wide[, "rdp"] - wide[, "gdp"]), min(2 - wide[, "rdp"] / wide[, "gdp"]),
+                          min(log10(wide[, "standard"] / wide[, "rdp"]) - 1)), 0)
+    } else {
+      wide <- tapply(x$epsilon, list(paste(x$delta, x$accountant), as.character(x$series)), c)
+      falls <- function(series) min(wide[, series[-3]] - wide[, series[-1]])
+      # c (b + 1) = 1, 2 and 10 in both panels
+      expected <- rbind(c(falls(c("b = 0", "b = 1", "b = 9")), falls(c("c = 1", "c = 2", "c = 10")), min(
+        0.01 * wide[, c("b = 0", "b = 1", "b = 9")] - abs(wide[, c("b = 0", "b = 1", "b = 9")] - wide[, c("c = 1", "c = 2", "c = 10")])
+      )), 0)
+    }
+    expect_equal(held$margin, expected[1, ], info = id)
+    expect_equal(held$se, expected[2, ], info = id)
+  }
 })
 
 test_that("many curves can be told apart without colour, and few labels crowd an axis", {

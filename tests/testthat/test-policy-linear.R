@@ -617,6 +617,8 @@ test_that("nothing is silent: contexts that are shortened, runs that release not
   expect_warning(play(policy_linucb(1, norm = 0.7)), "shortens 75.0%|shortens 100.0%", class = "dpts_warning_shortened")
   # The first batch is of 1.5 sqrt(horizon) / min(1, budget) rounds, at most 300: that is of 300 here.
   expect_warning(play(policy_linucb(mu = 0.08), 299), "released nothing", class = "dpts_warning_unreleased")
+  expect_warning(play(policy_restart(policy_linucb(mu = 0.08), 400), 299), "its first batch is of 300 rounds",
+                 class = "dpts_warning_unreleased")
   expect_no_warning(play(policy_linucb(mu = 0.08), 300))
   expect_no_warning(play(policy_linucb(mu = 0.08), 299, finish = TRUE))
   log <- data.frame(arm = rep(1:2, 100), reward = rep(0:1, 100), context_1 = 0.5)

@@ -21,7 +21,9 @@ test_that("two policies under one name are not pooled", {
 
 test_that("one simulation twice is an error and no smaller standard error", {
   sim <- imed(5, 4)
-  expect_error(rbind(sim, sim), "twice", class = "dpts_error_join")
+  twice <- expect_error(rbind(sim, sim), "twice", class = "dpts_error_join")
+  other_kind <- expect_error(rbind(sim, dpts_privacy(policy_dp_imed(1), 10)), "different kinds", class = "dpts_error_join")
+  for (error in list(twice, other_kind)) expect_identical(as.character(conditionCall(error)[[1]]), "rbind")
   # the same runs, from another call
   expect_error(rbind(sim, imed(5, 3:6)), "twice", class = "dpts_error_join")
   # one run number, two seeds

@@ -69,12 +69,43 @@ test_that("workers give the sequential answer bit for bit", {
   skip_if_not_installed("future.apply")
   base <- dpts_simulate(arms3(), list(a = policy_ts_gaussian(), b = policy_ucb1()), 2000,
                         runs = 9, seed = 7)
+  who <- withr::local_tempfile()
+  noting <- policy_custom("noting", function(k, horizon) 0, function(state, round) {
+    cat(Sys.getpid(), "\n", file = who, append = TRUE)
+    1
+  }, function(state, feedback) state)
+  players <- function() {
+    unlink(who)
+    dpts_simulate(arms3(), noting, 2, runs = 8, seed = 1)
+    unique(scan(who, quiet = TRUE))
+  }
+  expect_identical(players(), as.double(Sys.getpid()))
   old <- future::plan("multicore", workers = 2)
-  withr::local_options(dpts.seconds_before_workers = 0)
   on.exit(future::plan(old))
   skip_if(inherits(future::plan(), "sequential"), "no plan to test with")
+  expect_identical(players(), as.double(Sys.getpid())) # what takes no time is played here
+  withr::local_options(dpts.seconds_before_workers = 0)
+  expect_false(Sys.getpid() %in% players())
   expect_identical(dpts_simulate(arms3(), list(a = policy_ts_gaussian(), b = policy_ucb1()), 2000, runs = 9, seed = 7,
                                  checkpoint = withr::local_tempfile()), base)
+})
+
+test_that("work is cut into one part for each policy and problem, four for each worker, or 16 with a checkpoint", {
+  job <- list(problems = list(x = 1, y = 2, z = 3), policies = list(a = 1, b = 2), runs = c(3:20, 30, 40))
+  parts <- function(...) {
+    chunks <- job_chunks(job, ...)
+    all <- expand.grid(policy = c("a", "b"), problem = c("x", "y", "z"), stringsAsFactors = FALSE)
+    at <- vapply(chunks, function(chunk) paste(chunk$policy, chunk$problem), "")
+    expect_identical(unique(at), paste(all$policy, all$problem))
+    for (own in split(chunks, at)) expect_identical(unlist(lapply(own, `[[`, "run")), job$runs)
+    range(lengths(lapply(chunks, `[[`, "run")))
+  }
+  expect_equal(parts(), c(20, 20))
+  expect_equal(parts(workers = 1), c(20, 20))
+  expect_equal(parts(workers = 3), c(10, 10)) # 12 parts
+  expect_equal(parts(workers = 4), c(6, 7)) # 16 or more are 18
+  expect_equal(parts(workers = 500), c(1, 1))
+  expect_equal(lengths(lapply(job_chunks(job, list(), 500), `[[`, "run")), rep(rep(c(1, 1, 1, 2), 4)[c(1:16)], 6))
 })
 
 test_that("set.seed() works and a given seed leaves the generator alone", {

@@ -125,6 +125,14 @@ test_that("groups choose each arm with its exact chance while posteriors drift: 
     chosen <- lazy_choices_from(case[[1]], batches, n * where - case[[2]], 2000)
     expect_choices(chosen, chance, batches)
   }
+  # One arm of 256 rewards, which hardly drifts, wins unless one of those that do is above the level: a chance of
+  # theirs that is a fifth too large would show.
+  batches <- c(9, rep(6, 66))
+  where <- c(0.86, rep(0.65, 66))
+  n <- 2^(batches - 1)
+  chance <- beta_chances(where * n + 1, (1 - where) * n + 1)
+  noisy <- n * where - 3 * log2(sum(2^batches - 1) + 1) / 0.1
+  expect_choices(lazy_choices_from(policy_lazy_dp_ts(0.1), batches, noisy, 8000), chance, batches)
 })
 
 test_that("the rare round in which no arm exceeds the level is drawn given that", {
