@@ -100,7 +100,8 @@ fit_plot <- function(plot, size) {
     plot <- plot + ggplot2::labs(y = NULL, subtitle = if (nzchar(above)) above)
   }
   type <- type_of("text")
-  breaks <- function(room) fit_titles(plot, room, type, type_of("plot.caption"), whole()$plot.margin)
+  margin <- ggplot2::calc_element("plot.margin", whole()) # in ggplot2 4 the default theme has none of its own
+  breaks <- function(room) fit_titles(plot, room, type, type_of("plot.caption"), margin)
   plot <- breaks(size)
   lines <- vapply(plot$labels[c("caption", "subtitle")], count_lines, 0L)
   room <- size - c(0, 5 * type + sum(c(0.9, 1.2) * type * lines))

@@ -301,12 +301,15 @@ autoplot.dpts_pulls <- function(object, ..., log = "") {
   data <- bare(object)
   by <- intersect(c("problem", "policy", "delay", "arm"), names(data))
   groups <- split(data, rev(as.list(data[by])), drop = TRUE)
-  if (length(groups) == 0) return(nothing_to_draw("No pulls to draw."))
+  if (log == "x") groups <- Filter(function(own) min(own$pulls) > 0, groups)
+  if (length(groups) == 0) {
+    return(nothing_to_draw(if (log == "x") "No pulls to draw: a logarithmic axis cannot show 0." else
+      "No pulls to draw."))
+  }
   rows <- vctrs::vec_rbind(!!!unname(lapply(groups, function(own) {
     data.frame(own[1, by, drop = FALSE], at = mean(own$pulls), from = min(own$pulls), to = max(own$pulls),
                row.names = NULL)
   })))
-  if (log == "x") rows <- rows[rows$from > 0, ]
   rows$y <- downwards(rows$arm)
   draw_ranges(rows, "Pulls", log = log,
               caption = if (any(rows$from < rows$to)) {

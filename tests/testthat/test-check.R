@@ -64,7 +64,7 @@ test_that("no exported function leaves an unknown argument to R, which would not
   tuning <- dpts_tune(privacy_gdp(1), arms_bernoulli(c(0.6, 0.4)), 50, prepulls = 5, runs = 2, seed = 1)
   with_rest <- alist(
     privacy_compose = privacy_compose(policy_dp_imed(1), no_such = 1), dpts_reproduce = dpts_reproduce("ou-1", no_such = 1),
-    arms_strata = arms_strata(a = arms_bernoulli(0.5), no_such = 1), agent_choose = agent_choose(agent, no_such = 1),
+    arms_strata = arms_strata(a = two_arms(), no_such = 1), agent_choose = agent_choose(agent, no_such = 1),
     privacy_statement = list(privacy_statement(policy_dp_imed(1), no_such = 1), privacy_statement(agent, no_such = 1)),
     recommended_policy = recommended_policy(tuning, no_such = 1),
     dpts_releases = list(dpts_releases(sim, no_such = 1), dpts_releases(replay, no_such = 1), dpts_releases(agent, no_such = 1)),
@@ -79,7 +79,7 @@ test_that("no exported function leaves an unknown argument to R, which would not
   expect_identical(silent, character())
   more <- alist(dpts_privacy(sim, no_such = 1), forecast(agent, 100, no_such = 1), effects(sim, no_such = 1),
                 forecast(dpts_releases(sim), 400, no_such = 1), evidence(sim, no_such = 1), verdict(sim, no_such = 1),
-                autoplot(arms_bernoulli(0.5), no_such = 1), autoplot(agent, no_such = 1), autoplot(evidence(sim), no_such = 1),
+                autoplot(two_arms(), no_such = 1), autoplot(agent, no_such = 1), autoplot(evidence(sim), no_such = 1),
                 autoplot(effects(sim), no_such = 1), autoplot(dpts_history(sim), no_such = 1), summary(sim, no_such = 1),
                 autoplot(estimates(sim), no_such = 1), autoplot(pulls(sim), no_such = 1),
                 autoplot(regret_bound(policy_ucb1(), arms_bernoulli(c(0.6, 0.4)), 10), no_such = 1))
