@@ -282,7 +282,7 @@ draw_tuning <- function(object, experiment, log, level) {
   scales <- axes(log)
   rows <- bare(check_result(object, c("mu", "regret", "best", "series")))
   rows[c("lower", "upper")] <- tuning_interval(object, level)
-  at <- sort(unique(rows$mu))
+  at <- unique(rows$mu)
   scales[[1]] <- if (grepl("x", log)) {
     ggplot2::scale_x_log10(breaks = at, labels = label_count, minor_breaks = NULL)
   } else ggplot2::scale_x_continuous(breaks = at, minor_breaks = NULL)

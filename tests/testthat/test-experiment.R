@@ -46,6 +46,9 @@ test_that("an experiment is data: what the papers state", {
     unique(stats::na.omit(x$settings$epsilon))
   }
   expect_equal(pure(), c(4.377, 33.10, 91.82), tolerance = 2e-4)
+  eight <- dpts_experiment("ou-8")$settings
+  expect_identical(is.na(eight$epsilon), eight$series == "Modified TS")
+  for (of_ts in c("prepulls", "variance_scale")) expect_identical(is.na(eight[[of_ts]]), eight$series != "Modified TS")
   expect_equal(pure(matching = "gdp"), log(pnorm(c(0.5, 2.5, 5)) / pnorm(-c(0.5, 2.5, 5))))
   # Hu and Hegde, section 4
   expect_equal(vapply(paste0("hh-", 1:5), function(id) dpts_experiment(id)$settings$epsilon[1], 0,
@@ -134,6 +137,8 @@ test_that("every experiment runs, with the promised columns, and is drawn", {
     expect_s3_class(x, "tbl_df")
     expect_true(all(columns[[kind]] %in% names(x)), info = id)
     expect_false(anyNA(x$panel), info = id)
+    settings <- names(shared(x, "experiment")$settings)
+    if (!is.null(settings)) expect_identical(c(settings[1:3], anyDuplicated(settings)), c("policy", "panel", "series", "0"), info = id)
     if (!id %in% c("ou-4", "ou-5", paste0("hh-", 2:5))) { # which differ from others in numbers alone
       plot <- autoplot(x)
       expect_gt(nrow(ggplot2::layer_data(plot, length(plot$layers))), 0)
@@ -195,7 +200,7 @@ test_that("curves of Figure 1, 6 and 7 are the theorems", {
   # Corollary 1: half of delta for the slack; T (N - 1) d = delta / 2
   d <- 1e-5 / 2 / 1000 / 4
   e <- 5 * sqrt(log(2 / d))
-  expect_equal(of("standard"), e * sqrt(2000 * log(2e5)) + 1000 * e * (exp(e) - 1))
+  expect_equal(of("standard"), e * sqrt(2000 * log(2e5)) + 1000 * e * (exp(e) - 1), tolerance = 1e-13) # the first is 6e-12 of all
 })
 
 test_that("the plots show the data", {
@@ -212,6 +217,7 @@ test_that("the plots show the data", {
   expect_equal(sort(10^points$y), sort(tuning$regret))
   expect_setequal(round(10^points$x), c(1, 10))
   expect_equal(sum(tuning$best), 2)
+  expect_identical(shared(tuning, "budget"), "1-, 10-GDP")
   # A logarithmic axis leaves nothing out of range
   expect_true(all(is.finite(ggplot2::layer_data(autoplot(x, log = "xy"), 2)$y)))
   expect_error(autoplot(x, log = "z"), class = "dpts_error_input")
@@ -446,6 +452,9 @@ test_that("alternative text says what a reader would read off every panel", {
   expect_match(text, sprintf("from %s (b = 0) down to %s (b = 9)", ends,
                              short(gdp_epsilon(10, 1e-4))), fixed = TRUE)
   expect_match(text, "varying c, b = 0: c = 1 at", fixed = TRUE)
+  told <- function(n) figure_alt(list(source = "S"), "what", "there", rep(c("p", "q"), c(n, 1)), c(letters[1:n], "z"), c(3, 9, 1, 5, 2, 4, 6)[c(1:n, 1)])
+  expect_identical(told(6), "S: what. there: p: b at 9, d at 5, f at 4, a at 3, e at 2, c at 1; q: z at 3.")
+  expect_identical(told(7), "S: what. there: p: from 9 (b) down to 1 (c); q: z at 3.")
 })
 
 test_that("one run is drawn, without bands, and decides nothing", {

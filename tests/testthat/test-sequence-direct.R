@@ -176,6 +176,14 @@ test_that("near-GDP is what it was, to the digit: a term of its proof that is le
   expect_lt(max(abs(mu / was - 1)), 1e-10)
   # A few rounds are whole draws, whose mu is known; rounded, it may not be below the truth.
   for (rounds in c(1, 2, 3)) expect_gt(near_gdp(sampler(rounds, 20, 1), 1e-7), sqrt(rounds / 21))
+  # So is all else while a round's shift is above 1, where the proof of less ends.
+  for (b in c(1, 5, 30)) {
+    of_full <- vapply(c(0.6, 0.999, 1.001), function(c) {
+      .Call(C_near_gdp, 20, b, c / (b + 1), 0.01, 1, function(share) NULL) / sqrt(20 / c)
+    }, 0)
+    expect_equal(of_full[1:2], c(1, 1))
+    expect_lt(of_full[3], 0.98)
+  }
 })
 
 test_that("over very many rounds a large nu is that of a smaller one, which does not take minutes", {

@@ -191,6 +191,22 @@ test_that("arms switch when they should, and regret is against the best arm of e
   expect_named(arms, c("a", "b"))
 })
 
+test_that("a policy learns in every world, and where rewards are certain it plays as UCB1 does in R", {
+  sure <- arms_bernoulli(c(0, 1))
+  worlds <- list(
+    sure, arms_switch(list(sure, sure), 20), arms_drift(0:1, 0:1, period = 9), arms_walk(0:1, 0),
+    arms_predicted(0:1, 1e-12, 0.5), arms_linear(rbind(0, 1), matrix(1), 0), arms_discrete(0:1, rbind(1:0, 0:1)),
+    arms_custom(function(arm, n) rep(arm - 1, n), 0:1),
+    arms_custom(function(arm, n, t) rep(arm - 1, n), function(t) cbind(0 * t, 1)), arms_adversary(function(past, t) 0:1)
+  )
+  ref <- ucb1_late(list(rep(0, 100), rep(1, 100)), 100, identity)
+  for (arms in worlds) {
+    sim <- dpts_simulate(arms, policy_ucb1(), 100, runs = 1, seed = 1)
+    expect_equal(pulls(sim)$pulls, tabulate(ref$arm), ignore_attr = TRUE, info = arms$title)
+    expect_equal(sim$reward, cumsum(ref$reward)[sim$t], info = arms$title)
+  }
+})
+
 test_that("drift's regret is the closed form", {
   from <- c(0.8, 0.3)
   to <- c(0.2, 0.5)
