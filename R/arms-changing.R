@@ -150,6 +150,5 @@ alike <- function(worlds, arg) {
 }
 
 shorten <- function(x) {
-  shown <- number_text(utils::head(x, 3), big.mark = ",", trim = TRUE)
-  paste0(paste(shown, collapse = ", "), if (length(x) > 3) ", ...")
+  paste0(paste(label_count(utils::head(x, 3)), collapse = ", "), if (length(x) > 3) ", ...")
 }

@@ -112,8 +112,7 @@ format.dpts_experiment <- function(x, ...) {
   words <- function(v) {
     if (is.data.frame(v)) return(sprintf("%s events", label_count(nrow(v))))
     if (is.null(v)) return("chosen by the policy")
-    if (is.numeric(v)) v <- trimws(number_text(signif(v, 4), big.mark = ",", scientific = FALSE,
-                                          drop0trailing = TRUE))
+    if (is.numeric(v)) v <- label_count(signif(v, 4))
     if (length(v) > 12) v <- c(v[1:5], "...", v[length(v)])
     paste(v, collapse = ", ")
   }

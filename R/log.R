@@ -365,7 +365,7 @@ warn_certain <- function(log, certain, who, call = caller_env()) {
   if (certain == 0) return(invisible())
   rlang::warn(c(sprintf(
     "In %s of %s events the log showed its arm with probability 1; %s may choose another.",
-    number_text(certain), number_text(log$n), who),
+    words_whole(certain), words_whole(log$n), who),
     i = "No weight corrects for what it would have earned in such events: estimates are biased."),
               class = c("dpts_warning_overlap", "dpts_warning"), call = call)
 }

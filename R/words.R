@@ -81,7 +81,7 @@ short <- function(x) {
 }
 
 shorts <- function(x) {
-  if (anyNA(x) || any(abs(x) >= 1000 | abs(x) < 0.001)) return(vapply(x, short, ""))
+  if (anyNA(x) || any(abs(x) >= 999.5 | abs(x) < 0.001)) return(vapply(x, short, ""))
   old <- options(OutDec = ".", scipen = 0) # on these as.character() depends, which is quick
   on.exit(options(old))
   stats::setNames(as.character(ifelse(x %% 1 == 0, x, signif(x, 3))), names(x))

@@ -405,13 +405,12 @@ show_arms <- function() {
   forty <- arms_bernoulli(named(seq(0.3, 0.7, length.out = 40), paste("the treatment of number", 1:40)))
   show_picture("means of 40", autoplot(forty), narrow, wide, c(400, 1200))
   long <- arms_bernoulli(named(1:3 / 10, paste("an arm that somebody has named with many words, the", c("first", "second", "third"))))
-  show_picture("means, long names", autoplot(long), small, wide)
+  show_picture("means, long names", autoplot(long), small)
   drift <- arms_drift(c(a = 0.8, b = 0.2), c(a = 0.3, b = 0.7), "sine", period = 365)
   show_picture("drift", autoplot(drift), narrow)
   show_picture("switch", autoplot(arms_switch(list(two_arms(), arms_bernoulli(c(0.1, 0.2))), 4500), horizon = 5000))
-  show_picture("walk of 9", autoplot(arms_walk(named(rep(0.5, 9), paste("arm of a long name, number", 1:9)), 0.02), horizon = 30, seed = 2, run = 3),
-               narrow, page_wide)
-  show_picture("walk of 19", autoplot(arms_walk(named(rep(0.5, 19), letters[1:19]), 0.02), horizon = 5), small, wide)
+  show_picture("walk of 9", autoplot(arms_walk(named(rep(0.5, 9), paste("arm of a long name, number", 1:9)), 0.02), horizon = 30, seed = 2, run = 3), wide)
+  show_picture("walk of 19", autoplot(arms_walk(named(rep(0.5, 19), letters[1:19]), 0.02), horizon = 5), small)
 }
 
 show_simulations <- function() {
@@ -430,21 +429,21 @@ show_simulations <- function() {
                     named(paste("problem", seq_len(problems))), policies_named(names), horizon, runs = 2, seed = 1, record = record)
   }
   two <- some(2, c("x", "y"))
-  show_picture("simulation: two problems", autoplot(two), small)
-  show_picture("simulation: two problems, last round", autoplot(two[two$t == 6, ], log = "x"), small)
-  show_picture("simulation: two problems, nine policies", autoplot(some(2, paste("policy", 1:9))), small, page_wide)
+  show_picture("simulation: two problems", autoplot(two))
+  show_picture("simulation: two problems, last round", autoplot(two[two$t == 6, ], log = "x"))
+  show_picture("simulation: two problems, nine policies", autoplot(some(2, paste("policy", 1:9))), small)
   show_picture("profile of 13 problems", autoplot(some(13, c("x", "y"))))
   show_picture("profile, nine policies", autoplot(some(4, paste("policy", 1:9))))
   values <- data.frame(problem = rep(c("p", "q", "r"), each = 19), policy = factor(paste0("policy ", 1:19), paste0("policy ", 1:19)),
                        mean = c(0, 1:18, 19:1, 2 + (1:19 %% 5)), t = 1000)
   show_picture("profile, 19 policies", draw_profile(values))
   one_problem <- function(names) autoplot(some(1, names))
-  show_picture("8 curves", one_problem(paste("policy", 1:8)), small, narrow, c(142, 128), c(504, 142), page_wide)
-  show_picture("8 curves, names of 30 letters", one_problem(paste("a policy that is of the kind", 1:8)), narrow, c(269, 300), c(271, 300), page_wide)
+  show_picture("8 curves", one_problem(paste("policy", 1:8)), small, c(142, 128), c(504, 142), page_wide)
+  show_picture("8 curves, names of 30 letters", one_problem(paste("a policy that is of the kind", 1:8)), narrow, c(269, 300), c(271, 300))
   nine <- one_problem(c(paste("policy", 1:8), "a policy with a name that is long"))
-  show_picture("9 curves", nine, small, wide)
+  show_picture("9 curves", nine, small)
   show_fitted("9 curves, theme of the user's", nine + ggplot2::theme_bw(), small)
-  show_picture("40 curves", one_problem(paste0("policy_of(number = ", 1:40, ", kind = \"uniform\")")), narrow, wide)
+  show_picture("40 curves", one_problem(paste0("policy_of(number = ", 1:40, ", kind = \"uniform\")")), narrow)
   plot <- autoplot(sim)
   show_fitted("legend of the user's above", plot + ggplot2::theme(legend.position = "top"), narrow)
   show_fitted("legend of the user's at a place", plot + ggplot2::theme(legend.position = c(0.9, 0.1)), narrow)
@@ -510,7 +509,7 @@ show_tables <- function() {
   twenty$arm <- factor(paste("arm", rep(1:19, length.out = 40)), paste("arm", 1:19))
   show_picture("history of 19 arms", autoplot(structure(twenty, class = c("dpts_history", "data.frame")), bins = 1))
   bounds <- regret_bound(list(ucb = policy_ucb1(), private = policy_dp_imed(1), unknown = policy_exp3()), two_arms(), 1000)
-  show_picture("bounds", autoplot(bounds), small)
+  show_picture("bounds", autoplot(bounds))
   show_picture("one bound", autoplot(bounds[bounds$policy == "ucb" & bounds$kind == bounds$kind[1], ]))
   show_picture("no bound", autoplot(bounds[is.na(bounds$bound), ]))
 }
@@ -519,20 +518,21 @@ show_results <- function() {
   seeded <- results()$audit[!results()$audit$adversary %in% c("random", "searched"), ]
   for (name in c("privacy", "tuning", "recommendation", "replay", "ope", "identification", "audit", "plan", "reproduction_simulation",
                  "reproduction_tuning", "reproduction_privacy", "reproduction_replay")) {
-    show_picture(name, if (name == "audit") autoplot(seeded) else plots()[[name]], small)
+    plot <- if (name == "audit") autoplot(seeded) else plots()[[name]]
+    if (name %in% c("privacy", "replay", "plan", "reproduction_tuning")) show_picture(name, plot, small) else show_picture(name, plot)
   }
 }
 
 show_edges <- function() {
   x <- results()
   point <- x$privacy[x$privacy$horizon == 30 & x$privacy$delta == 1e-4, ]
-  show_picture("privacy: points", autoplot(point), small)
+  show_picture("privacy: points", autoplot(point))
   show_picture("privacy: horizons", autoplot(x$privacy[x$privacy$delta == 1e-4, ], log = "x"))
   show_picture("privacy: nothing", autoplot(dpts_privacy(list(u = policy_ucb1(), v = policy_exp3()), 100)))
   ten <- named(lapply(1:19, policy_gaussian_imed), paste("mu =", 1:19))
   own <- function(policies, ...) dpts_privacy(policies, 10, delta = 10^-(2:3), accountant = "gdp", ...)
   show_picture("privacy: 9 policies", autoplot(own(ten[1:9])), small)
-  show_picture("privacy: 19 policies", autoplot(own(ten), log = ""), small)
+  show_picture("privacy: 19 policies", autoplot(own(ten), log = ""))
   show_picture("privacy: 9 policies, two accountants", autoplot(dpts_privacy(ten[1:9], 10, delta = 10^-(2:3), accountant = c("gdp", "rdp"))))
   pair <- dpts_privacy(c(ten[1:2], list(u = policy_ucb1(), v = policy_exp3(), n = policy_uniform())), 10, delta = 10^-(2:3))
   show_picture("privacy: two cannot be drawn", autoplot(pair))
@@ -542,7 +542,7 @@ show_edges <- function() {
   band$arms <- c(2, 2, 3, 3)
   show_picture("privacy: band, arms", autoplot(band))
   audit <- x$audit[x$audit$adversary %in% c("silent", "success"), ]
-  show_picture("audit: bars", autoplot(audit[audit$delta == 0.1, ]), small)
+  show_picture("audit: bars", autoplot(audit[audit$delta == 0.1, ]))
   show_picture("audit: bars, nothing claimed, sampling",
                autoplot(dpts_audit(policy_ucb1(), 2, streams = c("silent", "success"), runs = 100, seed = 1)))
   found <- data.frame(adversary = factor(c("a", "a", "b", "b")), method = c("exact", "sampling"), delta = c(0, 0.1, 1e-3, 0.1),
