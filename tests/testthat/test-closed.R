@@ -233,3 +233,26 @@ test_that("a delay that is longer than the log is warned of", {
                  class = "dpts_warning_delay")
   expect_no_warning(dpts_replay(log, policy_ucb1(), delay = c(0, 20), runs = 1, seed = 1))
 })
+
+test_that("a horizon that has no room for the first pulls of each arm is refused, and one that has it is taken", {
+  first <- list(
+    policy_ts_gaussian(4, 9), 4, policy_dp_imed(1), 1, policy_dp_imed(1, first = 4), 4, policy_gaussian_imed(1), 1,
+    policy_gaussian_imed(1, first = 3), 3, policy_dp_klucb(1), 1, policy_dp_ucb_int(0.2), 5, policy_adap_ucb(1), 1, policy_adap_klucb(1), 1,
+    policy_adac_ucb(1), 1, policy_dp_ucb_bound(1), 1, policy_dp_ts(1), 1, policy_lazy_dp_ts(1), 1, policy_lazy_gaussian_ts(1), 1,
+    policy_lazy_ucb(1), 1, policy_dp_ts_ucb(1), 1, policy_dp_se(1), 1, policy_halving(1), 1, policy_adap_tt(1), 1,
+    policy_mt_ucb(1), 1, policy_forget(window = 100, epsilon = 1, batch = 7), 7, policy_restart(policy_imed(), 9), 0,
+    policy_restart(policy_dp_imed(1, first = 2), 9), 2, policy_local(policy_dp_imed(1), 1), 1
+  )
+  arms <- arms_bernoulli(c(0.2, 0.5, 0.4))
+  for (i in seq(1, length(first), 2)) {
+    play <- function(horizon) dpts_simulate(arms, first[[i]], horizon, runs = 1, seed = 1)
+    n <- first[[i + 1]]
+    label <- format(first[[i]])[1]
+    expect_equal(pulls(play(3 * max(n, 1)))$pulls, rep(max(n, 1), 3), info = label)
+    if (n > 0) expect_error(play(3 * n - 1), class = "dpts_error_horizon", info = label)
+  }
+  # These do not begin with a pull of each.
+  for (policy in list(policy_randomised(1), policy_mt_ts(1), policy_top_two(1), policy_dp_tt(1))) {
+    expect_error(dpts_simulate(arms, policy, 2, runs = 1), class = "dpts_error_horizon", info = format(policy)[1])
+  }
+})

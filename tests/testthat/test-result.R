@@ -362,6 +362,30 @@ test_that("a changed helper function makes another policy", {
   expect_error(dplyr::bind_rows(summary(one), summary(two)), class = "dpts_error_join")
 })
 
+test_that("what verbs say does not depend on the order of rows, and of some policies' rows it is what is said of them", {
+  same <- function(x, y) { # but for the order of rows
+    plain <- function(rows) {
+      rows <- lapply(as.data.frame(rows), function(v) if (is.factor(v)) as.character(v) else v)
+      rows <- as.data.frame(rows[!vapply(rows, is.list, NA)])
+      key <- lapply(unname(rows), function(v) if (is.numeric(v)) signif(v, 8) else v)
+      rows[do.call(order, key), , drop = FALSE]
+    }
+    isTRUE(all.equal(plain(x), plain(y), check.attributes = FALSE))
+  }
+  for (name in names(results())) {
+    x <- results()[[name]]
+    backwards <- x[rev(seq_len(nrow(x))), ]
+    for (verb in list(summary, tidy, glance)) {
+      if (identical(verb, summary) && name %in% c("privacy", "audit")) next # of equal bounds it names the first
+      expect_true(same(verb(x), verb(backwards)), info = name)
+    }
+    all <- summary(x)
+    if (!"policy" %in% intersect(names(x), names(all))) next
+    own <- function(rows) rows[as.character(rows$policy) == as.character(x$policy[1]), ]
+    expect_true(same(own(all), summary(own(x))), info = name)
+  }
+})
+
 test_that("every class sums up, is drawn and speaks broom", {
   grDevices::pdf(NULL)
   withr::defer(grDevices::dev.off())
@@ -372,6 +396,7 @@ test_that("every class sums up, is drawn and speaks broom", {
     expect_s3_class(summary(x), "tbl_df")
     terms <- tidy(x)
     expect_true(all(c("term", "estimate") %in% names(terms)), info = name)
+    expect_false("policy" %in% names(terms), info = name) # but as the term
     row <- glance(x)
     expect_s3_class(row, "tbl_df")
     expect_equal(nrow(row), 1, info = name)

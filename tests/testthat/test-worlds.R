@@ -97,6 +97,10 @@ test_that("zeros and ones are drawn by their chance, with all short cuts", {
 })
 
 test_that("data that cannot be rewards are refused by name", {
+  for (bad in c(Inf, -Inf)) {
+    d <- data.frame(arm = 1:3, y = c(0.5, bad, 1))
+    expect_error(arms_data(d, "arm", "y"), "a column of finite numbers", class = "dpts_error_input")
+  }
   d <- data.frame(arm = c("a", "b"), y = c(0.5, NA), z = c(1, 2), f = factor(c("u", "v"), c("u", "v", "w")))
   expect_snapshot(error = TRUE, {
     arms_data(as.list(d), "arm", "z")
