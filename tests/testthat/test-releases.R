@@ -350,3 +350,20 @@ test_that("the columns of a table with one release have no names", {
   expect_identical(sum(x$n), 1)
   expect_true(all(vapply(x, function(column) is.null(names(column)), NA)))
 })
+
+test_that("what is said of problems whose arms differ is, of each, what is said of it alone", {
+  problems <- list(x = arms_bernoulli(c(u = 0.5, v = 0.6)), y = arms_bernoulli(c(u = 0.5, w = 0.3, z = 0.7)))
+  play <- function(arms) dpts_simulate(arms, policy_randomised(mu = 2, block = 30), 300, runs = 2, seed = 1, history = TRUE)
+  both <- play(problems)
+  plain <- function(rows) {
+    rows <- as.data.frame(rows)[setdiff(names(rows), "problem")]
+    rows[] <- lapply(rows, function(v) if (is.factor(v)) as.character(v) else v)
+    rows
+  }
+  for (verb in list(evidence, effects, verdict, estimates)) {
+    suppressMessages(for (name in names(problems)) for (of in list(identity, dpts_releases)) {
+      rows <- verb(of(both))
+      expect_equal(plain(rows[rows$problem == name, ]), plain(verb(of(play(problems[[name]])))), ignore_attr = TRUE)
+    })
+  }
+})
