@@ -23,11 +23,7 @@ update.dpts_policy <- function(object, ...) {
   args <- Filter(Negate(is.null), object$args) # what is NULL has its default
   args[names(changes)] <- changes
   args <- args[intersect(names(args), known)]
-  call <- rlang::current_env()
-  rlang::try_fetch(do.call(make, args), dpts_error_input = function(cnd) {
-    cnd$call <- call
-    rlang::cnd_signal(cnd)
-  })
+  do.call(make, args)
 }
 
 #' @export

@@ -104,6 +104,79 @@ test_that("no default has changed", {
   expect_snapshot(cat(lines, sep = "\n"))
 })
 
+test_that("each argument of each policy is checked, at both ends of its range", {
+  above <- function(low, high = NULL) list(bad = c(low, high), good = c(low + 1e-9, high - 1e-9)) # open
+  within <- function(low, high = NULL) list(bad = c(low - 1e-9, high + 1e-9), good = c(low, high))
+  from <- function(low, high) list(bad = c(low - 1e-9, high), good = c(low, high - 1e-9)) # half open
+  count <- function(least = 1, most = 2^53) list(bad = c(least - 1, least + 0.5, 1.001 * most + 1), good = c(least, most))
+  finite <- list(bad = c(9e-7, 1.1e12, Inf), good = c(1e-6, 1e12))
+  budget <- list(bad = c(9e-7, 1.1e12), good = c(1e-6, 1e12, Inf))
+  linear <- list(batch = count(), norm = above(0), ridge = above(0), margin = within(0), centre = within(0, 1))
+  ranges <- list(
+    list(quote(policy_adap_ucb(1)), epsilon = budget, alpha = above(0)), list(quote(policy_adap_klucb(1)), epsilon = budget, alpha = above(0)),
+    list(quote(policy_adac_ucb(1)), mu = budget, beta = above(0), correlation = within(0, 0.99)),
+    list(quote(policy_exp3()), rate = above(0)), list(quote(policy_private(policy_ucb1(), 1)), epsilon = finite, batch = count(1, 2^40)),
+    list(quote(policy_private(policy_ucb1(), mu = 1)), mu = finite), list(quote(policy_fixed()), arm = count(1, 2^31 - 1)),
+    list(quote(policy_clipped(policy_dp_imed(1), epsilon = 1)), epsilon = finite, tail = list(bad = c(0, 0.501), good = c(1e-6, 0.5)), pilot = count()),
+    list(quote(policy_dp_ts_ucb(1)), alpha = within(0, 1), c0 = above(0)), list(quote(policy_dp_ts(1)), epsilon = budget, log_base = above(1)),
+    list(quote(policy_lazy_dp_ts(1)), epsilon = budget, log_base = above(1)), list(quote(policy_lazy_ucb(1)), epsilon = budget, log_base = above(1)),
+    list(quote(policy_dp_ucb_bound(1)), epsilon = budget),
+    list(quote(policy_dp_ucb_int(1)), epsilon = list(bad = c(9e-13, Inf), good = 1e-12), v = list(bad = c(1, 1.501), good = c(1.001, 1.5))),
+    list(quote(policy_forget(window = 1e3, batch = 1)), window = list(bad = c(0, 1.5, 1e6 + 1), good = c(1, 1e6)), mu = finite, epsilon = finite, width = above(0)),
+    list(quote(policy_forget(window = 1e8, epsilon = 1, batch = 100)), window = list(bad = c(99, 1e8 + 1), good = c(100, 1e8))),
+    list(quote(policy_forget(discount = 0.9)), discount = above(0, 1), batch = count(1, 2^40)),
+    list(quote(policy_detect(policy_imed())), delta = above(0, 1), explore = within(0, 0.5)),
+    list(quote(policy_dp_se(1)), epsilon = budget, beta = above(0, 1)), list(quote(policy_halving()), mu = finite, epsilon = finite, people = count()),
+    list(quote(policy_gaussian_imed(1)), mu = budget, ratio = above(1), first = count(), correlation = within(0, 0.99), safety = within(0, 1)),
+    list(quote(policy_lazy_gaussian_ts(1)), mu = budget, correlation = within(0, 0.99)),
+    list(quote(policy_dp_imed(1, index = "likelihood")), epsilon = budget, ratio = above(1), first = count(), safety = within(0, 1),
+         schedule = list(bad = "none", good = c("geometric", "evidence"))),
+    list(quote(policy_dp_klucb(1)), epsilon = budget, ratio = above(1), first = count()),
+    c(list(quote(policy_linucb(1)), epsilon = budget, alpha = within(0), mechanism = list(bad = "none", good = c("tree", "gamma"))), linear),
+    c(list(quote(policy_lin_ts(1)), epsilon = budget, v = within(0), mechanism = list(bad = "none", good = c("tree", "gamma"))), linear),
+    c(list(quote(policy_linucb(mu = 1)), mu = budget), linear), c(list(quote(policy_lin_ts(mu = 1)), mu = budget), linear),
+    c(list(quote(policy_logistic_ucb(1)), mu = budget, alpha = within(0)), linear[c("batch", "norm", "ridge", "margin")]),
+    list(quote(policy_mt_ucb(1)), epsilon = budget, gamma = above(0, 1)), list(quote(policy_mt_ts(1)), epsilon = budget, warmup = count(0)),
+    list(quote(policy_adap_tt(1)), epsilon = finite, error = above(0, 1)), list(quote(policy_dp_tt(1)), epsilon = finite, error = above(0, 1)),
+    list(quote(policy_randomised()), mu = finite, epsilon = finite, block = list(bad = c(1, 4.001, 4.5), good = c(1.001, 4, 5, 2^53)), floor = from(0, 1),
+         control = count(), burn_in = count(0), predicted = list(bad = 1, good = NULL)),
+    list(quote(policy_top_two()), mu = finite, epsilon = finite, error = above(0, 1), margin = from(0, 1)),
+    list(quote(policy_ts_gaussian()), prepulls = count(0), variance_scale = list(bad = c(9e-7, 1.1e12), good = c(1e-6, 1e12)), filter = list(bad = 1)),
+    list(quote(policy_ts_beta()), prior = list(bad = list(1, 0:1, 1:3))), list(quote(policy_restart(policy_imed(), 1)), every = count()),
+    list(quote(policy_local(policy_imed(), 1)), epsilon = budget)
+  )
+  known <- list()
+  for (own in ranges) {
+    name <- as.character(own[[1]][[1]])
+    make <- getExportedValue("dpts", name)
+    call <- match.call(make, own[[1]])
+    defaults <- as.list(formals(make))
+    choices <- lapply(Filter(function(x) is.call(x) && identical(x[[1]], quote(c)) && is.character(x[[2]]), defaults),
+                      function(x) list(bad = "none", good = eval(x)))
+    flags <- lapply(Filter(is.logical, defaults), function(x) list(bad = NA, good = c(TRUE, FALSE)))
+    tried <- c(own[-1], if (is.null(known[[name]])) c(choices, flags))
+    known[[name]] <- c(known[[name]], names(tried))
+    for (arg in names(tried)) {
+      with <- function(value) {
+        call[[arg]] <- value
+        eval(call)
+      }
+      told <- function(value) sprintf("%s, %s = %s", deparse1(call), arg, deparse1(value))
+      for (bad in tried[[arg]]$bad) expect_error(with(bad), sprintf("`%s", arg), class = "dpts_error_input", info = told(bad))
+      for (good in tried[[arg]]$good) {
+        made <- with(good)
+        kept <- made$args[[arg]] %||% made$params[[arg]] %||% good
+        expect_equal(if (is.logical(good)) as.logical(kept) else as.vector(kept), good, info = told(good))
+      }
+    }
+  }
+  exported <- setdiff(grep("^policy_", getNamespaceExports("dpts"), value = TRUE), c("policy_custom", "policy_compiled"))
+  left <- lapply(stats::setNames(nm = exported), function(name) {
+    setdiff(names(formals(getExportedValue("dpts", name))), c("...", "policy", known[[name]]))
+  })
+  expect_identical(Filter(length, left), list(policy_clipped = "range")) # in test-policy-clipped.R
+})
+
 test_that("a constructor names the argument that it does not know, and what it takes", {
   bad <- function(expr, ...) {
     cnd <- caught(expr)

@@ -53,37 +53,10 @@ test_that("first batches are an eighth of the horizon for all arms together, whe
   expect_equal(first(policy_dp_imed(0.5, index = "likelihood"), 800, 2), 48)
 })
 
-test_that("bad input names the argument", {
-  for (make in list(policy_adap_ucb, policy_adap_klucb, policy_dp_klucb, policy_dp_imed,
-                    policy_dp_ucb_bound, policy_dp_ucb_int)) {
-    for (bad in list(0, "a")) {
-      expect_error(make(bad), "`epsilon`", class = "dpts_error_input")
-    }
-  }
-  for (make in list(policy_adac_ucb, policy_lazy_gaussian_ts, policy_gaussian_imed)) {
-    expect_error(make(0), "`mu`", class = "dpts_error_input")
-  }
-  expect_error(policy_dp_imed(1, ratio = 1), "`ratio`", class = "dpts_error_input")
-  # Options that have no meaning together
+test_that("options that have no meaning together are refused, and so is a horizon too short for the first batches", {
   expect_error(policy_dp_imed(1, schedule = "evidence"), "`schedule` must be \"geometric\" unless",
                class = "dpts_error_input")
   expect_error(policy_dp_imed(1, safety = 0.1), "`safety` must be NULL with `index", class = "dpts_error_input")
-  for (bad in list(-0.1, 1, 0.999, NA, "a")) {
-    expect_error(policy_gaussian_imed(1, correlation = bad), "`correlation`",
-                 class = "dpts_error_input")
-  }
-  for (bad in list(-0.1, 1.1, NA)) {
-    expect_error(policy_gaussian_imed(1, safety = bad), "`safety`", class = "dpts_error_input")
-  }
-  expect_error(policy_dp_imed(1, first = 0), "`first`", class = "dpts_error_input")
-  expect_error(policy_dp_imed(1, index = "best"), "`index`", class = "dpts_error_input")
-  expect_error(policy_adap_ucb(1, alpha = 0), "`alpha`", class = "dpts_error_input")
-  expect_error(policy_adac_ucb(1, beta = -1), "`beta`", class = "dpts_error_input")
-  expect_error(policy_dp_ts_ucb(1.5), "`alpha`", class = "dpts_error_input")
-  expect_error(policy_dp_ts_ucb(1, c0 = 0), "`c0`", class = "dpts_error_input")
-  expect_error(policy_dp_ucb_int(1, v = 1), "`v`", class = "dpts_error_input")
-  expect_error(policy_dp_ucb_int(Inf), "`epsilon`", class = "dpts_error_input")
-  # A horizon too short for the first batches
   expect_error(dpts_simulate(arms_bernoulli(c(0.5, 0.4)), policy_gaussian_imed(1, first = 16), 31),
                "`horizon` must be at least 32", class = "dpts_error_horizon")
   expect_error(dpts_simulate(arms_bernoulli(c(0.5, 0.4)), policy_gaussian_imed(1, first = 1e6), 31),
