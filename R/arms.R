@@ -171,8 +171,7 @@ alias_table <- function(p) {
 format.dpts_arms <- function(x, digits = 4, ...) {
   digits <- check_digits(digits)
   shown <- utils::head(x$mean, 8)
-  values <- paste0(if (!is.null(names(shown))) paste0(names(shown), " "),
-                   vapply(signif(shown, digits), number_text, "", digits = 15))
+  values <- paste(names(shown), vapply(signif(shown, digits), number_text, "", digits = 15))
   dots <- if (n_arms(x) > 8) ", ..." else ""
   names <- names(x$mean)
   best <- which.max(x$mean)

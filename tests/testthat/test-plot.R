@@ -408,7 +408,7 @@ show_arms <- function() {
   show_picture("means, long names", autoplot(long), small)
   drift <- arms_drift(c(a = 0.8, b = 0.2), c(a = 0.3, b = 0.7), "sine", period = 365)
   show_picture("drift", autoplot(drift), narrow)
-  show_picture("switch", autoplot(arms_switch(list(two_arms(), arms_bernoulli(c(0.1, 0.2))), 4500), horizon = 5000))
+  show_picture("switch", autoplot(arms_switch(list(two_arms(), arms_bernoulli(c(0.1, 0.2)), two_arms()), c(4500, 6000)), horizon = 5000))
   show_picture("walk of 9", autoplot(arms_walk(named(rep(0.5, 9), paste("arm of a long name, number", 1:9)), 0.02), horizon = 30, seed = 2, run = 3), wide)
   show_picture("walk of 19", autoplot(arms_walk(named(rep(0.5, 19), letters[1:19]), 0.02), horizon = 5), small)
 }
@@ -549,8 +549,11 @@ show_edges <- function() {
                       claimed = c(1, 1, Inf, 2), lower = c(Inf, 1.5, 0, 3), verdict = factor(names(audit_colours())[c(3, 2, 2, 3)]))
   show_picture("audit: bars, infinite", audit_bars(found))
   show_picture("audit: bars of 0", audit_bars(found[3, ]))
+  found$claimed <- found$claimed / 10
+  show_picture("audit: bars, infinite beside small ones", audit_bars(found[1, ]))
   show_picture("audit: curves, infinite", audit_curves(found))
   id <- x$identification
+  show_picture("identification: one run", autoplot(id[id$run == 1, ]))
   id$people[2] <- NA
   show_picture("identification: one run without a verdict", autoplot(id))
   id$people[id$policy == "a"] <- NA
@@ -587,8 +590,39 @@ test_that("what is no result of the package's any more, or another argument, is 
   for (x in results()) {
     expect_error(autoplot(x[c(1, 1), ]), class = "dpts_error_rows")
     expect_error(autoplot(x, no_such = 1), class = "dpts_error_dots")
+    method <- Find(Negate(is.null), lapply(class(x), utils::getS3method, f = "autoplot", optional = TRUE))
+    if ("level" %in% names(formals(method))) for (level in 0:1) expect_error(autoplot(x, level = level), "`level`")
   }
 })
+
+# Names, panels or a legend, on both sides of MANY_LINES and MAX_LABELS
+show_limits <- function() {
+  withr::local_options(rlib_message_verbosity = "quiet")
+  show <- function(n, plot) {
+    parts <- picture(plot)
+    cat(deparse1(substitute(plot)), n, ":", sum(startsWith(names(parts), "layer")), "layers;", parts$panels, ";", parts$guides, ";",
+        parts$caption, "\n")
+  }
+  arm <- function(n) paste("arm", seq_len(n))
+  found <- evidence(dpts_simulate(two_arms(), policy_randomised(mu = 2, block = 40), 80, runs = 1, seed = 1, history = TRUE), "means")
+  found <- found[rep(1, 18), ]
+  pairs <- data.frame(arm = rep(c("a", "b"), each = 9), control = letters[3:20], difference = 0.1, lower = 0, upper = 0.2)
+  for (n in c(8, 18)) {
+    show(n, autoplot(dpts_privacy(named(lapply(seq_len(n), policy_gaussian_imed), arm(n)), 10, delta = 10^-(2:3), accountant = "gdp")))
+  }
+  show(18, autoplot(arms_walk(named(rep(0.5, n), arm(n)), 0.02), horizon = 2))
+  show(18, draw_profile(data.frame(problem = "p", policy = factor(arm(n), arm(n)), mean = seq_len(n), t = 10)))
+  show(18, autoplot(dpts_simulate(two_arms(), policies_named(arm(18)), 6, runs = 1, seed = 1, record = 3)))
+  found$arm <- factor(arm(18), arm(18))
+  show(18, autoplot(found))
+  show(18, autoplot(structure(pairs, class = c("dpts_effects", "data.frame"))))
+  pulled <- data.frame(policy = factor("a"), t = 1:18, arm = factor(arm(18), arm(18)))
+  show(18, autoplot(structure(pulled, class = c("dpts_history", "data.frame")), bins = 1))
+  for (n in 8:9) {
+    show(n, autoplot(dpts_identify(arms_bernoulli(c(0.9, 0.1)), named(rep(list(policy_top_two(mu = 1)), n), arm(n)), runs = 1, seed = 1, limit = 200)))
+    show(n, autoplot(dpts_replay(random_log(), policies_named(arm(n)), runs = 1, seed = 1)))
+  }
+}
 
 test_that("pictures say the same to ggplot2", {
   expect_snapshot(show_arms())
@@ -596,4 +630,5 @@ test_that("pictures say the same to ggplot2", {
   expect_snapshot(show_tables())
   expect_snapshot(show_results())
   expect_snapshot(show_edges())
+  expect_snapshot(show_limits())
 })

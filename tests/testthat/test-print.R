@@ -172,6 +172,10 @@ tell_checks <- function() {
   number <- 2.5
   text <- "x"
   ends <- function(least = 0, most = 1) check_number(number, least, most)
+  # An argument that the user's function was not given
+  for (check in c("number", "budget_number", "numbers", "count", "flag", "string", "counts", "policies")) {
+    cat(check, ": ", tryCatch((function(x) get(paste0("check_", check))(x))(), error = conditionMessage), "\n", sep = "")
+  }
   tell(
     check_number(number, 3), check_number(number, 3, open = TRUE), check_number(-number, 0), check_number(-number, 0, open = TRUE),
     check_number(number, 0, 1), check_number(number, 0, 2.5, open = TRUE), check_number(number, 0, 2.5, open = c(TRUE, FALSE)),
@@ -253,7 +257,20 @@ tell_words <- function() {
   failures <- function(x) unname(words_failures(x, final_rows(bare(regret_by_round(x, 0.95)))))
   kept <- list(releases = list(numeric(), 0, 0, c(1, rep(0, length(RELEASE))), c(2, rep(0, length(RELEASE)))), policy = rep("a", 5),
                pulls = list(1, 1000, 1001, 1, 1))
+  gone <- function(n, epsilon) draw_where(data.frame(policy = letters[seq_len(n)], epsilon = epsilon, delta = 0.1), "y")$words
+  seven <- function(k, names = NULL) stats::setNames(rep(list(arms_bernoulli(stats::setNames(seq_len(k) / 10, names))), 7), paste0("s", 1:7))
+  strata <- arms_strata(low = two_arms(), high = arms_bernoulli(c(0.1, 0.2)))
+  planned <- function(scenarios, ...) dpts_plan(policy_randomised(mu = 1), scenarios, 40, runs = 2, seed = 1, ...)
+  whole <- x$plan
+  whole$failures <- 2
+  whole$width <- 12.5
+  part <- x$plan
+  part$failures <- 1.5
+  part$width <- 2.5
   tell(
+    gone(6, Inf), gone(7, Inf), gone(6, 0), gone(7, 0), tbl_sum(planned(seven(6, letters[1:6]))), words_scenarios(planned(seven(7)[1:6])), tbl_sum(planned(strata, by = "stratum")),
+    tbl_sum(planned(two_arms(), control = 1, margin = 0.1, visits = 2, max_per_person = 1, outcomes = list(harm = agent_outcome(missing = 0)), rates = list(harm = c(0.1, 0.2)))),
+    format(whole), format(part), plan_text(x$plan[c(1, 1), ], NULL),
     failures(x$simulation), failures(wild), failures(wilder), failures(wild[wild$run == 1, ]),
     table_missing(kept, list(a = policy_local(policy_ucb1(), 1)), rep(TRUE, 5)), table_missing(kept, list(a = policy_dp_imed(1)), rep(FALSE, 5)),
     table_missing(data.frame(policy = c("a", "a")), list(), TRUE), refuse_table("history", "a"), refuse_table("bits", "a"), refuse_table("many", "a"), refuse_table("range", "a"),
