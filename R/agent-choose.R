@@ -448,7 +448,7 @@ check_person <- function(person, n, terms) {
     abort_arg("person", paste0(if (n == 1) "a string" else paste(number_text(n), "strings, one per choice"),
                                ", as the agent tells persons apart"), person)
   }
-  person <- trimws(enc2utf8(person), whitespace = "[\\h\\v]")
+  person <- trimws(person, whitespace = "[\\h\\v]")
   if (!all(nzchar(person))) abort_arg("person", "not empty", "")
   hash_person(person, terms$key)
 }

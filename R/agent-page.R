@@ -222,8 +222,7 @@ overview <- function(agent) {
       # Whether an answer came is protected where deadlines decide.
       missing = if (agent$silent) NA else seen$sums[, 4],
       mean = estimates$mean, lower = estimates$lower, upper = estimates$upper),
-    strata = if (is.null(agent$terms$strata)) list() else
-      concluded(agent, "strata") %||% effects_shown(agent),
+    strata = concluded(agent, "strata") %||% list(),
     measured = lapply(names(agent$terms$outcomes), function(name) {
       found <- estimates(agent, outcome = name)
       list(outcome = name, rewards = I(found$rewards), mean = I(found$mean), lower = I(found$lower),

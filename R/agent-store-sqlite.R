@@ -141,10 +141,9 @@ sqlite_settings <- function(con) {
   }
 }
 
-# A check that the file is still the one of now. It may be moved, replaced or deleted: what is written would
-# be in no store any more.
+# A check that the file at this path, which a connection has from the root, is still the one of now. It may be
+# moved, replaced or deleted: what is written would be in no store any more.
 sqlite_file_check <- function(path) {
-  path <- normalizePath(path, mustWork = FALSE)
   identity <- function() .Call(C_file_identity, path)
   file <- identity()
   function() {

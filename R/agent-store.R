@@ -182,13 +182,12 @@ change_statements <- function(sql) {
 
 # Makes the tables with these first rows, in one transaction
 store_create <- function(server, sql, rows) {
-  done <- FALSE
-  on.exit(if (!done) server$rollback())
+  on.exit(server$rollback())
   server$begin()
   server$send(schema_tables(sql))
   for (table in names(rows)) server$insert(table, rows[[table]])
   server$commit()
-  done <- TRUE
+  on.exit() # it is done
 }
 
 # The row for dpts_change, columns named; CHANGED are rows of other tables, as columns

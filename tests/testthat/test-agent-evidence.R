@@ -341,14 +341,26 @@ test_that("only what is new is weighed, in slices, and what a store that went ba
   # Others ask other questions meanwhile. The oldest is forgotten, and costs a beginning.
   for (error in c(0.1, 0.2, 0.3, 0.4)) evidence(agent, "tosses", error = error)
   expect_equal(slices(agent)[[1]], 10)
-  # What is known is not what the store has.
+  # What is known is not what the store has: it was put back, and then others went on from there.
+  file <- withr::local_tempfile(fileext = ".sqlite")
+  agent <- dpts_agent(policy_randomised(mu = 2, block = 30), c("a", "b"), file, use = "arrival")
+  play(2)
+  cons <- lapply(c(agent_backup(agent, withr::local_tempfile(fileext = ".sqlite")), file), function(path) {
+    DBI::dbConnect(RSQLite::SQLite(), path, synchronous = NULL)
+  })
+  withr::defer(lapply(cons, DBI::dbDisconnect))
   table <- dpts_releases(agent)
-  n <- nrow(agent$remembered[["stored 0"]]$rows)
-  agent$remembered[["stored 0"]]$rows[c(1, n), 4] <- 0
-  expect_identical(dpts_releases(agent), table)
-  agent$remembered[["stored 0"]]$last <- 1e6
-  expect_identical(dpts_releases(agent), table)
-  expect_equal(slices(agent)[[1]], 1) # all is known
+  for (others in 0:1) {
+    play(4)
+    expect_equal(nrow(dpts_releases(agent)), 12)
+    RSQLite::sqliteCopyDatabase(cons[[1]], cons[[2]])
+    other <- agent_open(file)
+    for (i in seq_len(others)) agent_reward(other, agent_choose(other, 30)$ticket, 0)
+    expect_identical(dpts_releases(agent), if (others) dpts_releases(other) else table)
+    expect_identical(evidence(agent, "tosses"), evidence(dpts_releases(other), "tosses"))
+    agent_close(other)
+  }
+  agent_close(agent)
 })
 
 test_that("numbers are told with the least of 15 and 17 digits from which they read back", {

@@ -109,6 +109,19 @@ test_that("each lost copy counts with all that a person may lose, and beyond its
   expect_equal(agent_reward(agent, x$ticket[2:3], 1)$status, c("late", "late"))
   expect_equal(dpts_history(agent)$status, c("used", "missing", "missing", "open"))
   expect_equal(c(agent$store$count("used"), agent$store$count("missing")), c(1, 2))
+  # Nothing that anybody does releases the block that is open, of which all have answered.
+  turn <- test_clock()
+  agent <- dpts_agent(policy_randomised(mu = 1, block = 6), c("a", "b", "c"), use = "arrival", budget = privacy_gdp(1),
+                      block_time = hours(1))
+  agent_reward(agent, agent_choose(agent, 10)$ticket, 1)
+  rows <- function() sum(dpts_releases(agent)$n > 0)
+  before <- rows()
+  agent_restored(agent)
+  for (act in list(function() agent_arms(agent, pause = "a"), function() agent_arms(agent, retire = "b"), function() agent_choose(agent, 9),
+                   function() agent_arms(agent, resume = "a"), function() turn(3600), function() agent_finish(agent), function() agent_finish(agent, "verdict"))) {
+    act()
+    expect_identical(rows(), before)
+  }
 })
 
 test_that("where deadlines decide the journal does not tell who reported, in time or late, in every store", {

@@ -132,6 +132,9 @@ test_that("only the last tickets of a call are taken, without reports, once", {
   expect_error(agent_choose(agent, 5, key = "a"), class = "dpts_error_key")
   expect_identical(agent_choose(agent, 2, key = "b"), other)
   expect_equal(sum(agent_journal(agent)$kind == "return"), 2)
+  one <- agent_choose(agent, key = "c")$ticket # which is remembered
+  agent_return(agent, one)
+  expect_identical(agent_reward(agent, one, 1)$status, "late")
   agent_finish(agent)
   expect_error(agent_return(agent, other$ticket), class = "dpts_error_ended")
 })

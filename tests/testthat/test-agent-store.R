@@ -769,6 +769,10 @@ test_that("a file that was moved, replaced or deleted under an agent is noticed 
     if (what == "move") expect_equal(agent_choose(x$agent)$t, 12)
     agent_close(x$agent)
   }
+  # A path that is none from the root means the folder in which the agent was made.
+  agent <- withr::with_dir(withr::local_tempdir(), dpts_agent(batch_policy(), 2, "here.sqlite", use = "arrival"))
+  expect_equal(agent_choose(agent)$t, 1)
+  agent_close(agent)
 })
 
 test_that("old values that another process left in the write-ahead log go with the first change of the next one", {

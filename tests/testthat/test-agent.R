@@ -361,6 +361,9 @@ test_that("persons are hashed with the agent's own key", {
                    "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7")
   expect_identical(dpts:::hash_person(c("what do ya want for nothing?", "x"), charToRaw("Jefe"))[1],
                    "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")
+  terms <- list(max_per_person = 1, key = charToRaw("Jefe"))
+  spelled <- c("\u00e9ve", iconv("\u00e9ve", "UTF-8", "latin1"), "\u2003\u00e9ve\n", iconv("\u00a0\u00e9ve", "UTF-8", "latin1"))
+  expect_identical(dpts:::check_person(spelled, 4, terms), rep(dpts:::hash_person("\u00e9ve", terms$key), 4))
   keys <- replicate(2, dpts_agent(policy_uniform(), 2, use = "arrival")$terms$key)
   expect_false(identical(keys[, 1], keys[, 2]))
 })
@@ -676,26 +679,6 @@ test_that("estimates are of what a policy may tell: bits, sums of the present li
     expect_true(all(is.na(estimates(silent)$mean)))
     expect_false(dpts:::api_status(silent)$sums)
   }
-})
-
-test_that("two handles on one store see each other's changes", {
-  each_store(function(store) {
-    if (is.null(store)) return()
-    a <- dpts_agent(batch_policy(), 3, store, use = "arrival")
-    b <- if (is.character(store)) agent_open(store) else
-      agent_open(postgres_connection(attr(store, "schema")))
-    for (i in 1:3) {
-      x <- agent_choose(a)
-      y <- agent_choose(b)
-      expect_equal(c(x$t, y$t), c(2 * i - 1, 2 * i))
-      agent_reward(b, x$ticket, 1)
-      agent_reward(a, y$ticket, 0)
-    }
-    expect_equal(pulls(a), pulls(b))
-    expect_equal(estimates(a), estimates(b))
-    agent_close(a)
-    agent_close(b)
-  })
 })
 
 test_that("a handle that is behind is no worse: its rewards and reports are those of now", {

@@ -15,7 +15,8 @@ test_that("a missing argument is named, by the function that the user called", {
     budget = privacy_gdp(1), log = random_log(), data = data.frame(arm = 1, n = 10, sum = 5),
     target = "uniform", prepulls = 1, epsilon = 1,
     delta = 1e-5, mu = 1, means = 0.5, rates = 1, shape1 = 1, shape2 = 1, values = 1, probs = 1,
-    alpha = 1.5, rounds = 10, slack = 1e-6, from = 1, to = 2, x = 1, scale = 1
+    alpha = 1.5, rounds = 10, slack = 1e-6, from = 1, to = 2, x = 1, scale = 1,
+    agent = dpts_agent(policy_ucb1(), 2, use = "arrival"), ticket = "a", port = 8000
   )
   # generics of other packages; without an id it lists; without arms it asks for `k`
   skip <- c("autoplot", "tidy", "glance", "augment", "effects", "forecast", "dpts_experiment", "dpts_recommend")

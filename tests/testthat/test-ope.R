@@ -265,6 +265,16 @@ test_that("the direct method's error counts the spread of contexts", {
   expect_lt(abs(mean(all[1, ]) - 0.5), 4 * sd(all[1, ]) / sqrt(runs))
 })
 
+test_that("rewards that hardly differ have the errors of the same rewards, stretched", {
+  log <- random_log()
+  log$reward <- rep(seq(0, 1, length.out = 9), length.out = nrow(log))
+  wide <- dpts_ope(log, "uniform", estimator = c("dm", "dr"))
+  log$reward <- 1 - 1e-8 * log$reward
+  narrow <- dpts_ope(log, "uniform", estimator = c("dm", "dr"))
+  expect_equal(1e8 * (1 - narrow$estimate), wide$estimate, tolerance = 1e-6)
+  expect_equal(1e8 * narrow$se, wide$se, tolerance = 1e-5)
+})
+
 test_that("propensities next to 0 do not break the arithmetic", {
   log <- data.frame(arm = rep(1:2, 50), reward = rep(0:1, 50), propensity = 1e-300)
   expect_warning(ope <- dpts_ope(log, 2, estimator = "snipw"), "mean 5e.299",
@@ -307,7 +317,8 @@ test_that("uniform over dynamic pools, and arms outside them", {
   expect_error(dpts_ope(log, 1), "every pool", class = "dpts_error_input")
   expect_equal(dpts_ope(log, 2, estimator = "snipw")$estimate,
                weighted.mean(log$reward, (log$arm == 2) / log$propensity))
-  expect_error(dpts_ope(log, matrix(c(1, 0, 0, 0), 1)), "only arms of the pool", class = "dpts_error_input")
+  expect_error(dpts_ope(log, matrix(c(1, 0, 0, 0), 1)), sprintf("only arms of the pool; row %d does not", which(which == 2)[1]),
+               class = "dpts_error_input")
 })
 
 test_that("clipping cuts weights", {

@@ -116,6 +116,7 @@ test_that("names stand at the ends of curves, colours belong to policies, and th
   expect_identical(colour(arms_bernoulli(c(0.9, 0.5))), LINE_COLOURS[2])
   pulled <- autoplot(pulls(dpts_simulate(arms_bernoulli(c(a = 0.6, b = 0.5)), policy_ucb1(), 50, runs = 2, seed = 1)))
   expect_identical(ggplot2::layer_scales(pulled)$y$get_limits(), c("b", "a"))
+  expect_identical(levels(plots()$audit$data$adversary), unique(as.character(results()$audit$adversary)))
 })
 
 test_that("a plot of medians says that it is one, and draws the quantiles that it names", {

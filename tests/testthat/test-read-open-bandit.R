@@ -18,13 +18,22 @@ test_that("default contexts are numbers in [0, 1] that follow the features", {
   log <- read_open_bandit(folder)
   x <- as.matrix(log[grep("^context_", names(log))])
   expect_true(all(x %in% c(0, 1)))
-  expect_equal(x[, "context_constant"], rep(1, nrow(log)))
-  expect_equal(x[, "context_position_3"], as.numeric(log$position == "3"))
-  common <- names(which.max(table(log$user_feature_1)))
-  expect_equal(x[, "context_user_1"], as.numeric(log$user_feature_1 != common))
   # Sixty events know little of 34 items.
   expect_warning(expect_warning(ope <- dpts_ope(log, "uniform"), "never shows"), "barely overlaps")
   expect_s3_class(ope, "dpts_ope")
+})
+
+test_that("each value of a feature but the most common has a column, from the next common to the rarest", {
+  seen <- data.frame(timestamp = "2019-11-24 00:00:01+00:00", item_id = 0, position = c(1:3, 1:3, 1:3, 1, 2), click = 0,
+                     propensity_score = 0.5, user_feature_0 = strsplit("cbdbabcbbca", "")[[1]], # b five times, c 3, a 2, d 1
+                     user_feature_1 = strsplit("yxyyxyyxyyx", "")[[1]])
+  file <- withr::local_tempfile(fileext = ".csv")
+  utils::write.csv(seen, file, row.names = FALSE)
+  log <- read_open_bandit(file)
+  expect_identical(as.matrix(log[grep("^context_", names(log))]), cbind(
+    context_constant = 1, context_position_2 = seen$position == 2, context_position_3 = seen$position == 3,
+    context_user_0_2 = seen$user_feature_0 == "c", context_user_0_3 = seen$user_feature_0 == "a",
+    context_user_0_4 = seen$user_feature_0 == "d", context_user_1 = seen$user_feature_1 == "x"))
 })
 
 test_that("the package's data are the logs, reduced", {

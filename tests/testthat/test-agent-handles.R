@@ -1,0 +1,134 @@
+# What a handle of an agent holds, remembers and says, after each kind of act, is what one that is opened anew does
+
+skip_on_cran() # takes seconds
+skip_if_not_installed("RSQLite")
+
+# All that a handle keeps, but its connections, clocks and what it has computed
+held <- function(agent) {
+  own <- setdiff(ls(agent), c("store", "session", "remembered", "memory", "open", "read", "ticks", "behind", "course", "totals",
+                              "cache", "written", "life_bytes", "process"))
+  c(mget(own, agent), list(session = session_save(agent$session), sums = session_sums(agent$session)))
+}
+
+# What it says, and what it counts for the page, all of which it may remember from earlier looks
+said <- function(agent) {
+  counted <- agent_look(agent, function(tx) {
+    update_course(agent)
+    update_totals(agent, tx)
+  })
+  counted$sums <- signif(counted$sums, 12) # whichever was added first
+  counted$hours <- rowSums(counted$hours) # who came by a clock that was ahead is counted in the hour of the look
+  list(history = dpts_history(agent), releases = dpts_releases(agent), text = format(agent),
+       persons = if (!is.null(agent$terms$max_per_person)) agent_person(agent, paste0("p", 1:9)), course = agent$course, totals = counted)
+}
+
+# Two handles take turns; a third one is opened anew after each act. `acts`: functions of the handle whose turn it is, and of
+# the ticket that it has just given out by `visit`
+expect_handles_alike <- function(make, visit, acts, store) {
+  first <- make(store)
+  open <- function() agent_open(if (is.character(store)) store else postgres_connection(attr(store, "schema"), parent.frame(2)))
+  handles <- list(first, open())
+  bad <- character()
+  for (i in seq_along(acts)) {
+    differs <- function(what, x, y) {
+      same <- identical(names(x), names(y)) && length(x) == length(y)
+      unlike <- if (same) which(!mapply(identical, x, y)) else 0
+      if (length(unlike)) bad <<- c(bad, paste(names(acts)[i], what, (names(x) %||% seq_along(x))[unlike], sep = ": "))
+    }
+    agent <- handles[[1 + i %% 2]]
+    # With a ticket that it remembers
+    visitor <- if (agent$life$then == "go") visit(agent, i)
+    acts[[i]](agent, visitor)
+    # What it would begin its next change from is what the store has, and so are the tickets that it remembers.
+    head <- agent$store$begin(agent$seq, "remember")
+    agent$store$rollback()
+    there <- agent$store$begin(agent$seq, "read")
+    there$now <- head$now
+    there$pages <- as.numeric(there$pages)
+    head$pages <- as.numeric(head$pages)
+    differs("head", head[names(there)], there)
+    for (id in ls(agent$open)) {
+      row <- agent$store$tickets(id)
+      row$asked <- NULL # a report does not ask for it
+      kept <- agent$open[[id]]
+      differs("ticket", some_tickets(kept, match(id, kept$ticket))[names(row)], row)
+    }
+    anew <- open()
+    for (handle in c(handles, list(anew))) pulls(handle) # deadlines that are past
+    now <- held(anew)
+    for (handle in handles) differs("held", held(handle), now)
+    now <- if (i %% 4 == 0) said(anew)
+    for (handle in if (!is.null(now)) rep(handles, 2)) differs("said", said(handle), now)
+    agent_close(anew)
+  }
+  expect_identical(bad, character())
+  rows <- dpts_releases(first)
+  rows <- rows[rows$terms > 0, intersect(c("stratum", "outcome", "block", "arm"), names(rows))]
+  expect_gt(nrow(rows), 3)
+  expect_false(anyDuplicated(rows) > 0) # nothing is released twice
+  for (handle in handles) agent_close(handle)
+}
+
+test_that("of people with several outcomes and visits, in every store", {
+  each_database(function(store) {
+    turn <- test_clock()
+    out <- NULL
+    choose <- function(...) function(agent, visitor) out <<- c(out, agent_choose(agent, ...)$ticket)
+    tell <- function(at, reward, ...) function(agent, visitor) agent_reward(agent, c(out[at], visitor), reward, ...)
+    arms <- function(...) function(agent, visitor) agent_arms(agent, ...)
+    wait <- function(seconds, act) function(agent, visitor) {
+      turn(seconds)
+      act(agent, visitor)
+    }
+    expect_handles_alike(function(store) {
+      dpts_agent(policy_randomised(mu = 1, block = 4, control = 1), c("a", "b"), store, use = "arrival", deadline = hours(1),
+                 max_per_person = 2, retention = hours(3), budget = privacy_gdp(2),
+                 outcomes = list(harm = agent_outcome(mu = 0.5, deadline = hours(2))))
+    }, function(agent, i) agent_choose(agent, person = paste("visitor", i))$ticket, list(
+      choose = choose(person = "p1"), report = function(agent, visitor) agent_reward(agent, visitor, 1),
+      `several choices` = choose(4, person = paste0("p", 2:5), key = "k"), `several reports` = tell(c(2, 3, 1), c(1, 0.5, 0, 1)),
+      `an outcome` = tell(c(1, 2, 4), 1, outcome = "harm"), `a choice again` = choose(4, person = paste0("p", 2:5), key = "k"),
+      `an arm more` = arms(add = "c"), `choices of three arms` = choose(3, person = c("p1", "p6", "p6")), pause = arms(pause = "a"),
+      `a deadline` = wait(3601, choose(person = "p7")), resume = arms(resume = "a"), late = tell(c(4, 1), 1),
+      erase = function(agent, visitor) agent_erase(agent, c("p7", "p1", "visitor 13")), `one more choice` = choose(person = "p8"),
+      `an error while an outcome is due` = wait(3600, function(agent, visitor) {
+        expect_error(agent_arms(agent, add = "b"), class = "dpts_error_input")
+      }),
+      `the clock` = wait(-3601, function(agent, visitor) agent_clock(agent)), `choices then` = choose(2, person = c("p1", "p9")),
+      retire = arms(retire = "b"), `all deadlines` = wait(4 * 3600, choose(person = "p2")),
+      restored = function(agent, visitor) agent_restored(agent), `beyond the budget` = choose(person = "p3"),
+      end = function(agent, visitor) agent_finish(agent, "verdict"), after = choose(person = "p4"),
+      `nobody is known` = wait(4 * 3600, choose(person = "p4"))
+    ), store)
+  })
+})
+
+test_that("of tickets that are given back, with predictions and deadlines that decide", {
+  turn <- test_clock()
+  out <- NULL
+  choose <- function(n, ...) function(agent, visitor) {
+    out <<- c(out, agent_choose(agent, n, stratum = rep_len(c("n", "s"), n), predicted = rep_len(c(0.25, NA), n), ...)$ticket)
+  }
+  file <- withr::local_tempfile(fileext = ".sqlite")
+  expect_handles_alike(function(store) {
+    suppressWarnings(dpts_agent(policy_randomised(mu = 1, block = 4, outcome = "continuous", predicted = c(0.2, 0.8)), c("a", "b"),
+                                store, deadline = hours(1), keep_rewards = TRUE, strata = c("n", "s"), block_time = hours(24),
+                                horizon = 60), "dpts_warning_strata")
+  }, function(agent, i) agent_choose(agent, stratum = "n", predicted = 0.9, key = paste0("visit-", i))$ticket, list(
+    choose = choose(8), report = function(agent, visitor) agent_reward(agent, c(out[1:5], visitor), 0.5),
+    return = function(agent, visitor) agent_return(agent, visitor), `a call` = choose(6, key = "k"),
+    `part of a call` = function(agent, visitor) agent_return(agent, out[12:14]), pause = function(agent, visitor) agent_arms(agent, pause = "b"),
+    resume = function(agent, visitor) agent_arms(agent, resume = "b"), `all deadlines` = function(agent, visitor) {
+      turn(3601)
+      agent_reward(agent, visitor, 1)
+    }, `a day` = function(agent, visitor) turn(86400), `up to the horizon` = choose(50), `a late report` = choose(1),
+    end = function(agent, visitor) turn(3601), `another end` = function(agent, visitor) agent_finish(agent, "verdict")
+  ), file)
+  kept <- local({
+    agent <- agent_open(file)
+    on.exit(agent_close(agent))
+    agent$store$tables()$dpts_ticket
+  })
+  expect_identical(is.na(kept$context), is.na(kept$t)) # all that was said is kept, as was asked for
+  expect_identical(kept$reward[match(out[1:5], kept$ticket)], rep(0.5, 5))
+})
