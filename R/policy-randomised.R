@@ -151,7 +151,7 @@ policy_randomised <- function(mu = NULL, epsilon = NULL,
                floor = if (!identical(floor, c(0.1, NA))) floor[!is.na(floor)], control = control,
                burn_in = if (burn_in != 1) burn_in, permuted = if (permuted) TRUE,
                outcome = if (outcome != "binary") outcome, predicted = predicted,
-               protect = if (!is.null(predicted) && protect != "person") protect)
+               protect = if (protect != "person") protect)
   neighbours <- if (is.null(predicted)) "reward" else if (protect == "person") "predicted" else
     "public_prediction"
   new_policy("randomised", params, guarantee_of_one(budget, neighbours), "a randomised experiment",

@@ -193,7 +193,6 @@ pair_epsilon <- function(pair, delta) {
     lower <- if (upper == 1) 0 else upper / 2
     while (upper - lower > 1e-13 * upper) {
       middle <- (lower + upper) / 2
-      if (middle <= lower || middle >= upper) break
       if (pair_delta(pair, middle) <= delta) upper <- middle else lower <- middle
     }
     upper

@@ -454,6 +454,12 @@ test_that("an audit of persons by sampling and by lists sees all rewards of a pe
   y <- replace(x, 1:2, 1)
   expect_error(dpts_audit(policy, 6, streams = list(x, y), unit = "person", visits = c(3, 2)), "rewards of one person, not of rounds 1, 2",
                class = "dpts_error_input")
+  for (bad in list(x[-1, ], x[, c(1, 1, 2)], x == 1, 0.5)) {
+    for (streams in list(list(x, bad), list(bad, x))) {
+      expect_error(dpts_audit(policy, 6, arms = 2, streams = streams), "matrices of numbers with 6 rows .rounds. and 2 columns .arms.; element [12] is",
+                   class = "dpts_error_input")
+    }
+  }
   expect_error(dpts_audit(policy, 6, unit = "people"), "`unit`", class = "dpts_error_input")
   expect_error(dpts_audit(policy, 6, visits = 1:3), "`visits`", class = "dpts_error_input")
 })

@@ -168,6 +168,7 @@ test_that("each argument of each policy is checked, at both ends of its range", 
         made <- with(good)
         kept <- made$args[[arg]] %||% made$params[[arg]] %||% good
         expect_equal(if (is.logical(good)) as.logical(kept) else as.vector(kept), good, info = told(good))
+        expect_identical(update(made), made, info = told(good))
       }
     }
   }
@@ -273,7 +274,7 @@ test_that("hints say what was meant", {
 })
 
 test_that("any policy can be made anew with other arguments", {
-  for (policy in c(known_policies(), list(policy_clipped(policy_dp_imed(1), c(0, NA), 1)))) {
+  for (policy in c(known_policies(), list(policy_clipped(policy_dp_imed(1), c(0, NA), 1, pilot = 77)))) {
     remade <- update(policy)
     expect_identical(remade, policy)
     # Whole numbers of R's other type make no other policy.

@@ -251,6 +251,12 @@ test_that("a horizon that has no room for the first pulls of each arm is refused
     expect_equal(pulls(play(3 * max(n, 1)))$pulls, rep(max(n, 1), 3), info = label)
     if (n > 0) expect_error(play(3 * n - 1), class = "dpts_error_horizon", info = label)
   }
+  # So do other verbs that play.
+  short <- policy_dp_imed(1, first = 4)
+  for (ask in alist(dpts_plan(short, arms, 11), dpts_identify(arms, policy_top_two(1), limit = 2), dpts_audit(short, 11, arms = 3),
+                    dpts_recommend(privacy_pure(1), arms, 11, candidates = list(a = short)))) {
+    expect_error(eval(ask), class = "dpts_error_horizon", info = deparse1(ask))
+  }
   # These do not begin with a pull of each.
   for (policy in list(policy_randomised(1), policy_mt_ts(1), policy_top_two(1), policy_dp_tt(1))) {
     expect_error(dpts_simulate(arms, policy, 2, runs = 1), class = "dpts_error_horizon", info = format(policy)[1])

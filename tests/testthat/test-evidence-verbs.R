@@ -483,6 +483,18 @@ test_that("with a margin the verdict names the arm that leads among those that a
   expect_false(anyNA(verdict(sim, margin = 0.5)$arm))
 })
 
+test_that("while an arm had nobody a verdict says that nothing was released of it", {
+  sim <- history_of(policy_randomised(mu = 2, block = 5, floor = 0, burn_in = 0), 5, runs = 20, c(a = 0.5, b = 0.6, c = 0.7))
+  history <- dpts_history(sim)
+  silent <- vapply(split(as.character(history$arm), history$run), function(arm) {
+    paste(setdiff(c("a", "b", "c"), arm), collapse = " and ")
+  }, "")
+  expect_true(all(c("a", "b", "c") %in% silent))
+  said <- verdict(sim)$missing
+  expect_identical(grepl("^Nothing was released yet of ", said), unname(silent != ""))
+  expect_identical(sub("^Nothing was released yet of (.*);.*$", "\\1", said)[silent != ""], unname(silent[silent != ""]))
+})
+
 test_that("evidence of many runs shows a bar where calls are watched, and is the same", {
   sim <- history_of(policy_randomised(), 500, runs = 5)
   withr::local_options(cli.progress_show_after = 0)
