@@ -215,7 +215,6 @@ glance.dpts_replay <- function(x, ...) {
 #' @export
 autoplot.dpts_replay <- function(object, ..., level = 0.95) {
   check_dots_empty(...)
-  level <- check_number(level, 0, 1, open = TRUE)
   data <- bare(summary(object, level = level))
   if (all(is.na(data$relative))) {
     return(nothing_to_draw("No reward to draw: no event was kept, or the log has no rewards."))

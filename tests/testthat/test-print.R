@@ -237,7 +237,9 @@ tell_objects <- function() {
 
 tell_words <- function() {
   x <- results()
-  seeded <- do.call(rbind, lapply(1:5, function(i) dpts_simulate(two_arms(), policy_ucb1(), 5, runs = run_range(i, i), seed = i)))
+  seeded <- do.call(rbind, lapply(1:5, function(i) {
+    dpts_simulate(two_arms(), policy_ucb1(), 5, runs = run_range(i, i), seed = c(1, 1e5, 3, 4, 5)[i])
+  }))
   delays <- function(delay, events) data.frame(delay = delay, events = events)
   looks <- list(share = c(0.25, 0.5), spending = "pocock")
   terms <- list(policy = policy_ucb1(), arms = rep("a", 3e6), horizon = 10)
@@ -261,16 +263,18 @@ tell_words <- function() {
   seven <- function(k, names = NULL) stats::setNames(rep(list(arms_bernoulli(stats::setNames(seq_len(k) / 10, names))), 7), paste0("s", 1:7))
   strata <- arms_strata(low = two_arms(), high = arms_bernoulli(c(0.1, 0.2)))
   planned <- function(scenarios, ...) dpts_plan(policy_randomised(mu = 1), scenarios, 40, runs = 2, seed = 1, ...)
-  whole <- x$plan
-  whole$failures <- 2
-  whole$width <- 12.5
+  large <- x$plan
+  large$failures <- 2
+  large$width <- 12.5
   part <- x$plan
   part$failures <- 1.5
   part$width <- 2.5
+  bare_label <- x$reproduction_privacy
+  bare_label$policy <- as.character(bare_label$policy)
   tell(
-    gone(6, Inf), gone(7, Inf), gone(6, 0), gone(7, 0), tbl_sum(planned(seven(6, letters[1:6]))), words_scenarios(planned(seven(7)[1:6])), tbl_sum(planned(strata, by = "stratum")),
+    tbl_sum(bare_label), whole(c(1, 3e9)), whole(c(1, 2^31 - 1)), gone(6, Inf), gone(7, Inf), gone(6, 0), gone(7, 0), tbl_sum(planned(seven(6, letters[1:6]))), words_scenarios(planned(seven(7)[1:6])), tbl_sum(planned(strata, by = "stratum")),
     tbl_sum(planned(two_arms(), control = 1, margin = 0.1, visits = 2, max_per_person = 1, outcomes = list(harm = agent_outcome(missing = 0)), rates = list(harm = c(0.1, 0.2)))),
-    format(whole), format(part), plan_text(x$plan[c(1, 1), ], NULL),
+    format(large), format(part), plan_text(x$plan[c(1, 1), ], NULL),
     failures(x$simulation), failures(wild), failures(wilder), failures(wild[wild$run == 1, ]),
     table_missing(kept, list(a = policy_local(policy_ucb1(), 1)), rep(TRUE, 5)), table_missing(kept, list(a = policy_dp_imed(1)), rep(FALSE, 5)),
     table_missing(data.frame(policy = c("a", "a")), list(), TRUE), refuse_table("history", "a"), refuse_table("bits", "a"), refuse_table("many", "a"), refuse_table("range", "a"),
@@ -302,8 +306,16 @@ tell_words <- function() {
   )
 }
 
+# What verbs make of each of the results, but for attacks without a seed
+tell_verbs <- function() {
+  for (name in setdiff(names(results()), "audit")) for (verb in c("summary", "tidy", "glance")) {
+    cat(name, verb, digests(get(verb)(results()[[name]])), "\n")
+  }
+}
+
 test_that("numbers, checks, objects and tables are in the right words on both sides of each limit", {
   expect_snapshot(tell_checks(), cran = FALSE)
   expect_snapshot(tell_objects(), cran = FALSE)
   expect_snapshot(tell_words(), cran = FALSE)
+  expect_snapshot(tell_verbs(), cran = FALSE)
 })
