@@ -272,6 +272,11 @@ test_that("the chance of a guess grows with each return to an old copy, in the s
   }
   # mu grows as the root of how many copies there are; the best guess is right with chance pnorm(mu / 2).
   expect_equal(found, stats::pnorm(sqrt(1:3) / 2), tolerance = 1e-3)
+  # What grows with rounds is computed for 100,000 of them, and anew only for more.
+  agent <- dpts_agent(policy_ts_gaussian(filter = privacy_gdp(1)), 2, use = "arrival")
+  risk <- lapply(c(1, 1e5, 2e5), function(rounds) dpts:::risk_depends(agent, 0, rounds))
+  expect_identical(risk[[1]], risk[[2]])
+  expect_false(identical(risk[[2]], risk[[3]]))
 })
 
 test_that("the page draws the evidence that verdicts rest on", {
