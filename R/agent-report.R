@@ -171,8 +171,8 @@ dpts_releases.dpts_agent <- function(x, ...) {
                 hint = "`estimates()` has the sums; `policy_local(policy_randomised(), )` has blocks.")
   }
   found <- agent_look(x, function(tx) {
-    # Nothing is released without a change.
-    unwritten <- nrow(session_sums(x$session)) + NROW(x$fresh) > 0
+    # Nothing is released without a change. (Of other outcomes nothing is here that is not written.)
+    unwritten <- nrow(session_sums(x$session)) > 0
     table <- if (unwritten) all_tables(x) else
       remembered(x, "as of", list(tx$seq, x$life), function() all_tables(x))
     list(table = table, restored = tx$restored)

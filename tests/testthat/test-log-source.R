@@ -198,11 +198,20 @@ test_that("the log's identity is that of its events", {
   log <- small_log(100)
   hash <- function(log) shared(dpts_replay(log, policy_uniform(), runs = 1, seed = 1), "log")
   same <- hash(log)
-  for (column in c("reward", "propensity")) {
-    other <- log
-    other[[column]][50] <- other[[column]][50] * 0.999
-    expect_false(hash(other) == same)
-  }
+  # Each thing that one event says counts.
+  changes <- list(arm = 3L, reward = 0.123, propensity = 0.123, x1 = 0.123, x2 = 0.123, pool = list(c(2L, 3L, 7L, 20L)))
+  log$arm[50] <- 7L
+  log$pool <- list(c(2L, 3L, 7L, 10L, 20L))
+  hashes <- vapply(c("none", names(changes)), function(column) {
+    if (column != "none") log[[column]][50] <- changes[[column]]
+    shared(dpts_replay(log, policy_uniform(), runs = 1, seed = 1, context = c("x1", "x2")), "log")
+  }, "")
+  expect_identical(anyDuplicated(hashes), 0L)
+  # A known answer, by the arithmetic of src/r_log.c in another language
+  block <- list(arm = c(0L, 2L), reward = c(0.5, -0), propensity = c(0.25, 1), pool = c(1L, 0L), pool_start = c(0L, 2L, 5L),
+                pool_arms = c(0L, 2L, 0L, 1L, 3L), context = rbind(c(0.1, 0.2), c(0.3, 0.4)))
+  expect_identical(.Call(dpts:::C_hex, .Call(dpts:::C_log_hash, NULL, block)), "2bef50edb304d1968d5ef3fa1f222f84")
+  log <- small_log(100)
   # contexts of another name are others
   named <- function(context) shared(dpts_replay(log, policy_uniform(), runs = 1, seed = 1, context = context), "log")
   other <- log
@@ -265,6 +274,14 @@ test_that("bad sources are refused, with the reason", {
   refused(parts(log, change("arm", "x")), "alike in all chunks.*row 61")
   refused(parts(log, change("propensity", 0)), "row 65 has 0")
   refused(parts(log, change("x1", Inf)), "row 65 is Inf", context = "x1")
+  n <- nrow(log)
+  none <- list(rep("0.5", n), factor(rep(1, n)), rep(Sys.Date() - as.numeric(Sys.Date()) + 1, n), as.difftime(rep(1, n), units = "mins"),
+               rep(NA, n), rep(list(1), n), rep(NA_real_, n), rep(1i, n), structure(rep(0, n), class = "integer64"))
+  for (column in c("reward", "propensity")) for (bad in none) {
+    wrong <- log
+    wrong[[column]] <- bad
+    refused(wrong, sprintf("hold numbers in .* in `%s`", column))
+  }
   refused(log_chunks(function(i) if (i == 1) log[0, ]), "no rows")
   refused(log_chunks(function(i) NULL), "no rows")
   refused(log_chunks(function(i) 5), "data frames, not 5")
