@@ -22,7 +22,6 @@ update.dpts_policy <- function(object, ...) {
   check_argument_names(changes, known, sprintf("`%s()`", constructor))
   args <- Filter(Negate(is.null), object$args) # what is NULL has its default
   args[names(changes)] <- changes
-  args <- args[intersect(names(args), known)]
   do.call(make, args)
 }
 

@@ -22,6 +22,9 @@ test_that("the bound in words is that of the guarantee", {
 test_that("a statement says what is published, and that nothing is promised where that is so", {
   expect_match(text_of(policy_randomised(mu = 0.5)), "probabilities with which people were randomised")
   expect_no_match(text_of(policy_gaussian_imed(mu = 0.5)), "randomised")
+  predicted <- policy_randomised(mu = 0.5, outcome = "continuous", predicted = 0:1)
+  expect_match(text_of(predicted), "sums of outcomes less their predictions, each")
+  expect_no_match(text_of(policy_randomised(mu = 0.5)), "less their")
   expect_match(text_of(policy_gaussian_imed(mu = 0.5)), "verdicts")
   expect_match(text_of(policy_ucb1()), "Nobody. There is no guarantee", fixed = TRUE)
   expect_match(text_of(policy_local(policy_ucb1(), 1)), "also from those who run the policy")
@@ -66,6 +69,7 @@ test_that("a statement prints within 80 columns", {
   shown <- capture.output(print(said))
   expect_true(all(nchar(shown) <= 80))
   expect_equal(shown[1], "<privacy statement>")
+  expect_no_match(format(privacy_statement(policy_top_two(mu = 1))), "all of these")
   # What all of several say is printed once, and everything else as often as it is said.
   expect_equal(sum(grepl("^From whom:", shown)), 1)
   expect_equal(sum(grepl("^What is guaranteed: Differential privacy, ", shown)), 3)

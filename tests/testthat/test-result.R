@@ -62,6 +62,8 @@ test_that("two problems stand side by side", {
   both <- rbind(one, two)
   expect_named(both, c("problem", "policy", "run", "t", "regret", "reward"))
   expect_identical(levels(both$problem), c("bernoulli(0.7, 0.5)", "bernoulli(0.9, 0.1, 0.2)"))
+  of_many <- function(k) describe_thing(arms_bernoulli(seq_len(k) / 10))
+  expect_identical(c(of_many(5), of_many(6)), c("bernoulli(0.1, 0.2, 0.3, 0.4, 0.5)", "bernoulli(0.1, 0.2, 0.3, ..., 0.6)"))
   expect_equal(tidy(both)$estimate, c(mean(one$regret), mean(two$regret)))
   expect_equal(summary(both)$problem, both$problem[c(1, 5)])
   expect_equal(glance(both)$arms, 2:3)

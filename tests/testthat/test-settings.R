@@ -86,7 +86,10 @@ test_that("results and texts are the same under all settings", {
   local({
     withr::local_options(scipen = -10)
     withr::local_locale(LC_COLLATE = "C", LC_CTYPE = "C", LC_MONETARY = "C", LC_TIME = "C")
+    state <- function() list(options()[c("scipen", "digits", "OutDec", "warn", "width")], Sys.getlocale(), RNGkind(), getwd())
+    before <- state()
     expect_equal(run_here(plots = FALSE), plain)
+    expect_identical(state(), before)
   })
 
   folder <- file.path(withr::local_tempdir(), "d\u00fcrfen wir \u0131")

@@ -516,3 +516,15 @@ test_that("in three strata choices, rewards, erasures, visits, early ends and th
   for (i in which(!gone)) if (any(!waits[members(i)])) release(i)
   expect_equal(shown(), model)
 })
+
+test_that("a policy that cannot be asked in strata is refused with the reason", {
+  why <- list(
+    "reads contexts" = policy_linucb(1), "is started anew" = policy_restart(policy_randomised(mu = 1), 100),
+    "does not release each reward in one noisy sum" = policy_ucb1(), "is not written in C, or wraps another policy" = policy_private(policy_ucb1(), 1),
+    "is not written in C, or wraps another policy" = policy_custom("own", function(k, horizon) 0, function(state, round) 1, function(state, feedback) state)
+  )
+  for (i in seq_along(why)) {
+    expect_error(dpts_agent(why[[i]], 2, strata = c("x", "y"), horizon = 1000, use = "arrival"), sprintf("`strata` must be NULL: .* %s[.]$", names(why)[i]),
+                 class = "dpts_error_input")
+  }
+})
