@@ -178,7 +178,7 @@ dpts_releases.dpts_agent <- function(x, ...) {
     list(table = table, restored = tx$restored)
   })
   remembered(x, "releases", found, function() {
-    guarantee <- ledger_guarantee(x$terms, 1, 1 + found$restored)
+    guarantee <- whole_promise(x$terms, found$restored)
     attr(found$table, "guarantees") <- stats::setNames(list(guarantee), policy$name)
     found$table
   })

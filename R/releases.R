@@ -117,7 +117,8 @@ EVENTS <- c("begin", "added", "retired", "end")
 #' site_b = y))`. Only tables cross the border: each site keeps its rewards, and may send its table as a file.
 #' All sites must have the same arms, range of rewards, noise and floor of probabilities, randomise people
 #' alike, and have independent noise. Shards of one service split persons, not visits, by a hash of who they
-#' are: then each person is protected as by one agent.
+#' are: then each person is protected as by one agent. A guarantee that is printed is that of a person of one
+#' site; [privacy_compose()] adds up those of a person of several.
 #'
 #' * **No site and no release may be left out because of its sums.** If only sites that look good are taken
 #'   in, 26% of claims at 5% are false; if each site's table is cut at its best moment, 98% are. Which sites
@@ -160,7 +161,8 @@ EVENTS <- c("begin", "added", "retired", "end")
 #'   table; or a named list of these, each of one run: the sites of one experiment.
 #' @param ... Not used; later arguments must be named.
 #' @returns A tibble of class `dpts_releases` with the columns below. It prints the distribution of the noise,
-#'   the number of people and releases, and the guarantees of the policies.
+#'   the number of people and releases, and the guarantees of the policies; with `max_per_person` of an agent
+#'   that of a person.
 #' @seealso [verdict()] says whether an arm is the best, [effects()] estimates differences, [estimates()]
 #'   means.
 #' @concept evidence

@@ -41,7 +41,7 @@ batches <- list(top = policy_top_two(mu = 1), correlated = policy_gaussian_imed(
 tosses <- list(open = policy_randomised(), private = policy_randomised(epsilon = 0.7, rule = "thompson", block = 90),
                bits = policy_local(policy_randomised(block = 100), 1))
 
-test_that("the guarantee of an agent's table is that of one reward, once for each copy of the agent", {
+test_that("the guarantee of an agent's table is that of a person, once for each copy of the agent", {
   said <- function(agent) format(attr(dpts_releases(agent), "guarantees")[[1]])
   one <- dpts_agent(policy_randomised(mu = 1), 2, use = "arrival")
   expect_identical(said(one), format(policy_randomised(mu = 1)$guarantee))
@@ -49,6 +49,13 @@ test_that("the guarantee of an agent's table is that of one reward, once for eac
   expect_match(said(one), "1.4143-GDP", fixed = TRUE) # sqrt(2), rounded up
   both <- dpts_agent(policy_randomised(mu = 1), 2, use = "arrival", outcomes = list(y = agent_outcome(mu = 0.5, deadline = hours(1))))
   expect_match(said(both), "1.118", fixed = TRUE) # sqrt(1 + .25), rounded up
+  # Three rewards in different releases: sqrt(3) mu; in one release, as correlated noise counts: 3 mu
+  apart <- dpts_agent(policy_randomised(mu = 1), 2, use = "arrival", max_per_person = 3)
+  expect_match(said(apart), "^1\\.7321-GDP for people with up to 3 rewards")
+  group <- dpts_agent(policy_gaussian_imed(mu = 1, correlation = 0.5), 2, use = "arrival", max_per_person = 3)
+  expect_match(said(group), "^3-GDP for people with up to 3 rewards")
+  agent_restored(apart)
+  expect_match(said(apart), "2.4495-GDP", fixed = TRUE) # sqrt(6)
 })
 
 test_that("a table says all that is concluded from simulations of many kinds", {
