@@ -590,7 +590,7 @@ show_edges <- function() {
 test_that("what is no result of the package's any more, or another argument, is an error and no picture", {
   for (x in results()) {
     expect_error(autoplot(x[c(1, 1), ]), class = "dpts_error_rows")
-    expect_error(autoplot(x, no_such = 1), class = "dpts_error_dots")
+    for (verb in list(autoplot, summary, tidy, glance)) expect_error(verb(x, no_such = 1), class = "dpts_error_dots")
     method <- Find(Negate(is.null), lapply(class(x), utils::getS3method, f = "autoplot", optional = TRUE))
     if ("level" %in% names(formals(method))) for (level in 0:1) expect_error(autoplot(x, level = level), "`level`")
   }
