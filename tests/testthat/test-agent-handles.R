@@ -53,12 +53,13 @@ expect_handles_alike <- function(make, visit, acts, store) {
       kept <- agent$open[[id]]
       differs("ticket", some_tickets(kept, match(id, kept$ticket))[names(row)], row)
     }
+    for (handle in handles) pulls(handle) # deadlines that are past
+    differs("held", held(handles[[1]]), held(handles[[2]]))
+    if (i %% 4 > 0 && !is.character(store)) next # to open takes longest
     anew <- open()
-    for (handle in c(handles, list(anew))) pulls(handle) # deadlines that are past
-    now <- held(anew)
-    for (handle in handles) differs("held", held(handle), now)
-    now <- if (i %% 4 == 0) said(anew)
-    for (handle in if (!is.null(now)) rep(handles, 2)) differs("said", said(handle), now)
+    differs("held anew", held(agent), held(anew))
+    now <- if (i %% 6 == 0) said(anew)
+    for (handle in if (!is.null(now)) c(handles, list(agent))) differs("said", said(handle), now)
     agent_close(anew)
   }
   expect_identical(bad, character())
