@@ -228,3 +228,10 @@ test_that("what cannot be made private is refused by name", {
   bad(policy_ucb1(), "`batch`", epsilon = 1, batch = 0)
   expect_error(policy_exp3(rate = 0), "`rate`", class = "dpts_error_input")
 })
+
+test_that("what is for adversaries in C is refused beside a function", {
+  for (given in list(list(arms = 3), list(memory = 5), list(name = "own"), list(params = list(a = 1)))) {
+    expect_error(do.call(arms_adversary, c(list(function(past, t) 0:1), given)), sprintf("`%s` must be left out", names(given)),
+                 class = "dpts_error_input")
+  }
+})

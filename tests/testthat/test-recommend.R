@@ -750,3 +750,11 @@ test_that("contextual candidates have the norms of the problem's contexts, and c
   expect_equal(made$linucb(1, spend)$args$model, "disjoint")
   expect_equal(dpts:::candidates_contextual(contexts, identity, identity)$linucb(1, spend)$args$model, "shared")
 })
+
+test_that("what a candidate may spend is rounded down to the six digits that are printed", {
+  expect_identical(round_down(c(123456.789), FALSE), 123456)
+  expect_identical(round_down(12.3456789, FALSE), 12.3456)
+  expect_identical(round_down(0.00123456999, FALSE), 0.00123456)
+  for (kept in c(0, 0.1, 1, 12.3456)) expect_identical(round_down(kept, FALSE), kept)
+  expect_identical(round_down(12.3456789, TRUE), 12.3456789)
+})
