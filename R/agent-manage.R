@@ -27,6 +27,9 @@
 #' one are paused or retired, some of them paused, everyone gets that one, and these choices are no rounds: a
 #' pause spends nothing of the horizon. With no arm left choices are errors of class `dpts_error_paused`.
 #'
+#' With [policy_randomised()] any change of a status ends the open block, which is released once its rewards
+#' are in: also when an arm that is paused is retired.
+#'
 #' @inheritSection dpts_agent What is published
 #' @param agent An agent.
 #' @param add Names of new arms.

@@ -15,8 +15,9 @@
 #' next arm and then return its ticket is to choose by hand, and biases estimates. So only the last tickets of
 #' a call are taken, each without a report. Why they are returned must not depend on rewards.
 #'
-#' A block of n people of whom r are returned is a block of n - r people. It is released once their rewards
-#' are in; a block of which nobody stays is dropped. All others keep the probabilities with which they were
+#' A full block of n people of whom r are returned is a block of n - r people. It is released once their
+#' rewards are in; a block of which nobody stays is dropped. In a block that is still open, the next people
+#' take the places of those who were returned. All others keep the probabilities with which they were
 #' assigned, so that evidence and effects stay valid. The rounds of returned tickets stay counted, and use up
 #' the horizon.
 #'
@@ -78,8 +79,11 @@ return_tickets <- function(agent, tx, ids) {
   open <- rows$status == TICKET[["open"]]
   bad <- which(!open & rows$status != TICKET[["returned"]])
   if (length(bad)) {
-    abort_input("ticket", "`ticket` must have no report, and no deadline that is past: \"%s\" has.",
-                rows$ticket[bad[1]])
+    one <- lapply(rows, `[`, bad[1])
+    abort_input("ticket", "`ticket` must %s.", sprintf(
+      if (is.na(one$t)) "be of rounds: \"%s\" is in no block, and need not be returned" else
+        "have no report, and no deadline that is past: \"%s\" has", one$ticket
+    ))
   }
   if (!any(open)) return(invisible())
   rows <- some_tickets(rows, which(open))

@@ -135,6 +135,8 @@ test_that("only the last tickets of a call are taken, without reports, once", {
   one <- agent_choose(agent, key = "c")$ticket # which is remembered
   agent_return(agent, one)
   expect_identical(agent_reward(agent, one, 1)$status, "late")
+  agent_arms(agent, pause = levels(call$arm)[-1])
+  expect_error(agent_return(agent, agent_choose(agent, key = "d")$ticket), "is in no block", class = "dpts_error_input")
   agent_finish(agent)
   expect_error(agent_return(agent, other$ticket), class = "dpts_error_ended")
 })
