@@ -27,7 +27,14 @@ warned <- function(test) {
   of <- Filter(function(e) inherits(e, "expectation_warning"), test$results)
   sum(!grepl("deprecat", vapply(of, conditionMessage, "")))
 }
+# So is a setting that a file leaves behind, for the next file of the same process would run with it.
+settings <- function() list(
+  options = options()[grepl("^(dpts\\.|digits$|OutDec$|scipen$|warn$|width$)", names(options()))],
+  random = RNGkind(), locale = Sys.getlocale(), folder = getwd(),
+  plan = if (isNamespaceLoaded("future")) class(future::plan())
+)
 run <- function(path) {
+  before <- settings()
   text <- capture.output(tests <- testthat::test_file(
     path, package = "dpts", load_package = "installed", load_helpers = FALSE, env = helpers,
     reporter = "check", stop_on_failure = FALSE
@@ -37,6 +44,11 @@ run <- function(path) {
   # Of the successes of a test only the first is reported: see tests/testthat/helper-expect.R
   if (nrow(results)) results$nb[1] <- results$nb[1] + helpers$unreported$successes
   helpers$unreported$successes <- 0
+  left <- names(before)[!mapply(identical, before, settings())]
+  if (length(left)) {
+    text <- c(text, paste("It leaves other settings behind:", paste(left, collapse = ", ")))
+    results$failed[nrow(results)] <- results$failed[nrow(results)] + 1
+  }
   bad <- any(results$failed > 0 | results$error)
   cat(c(sprintf("%-32s %5d  %4.0f s", basename(path), sum(results$nb), sum(results$real)),
         if (bad || nzchar(file)) text), sep = "\n")

@@ -609,8 +609,8 @@ test_that("a locally private policy in R sees random bits of the right chance", 
   expect_equal(told$rewards, c(400, 400))
   plain <- mean_intervals(c(400, 400), c(400, 400), 400 * as.numeric(bits),
                                  list(kind = "Gaussian", scale = 0), 0.9)
-  expect_equal(told$lower, (plain$lower - q) / (1 - 2 * q))
-  expect_equal(told$upper, (plain$upper - q) / (1 - 2 * q))
+  expect_equal(told$lower, pmax(0, (plain$lower - q) / (1 - 2 * q)))
+  expect_equal(told$upper, pmin(1, (plain$upper - q) / (1 - 2 * q)))
   certain <- estimates(agent, 1 - 1e-10) # bits are live
   expect_true(all(certain$lower < 0.25 & certain$upper > 0.25))
   expect_true(dpts:::api_status(agent)$sums)

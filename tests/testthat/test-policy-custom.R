@@ -167,7 +167,7 @@ test_that("workers give the sequential answer bit for bit, and get global variab
   base <- dpts_simulate(arms2(), custom_greedy(), 300, runs = 6, seed = 7, record = 20)
   old <- future::plan("multicore", workers = 2)
   withr::local_options(dpts.seconds_before_workers = 0)
-  on.exit(future::plan(old))
+  withr::defer(future::plan(old))
   skip_if(inherits(future::plan(), "sequential"), "no plan to test with")
   expect_identical(dpts_simulate(arms2(), custom_greedy(), 300, runs = 6, seed = 7, record = 20), base)
 })

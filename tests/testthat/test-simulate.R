@@ -81,7 +81,7 @@ test_that("workers give the sequential answer bit for bit", {
   }
   expect_identical(players(), as.double(Sys.getpid()))
   old <- future::plan("multicore", workers = 2)
-  on.exit(future::plan(old))
+  withr::defer(future::plan(old))
   skip_if(inherits(future::plan(), "sequential"), "no plan to test with")
   expect_identical(players(), as.double(Sys.getpid())) # what takes no time is played here
   withr::local_options(dpts.seconds_before_workers = 0)
