@@ -577,3 +577,13 @@ test_that("against a rate each arm has two claims, and all of them share the err
     }
   }
 })
+
+test_that("a policy of which there is no evidence says why", {
+  why <- list(
+    "restarts" = policy_restart(policy_dp_imed(1), 100), "reads contexts: its arms" = policy_local(policy_lin_ts(), 1),
+    "does not publish its bits" = policy_local(policy_dp_imed(1), 1), "reads contexts and gives" = policy_linucb(1),
+    "releases no sums" = policy_ucb1()
+  )
+  for (reason in names(why)) expect_match(no_evidence(why[[reason]]), reason, fixed = TRUE)
+  for (policy in list(policy_dp_imed(1), policy_randomised(mu = 1), policy_local(policy_ucb1(), 1))) expect_null(no_evidence(policy))
+})

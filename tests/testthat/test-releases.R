@@ -240,6 +240,16 @@ test_that("squares are in the table, with their weight where it is not the usual
   expect_lt(max(evidence(odd, "tosses")$evidence), max(evidence(usual, "tosses")$evidence))
 })
 
+test_that("an arm that is added before the first release comes after the others, in a file as well", {
+  agent <- dpts_agent(policy_randomised(mu = 1, block = 12), c("b", "a"), use = "arrival")
+  agent_arms(agent, add = "0")
+  agent_reward(agent, agent_choose(agent, n = 12)$ticket, 1)
+  table <- dpts_releases(agent)
+  expect_identical(as.character(table$arm), rep(c("b", "a", "0"), 2))
+  expect_identical(table$event, c("begin", "begin", "added", NA, NA, NA))
+  expect_equal(through_csv(table), table, ignore_attr = TRUE)
+})
+
 test_that("what is no release table is refused, with the column that is wrong", {
   good <- data.frame(arm = c("a", "b", "a", "b"), n = 10, sum = c(1, 2, 3, 4), noise = "laplace", scale = 1,
                      t = c(20, 20, 40, 40), block = c(1, 1, 2, 2))
@@ -285,7 +295,19 @@ test_that("what is no release table is refused, with the column that is wrong", 
   bad("`whole`", whole = NA)
   bad("`whole`", whole = "yes")
   bad("`event`", event = "gone")
+  bad("`low`.*finite `high`", low = -Inf, high = 1)
   bad("`flip`", flip = 0.5)
+  bad("`flip`", flip = -0.1)
+  for (people in c(0, 1.5, -1)) {
+    bad("`per_person`.*whole numbers from 1", per_person = people)
+    bad("`planned`.*whole number of at least 1", planned = people)
+  }
+  for (missing in c(-0.1, 1.1)) bad("`missing`.*from `low` to `high`", missing = missing)
+  bad("`looks`.*increasing shares", looks = "nothing")
+  for (end in list(c(-0.1, 0.5), c(0.5, 0.5), c(0.5, 1.1))) {
+    bad("`predicted_high`.*not negative", predicted_low = end[1], predicted_high = end[2])
+  }
+  bad("`predicted_high`.*where people are randomised", predicted_low = 0, predicted_high = 1)
   bad("`grid`", grid = -1)
   bad("`grid`.*positive for geometric", noise = "geometric", grid = 0)
   bad("`scale`.*same in all rows", noise = "gaussian", correlation = 0.5, scale = c(1, 1, 2, 2))

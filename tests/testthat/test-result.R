@@ -388,6 +388,17 @@ test_that("what verbs say does not depend on the order of rows, and of some poli
   }
 })
 
+test_that("augment() adds the mean of a policy's runs, in each problem and at each round", {
+  sim <- dpts_simulate(list(one = arms_bernoulli(c(0.6, 0.5)), two = arms_bernoulli(c(0.9, 0.2))),
+                       list(a = policy_ucb1(), b = policy_ts_beta()), 60, runs = 4, seed = 1, record = c(20, 60))
+  sim <- sim[sample(nrow(sim)), ]
+  more <- augment(sim)
+  means <- stats::ave(sim$regret, sim$problem, sim$policy, sim$t)
+  expect_equal(more$.fitted, means)
+  expect_equal(more$.resid, sim$regret - means)
+  expect_identical(as.data.frame(more)[names(sim)], as.data.frame(sim))
+})
+
 test_that("every class sums up, is drawn and speaks broom", {
   grDevices::pdf(NULL)
   withr::defer(grDevices::dev.off())

@@ -415,3 +415,13 @@ test_that("what is asked for several times is solved once", {
   expect_identical(sequence_gdp(10, rep(1, 1000))$mu, rep(sequence_gdp(10, 1)$mu, 1000))
   expect_identical(sequence_epsilon(c(1e-3, 1e-5, 1e-3), 20)[c(1, 3)], rep(sequence_epsilon(c(1e-3, 1e-5), 20)[1], 2))
 })
+
+test_that("a mu that is asked for up to a limit is the whole one, unless it is above the limit", {
+  for (set in list(c(200, 10, 3), c(30, 0, 1), c(500, 50, 20))) {
+    of <- sampler(set[1], set[2], set[3])
+    whole <- orders_gdp(of, 1e-6)
+    for (limit in c(1.001, 1.3)) expect_identical(orders_gdp(of, 1e-6, limit * whole), whole)
+    expect_true(orders_gdp(of, 1e-6, 0.99 * whole) %in% c(whole, Inf))
+    expect_identical(orders_gdp(of, 1e-6, 0.3 * whole), Inf)
+  }
+})
