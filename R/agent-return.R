@@ -79,7 +79,7 @@ return_tickets <- function(agent, tx, ids) {
   open <- rows$status == TICKET[["open"]]
   bad <- which(!open & rows$status != TICKET[["returned"]])
   if (length(bad)) {
-    one <- lapply(rows, `[`, bad[1])
+    one <- some_tickets(rows, bad[1])
     abort_input("ticket", "`ticket` must %s.", sprintf(
       if (is.na(one$t)) "be of rounds: \"%s\" is in no block, and need not be returned" else
         "have no report, and no deadline that is past: \"%s\" has", one$ticket

@@ -363,7 +363,7 @@ test_that("one service has many agents: a list, a folder, a database", {
   expect_error(pulls(later), class = "dpts_error_closed")
   if (postgres_available()) {
     con <- postgres_connection()
-    on.exit(DBI::dbExecute(con, 'DROP SCHEMA one CASCADE; DROP SCHEMA "two words" CASCADE', immediate = TRUE), add = TRUE, after = FALSE)
+    withr::defer(DBI::dbExecute(con, 'DROP SCHEMA one CASCADE; DROP SCHEMA "two words" CASCADE', immediate = TRUE))
     for (name in c("one", "two words")) {
       DBI::dbExecute(con, sprintf('CREATE SCHEMA "%s"; SET search_path = "%1$s"', name), immediate = TRUE)
       make(con, toupper(name))
