@@ -135,6 +135,7 @@ CALLS <- c("do.call", "match.fun", "lapply", "sapply", "vapply", "Map", "mapply"
 
 # The environment in which a variable is found from another one; NULL: it is a package's, or nowhere
 where_is <- function(name, env) {
+  if (!exists(name, envir = env)) return(NULL) # most names that are asked for again and again are nowhere
   while (!identical(env, globalenv())) {
     if (identical(env, emptyenv())) return(NULL)
     if (exists(name, envir = env, inherits = FALSE)) {

@@ -35,14 +35,7 @@ play_rounds <- function(agent, n, means, at_a_time = 10) {
   }
 }
 
-# One store after the other: in memory, a file, and PostgreSQL where there is one
-each_store <- function(test) {
-  testthat::skip_if_not_installed("RSQLite")
-  test(NULL)
-  each_database(test)
-}
-
-# The same without that in memory, which is a file's code: for long lives
+# One store after the other: a file, and PostgreSQL where there is one. What most other tests use, in memory, is a file's code.
 each_database <- function(test) {
   testthat::skip_if_not_installed("RSQLite")
   test(withr::local_tempfile(fileext = ".sqlite"))

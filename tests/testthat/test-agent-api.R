@@ -691,7 +691,7 @@ test_that("arms are managed, and conclusions read, over HTTP", {
 test_that("the numbers of the page add up, in each store", {
   skip_if_not_installed("jsonlite")
   turn <- test_clock()
-  each_store(function(store) {
+  each_database(function(store) {
     agent <- dpts_agent(batch_policy(), c("a", "b"), store, use = "arrival", deadline = hours(1), name = "Buttons")
     old <- agent_choose(agent, 60)
     agent_reward(agent, old$ticket[1:40], rep(0:1, 20)) # 20 will be missing

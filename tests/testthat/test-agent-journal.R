@@ -25,7 +25,7 @@ check_files <- function(paths, last = NA) {
 }
 
 test_that("the journal is whole in every store, says who and why, and another program checks its file", {
-  each_store(function(store) {
+  each_database(function(store) {
     agent <- dpts_agent(policy_randomised(mu = 1, block = 10), c("a", "b, \"\u00fc\""), store, use = "arrival")
     expect_identical(agent_journal(agent)$kind, "begin")
     agent_reward(agent, agent_choose(agent, 30)$ticket, rep(c(0, 1), 15))
@@ -43,7 +43,7 @@ test_that("the journal is whole in every store, says who and why, and another pr
     expect_identical(sum(journal$kind == "sum"), nrow(agent$store$releases(0)))
     last <- journal$digest[nrow(journal)]
     expect_identical(last, agent$store$begin(-1, "read")$journal)
-    if (is.null(store)) {
+    if (is.character(store)) {
       lines <- readLines(file, encoding = "UTF-8")
       damaged <- list(lines[-7], lines[c(1:6, 8, 7, 9:length(lines))], sub("choose", "beyond", lines),
                       sub("admin2", "admin3", lines), sub("The board", "Nobody", lines), lines[-length(lines)],
@@ -70,7 +70,7 @@ test_that("the journal is whole in every store, says who and why, and another pr
 
 test_that("a ticket that was edited by hand is not as the journal says, and one whose time a clock set is", {
   turn <- test_clock()
-  each_store(function(store) {
+  each_database(function(store) {
     agent <- dpts_agent(policy_gaussian_imed(1, first = 5), c("a", "b"), store, deadline = hours(5), max_per_person = 2)
     turn(20)
     agent_choose(agent, 6, person = c("Ada", "Bob", "Cy", "Ada", "Ada", "Dee")) # one is no round

@@ -6,7 +6,7 @@ skip_on_cran() # takes seconds
 clear_policy <- function(first = 100) policy_gaussian_imed(1e5, first = first)
 
 test_that("agent_finish() releases what is open, once, and forgets every reward, in every store", {
-  each_store(function(store) {
+  each_database(function(store) {
     agent <- dpts_agent(clear_policy(), c("a", "b"), store, use = "arrival")
     x <- agent_choose(agent, 60, offer = "a")
     y <- agent_choose(agent, 30, offer = "b")
@@ -46,7 +46,7 @@ test_that("agent_finish() releases what is open, once, and forgets every reward,
 })
 
 test_that("at the end a reward before its deadline is not used, and whether there was one is forgotten", {
-  each_store(function(store) {
+  each_database(function(store) {
     turn <- test_clock()
     agent <- dpts_agent(clear_policy(), 1, store, use = "deadline", deadline = hours(1))
     old <- agent_choose(agent, 10)$ticket
@@ -67,7 +67,7 @@ test_that("at the end a reward before its deadline is not used, and whether ther
 })
 
 test_that("at the horizon the agent ends by itself, and what is open is released once all is resolved", {
-  each_store(function(store) {
+  each_database(function(store) {
     turn <- test_clock()
     agent <- dpts_agent(clear_policy(20), c("a", "b"), store, use = "deadline", deadline = hours(1), horizon = 30)
     x <- agent_choose(agent, 40)
@@ -104,7 +104,7 @@ test_that("what a policy without sums ends with is the arm chosen most, and keep
 })
 
 test_that("a policy that tosses says with which chance, in choices and in the history, in every store", {
-  each_store(function(store) {
+  each_database(function(store) {
     agent <- dpts_agent(policy_randomised(mu = 1, block = 10), c("a", "b", "c"), store, use = "arrival")
     x <- agent_choose(agent, 4, key = "first")
     y <- agent_choose(agent, offer = c("a", "b"))
@@ -345,7 +345,7 @@ test_that("a choice that only looks wrong in a process that is behind is made", 
 })
 
 test_that("arms come, pause and go while rewards are out, in every store", {
-  each_store(function(store) {
+  each_database(function(store) {
     agent <- dpts_agent(clear_policy(4), c("a", "b"), store, use = "arrival", horizon = 1000)
     out <- agent_choose(agent, 6)$ticket
     other <- if (is.character(store)) agent_open(store)

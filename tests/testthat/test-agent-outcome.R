@@ -575,7 +575,7 @@ test_that("a guard is in the units of its outcome, and never pauses all arms tha
 })
 
 test_that("an answer at its outcome's deadline is late, and one before is not, in every store", {
-  each_store(function(store) {
+  each_database(function(store) {
     turn <- test_clock()
     agent <- side_agent(store, outcomes = list(harm = agent_outcome(deadline = hours(3), missing = 1)))
     ticket <- agent_choose(agent, 3)$ticket

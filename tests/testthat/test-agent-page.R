@@ -166,7 +166,7 @@ test_that("while a service ends it refuses, but says that it is there; and readi
 
 test_that("each look at the page counts each ticket once, in every store", {
   turn <- test_clock()
-  each_store(function(store) {
+  each_database(function(store) {
     agent <- dpts_agent(policy_randomised(mu = 3, rule = "thompson", floor = 0.05, block = 20), c("a", "b", "c"), store,
                         use = "arrival", deadline = hours(1))
     withr::local_seed(1)

@@ -3,7 +3,7 @@
 skip_on_cran() # takes seconds
 
 test_that("agent_person() shows what is held, agent_erase() removes it, and released sums stay", {
-  each_store(function(store) {
+  each_database(function(store) {
     turn <- test_clock()
     agent <- dpts_agent(policy_gaussian_imed(1, first = 2), c("a", "b"), store, use = "deadline", deadline = hours(2),
                         max_per_person = 2)
@@ -59,7 +59,7 @@ test_that("keys are kept for the retention that was asked for, be it shorter tha
 })
 
 test_that("keys go a day after the choice once the ticket is resolved, and persons when retention is over", {
-  each_store(function(store) {
+  each_database(function(store) {
     turn <- test_clock()
     agent <- dpts_agent(batch_policy(), c("a", "b"), store, use = "arrival", deadline = hours(72), max_per_person = 3)
     keys <- function() unlist(lapply(paste0("k", 1:4), function(key) {

@@ -125,7 +125,7 @@ test_that("each lost copy counts with all that a person may lose, and beyond its
 })
 
 test_that("where deadlines decide the journal does not tell who reported, in time or late, in every store", {
-  each_store(function(store) {
+  each_database(function(store) {
     turn <- test_clock()
     agent <- dpts_agent(batch_policy(), 2, store, use = "deadline", deadline = hours(1))
     kinds <- function() vapply(c("choose", "resolved", "used", "missing", "late", "waiting"), agent$store$count, 0)

@@ -142,7 +142,7 @@ test_that("only the last tickets of a call are taken, without reports, once", {
 })
 
 test_that("other outcomes are released for those who stay, in every store and over a restart", {
-  each_store(function(store) {
+  each_database(function(store) {
     turn <- test_clock()
     agent <- dpts_agent(policy_randomised(block = 5), 2, store, deadline = hours(1),
                         outcomes = list(harm = agent_outcome(deadline = hours(2), missing = 1)))
