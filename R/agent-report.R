@@ -136,7 +136,6 @@ agent_estimates <- function(x, level = 0.95) {
   seen <- agent_look(x, function(tx) session_arms(x$session))
   none <- rep(NA_real_, length(x$terms$arms))
   report <- c(seen$report %||% stats::setNames(rep(list(none), length(REPORT)), REPORT), seen["releases"])
-  report$rewards <- seen$rewards
   record <- list(ever = length(none), report = report, low = x$terms$range[1], high = x$terms$range[2],
                  flip = seen$flip, grid = 2^-20)
   estimates_of(list(record), list(), function(i, arm) arm_factor(x, arm), level)

@@ -542,20 +542,14 @@ check_each_row <- function(v, run, released, need) {
        is.finite(grid) & (grid > 0 | grid == 0 & v$noise != "geometric"))
   low <- v$predicted_low
   high <- v$predicted_high
-  if (!is.null(low)) {
-    need("predicted_high", "be in (predicted_low, 1], and `predicted_low` not negative",
-         is.na(low) & is.na(high) | low >= 0 & low < high & high <= 1)
-    need("predicted_high", "be known only where people are randomised, and not in fixed numbers",
-         is.na(high) | !is.na(v$floor) & !(v$permuted %||% FALSE))
-  }
+  need("predicted_high", "be in (predicted_low, 1], and `predicted_low` not negative",
+       is.na(low) & is.na(high) | low >= 0 & low < high & high <= 1)
+  need("predicted_high", "be known only where people are randomised, and not in fixed numbers",
+       is.na(high) | !is.na(v$floor) & !(v$permuted %||% FALSE))
   need("floor", "be in (0, 1]", is.na(v$floor) | v$floor > 0 & v$floor <= 1)
-  if (!is.null(v$missing)) {
-    need("missing", "be from `low` to `high`", is.na(v$missing) | v$missing >= 0 & v$missing <= 1)
-  }
-  if (!is.null(v$planned)) {
-    need("planned", "be a whole number of at least 1",
-         is.na(v$planned) | v$planned >= 1 & v$planned %% 1 == 0)
-  }
+  need("missing", "be from `low` to `high`", is.na(v$missing) | v$missing >= 0 & v$missing <= 1)
+  need("planned", "be a whole number of at least 1",
+       is.na(v$planned) | v$planned >= 1 & v$planned %% 1 == 0)
   if (!is.null(v$looks)) {
     each <- unique(as.character(v$looks))
     known <- is.na(each) | !vapply(lapply(each, looks_of_text), is.null, NA)

@@ -210,11 +210,11 @@ session_pulls <- function(session) rowSums(matrix(.Call(C_session_pulls, session
 session_report <- function(session) with_host(session$kernel, .Call(C_session_report, session$handle))
 
 # What is public of each arm: `pulls`; `report` (the numbers of [REPORT], NULL where the policy publishes no
-# sums), and from it how many `rewards` and `releases` are in the arm's sum; and `flip`
+# sums), and from it how many `releases` are in the arm's sum; and `flip`
 session_arms <- function(session) {
   if (is.null(session$handle)) session_start(session)
   none <- rep(NA_real_, session$k)
-  out <- list(pulls = session_pulls(session), rewards = none, releases = none, flip = session$flip)
+  out <- list(pulls = session_pulls(session), releases = none, flip = session$flip)
   if (!session$sums_are_public) return(out)
   report <- session_report(session)
   if (session$strata > 1) {
@@ -224,8 +224,7 @@ session_arms <- function(session) {
     report[added, ] <- rowSums(all[added, , , drop = FALSE], dims = 2)
   }
   out$report <- stats::setNames(asplit(report, 1), REPORT)
-  out$rewards <- report[1, ]
-  out$releases <- if (session$flip > 0) out$rewards else
+  out$releases <- if (session$flip > 0) report[match("rewards", REPORT), ] else
     pmax(report[match("terms", REPORT), ], report[match("looks", REPORT), ])
   out
 }

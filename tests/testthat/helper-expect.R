@@ -71,6 +71,13 @@ expect_error <- function(object, regexp = NULL, class = NULL, ..., info = NULL, 
   invisible(if (length(error)) error else object)
 }
 
+# That of testthat 3.1.6, which Debian has, passes whatever is said.
+expect_no_message <- function(object, class = "message") {
+  said <- character()
+  withCallingHandlers(object, message = function(m) if (inherits(m, class)) said <<- c(said, conditionMessage(m)))
+  expect_identical(said, character())
+}
+
 # A snapshot of errors does not show where they were raised either.
 expect_snapshot <- function(...) {
   traced <- options(`rlang:::disable_trace_capture` = TRUE)

@@ -250,6 +250,8 @@ test_that("means that the rewards do not have are noticed after a simulation", {
   warned <- function(x) expect_warning(x, "less than they let expect", class = "dpts_warning_means")
   warned(dpts_identify(wrong, policy_top_two(), limit = 300, runs = 2, seed = 1))
   warned(dpts_plan(policy_randomised(), wrong, 300, runs = 2, seed = 1))
+  # rewards that cannot vary, so that the means allow for nothing
+  warned(dpts_simulate(arms_custom(function(arm, n) numeric(n), c(1, 1)), policy_uniform(), 300, runs = 1, seed = 1))
   # An event that is rare and comes is none.
   rare <- arms_custom(function(arm, n) as.numeric(seq_len(n) == 1), c(1e-4, 1e-4))
   expect_no_warning(dpts_simulate(rare, policy_uniform(), 100, runs = 1, seed = 1))

@@ -89,6 +89,7 @@ test_that("the blocks to come are those of the policy, and without its rule as t
   expect_message(sizes(rows(200, 200, 200), 1500), "`block = 200`", class = "dpts_message_blocks")
   expect_no_message(sizes(rows(200, 200, 200), 800)) # the next one is the same
   expect_no_message(sizes(rows(300, 300, 300), 1500))
+  expect_no_message(sizes(rows(200, 241), 1500)) # what grows is no block that stays so
   withr::local_options(rlib_message_verbosity = "quiet")
   expect_equal(sizes(rows(200, 200, 200), 1500), c(200, 241, 313)) # (1.3 - 1) 800 is above 240 in binary
   expect_equal(future_sizes(rows(200, 200, 200), 1500, check_blocks(200), 1, NA), rep(200, 4))

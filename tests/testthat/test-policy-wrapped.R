@@ -128,6 +128,9 @@ test_that("a restarted policy promises what one life does", {
   expect_identical(policy_restart(policy_gaussian_imed(1), 10)$guarantee,
                    policy_gaussian_imed(1)$guarantee)
   expect_identical(policy_restart(policy_ucb1(), 10)$guarantee, policy_ucb1()$guarantee)
+  for (inner in list(policy_ucb1(), policy_dp_imed(1))) {
+    expect_identical(policy_detect(inner)$guarantee, inner$guarantee)
+  }
   draws <- policy_dp_ts_ucb(0.5)
   expect_identical(at(policy_restart(draws, 500), 1e5, "gdp"), at(draws, 500, "gdp"))
   twice <- policy_restart(policy_restart(ts, 500), 1000)

@@ -30,6 +30,8 @@ test_that("events, pools, features and propensities are read", {
   expect_equal(rownames(arms), c("109498", "109509", "109511", "109513"))
   expect_equal(arms["109511", ], c(1, c(109511 %% 7, 109511 %% 5, 1, 1, 1) / 10), ignore_attr = TRUE)
   expect_true(all(attr(log, "dropped") == 0))
+  one <- read_yahoo_r6(write_log(line(109498, 0, 109498)))
+  expect_identical(attr(one, "arm_features"), arms["109498", , drop = FALSE])
 })
 
 test_that("features are keyed by id, in any order and notation", {

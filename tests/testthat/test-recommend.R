@@ -721,6 +721,8 @@ test_that("those who conclude are advised in people", {
   expect_identical(ggplot2::get_alt_text(autoplot(effect)), sprintf(
     "People that a conclusion takes of 2 policies, with 95%% confidence intervals, inside 0.5-GDP. From the least: %s.",
     paste0(effect$policy, " ", shorts(effect$people), marked, collapse = ", ")))
+  expect_error(dpts_recommend(privacy_gdp(0.5), arms, 500, goal = "verdict", checkpoint = "file.rds", seed = 1),
+               "`checkpoint` must be NULL", class = "dpts_error_input")
   expect_error(dpts_recommend(privacy_gdp(0.5), arms, 500, goal = "verdict", candidates = list(policy_ts_gaussian(1e4, 10))),
                class = "dpts_error_input")
   expect_error(dpts_recommend(privacy_gdp(0.5), arms, 500, goal = "ship"), "`goal`", class = "dpts_error_input")

@@ -223,7 +223,7 @@ test_that("parts of a reproduction are the whole", {
 test_that("tunings of one problem are one tuning", {
   tune <- function(prepulls, runs = 4, ...) {
     dpts_tune(privacy_approx(4, 1e-3), two_arms(), 200, prepulls = prepulls, runs = runs, seed = 1,
-              accountant = "gdp", ...)
+              accountant = c("gdp", "rdp"), ...)
   }
   expect_equal(rbind(tune(c(0, 5)), tune(10)), tune(c(0, 5, 10)))
   expect_equal(rbind(tune(c(0, 5), 1:4), tune(c(0, 5), 5:8)), tune(c(0, 5), 8))
