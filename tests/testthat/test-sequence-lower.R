@@ -44,8 +44,7 @@ test_that("it is close to the upper bound, and to a prototype's adversaries", {
   expect_true(all(found <= c(22.9, 50.3) * 1.02 & found >= c(22.9, 50.3) * 0.95))
   found <- sequence_lower_bound(1e-10, 2000, 500, 14, runs = 2000)
   expect_true(found <= 2.042 * 1.01 && found >= 2.042 * 0.97)
-  # rewards in [0, 1] limit the adversary: 41 at 1,000 rounds in the prototype
-  expect_equal(sequence_lower_bound(1e-5, 1000, bounded = TRUE), 41, tolerance = 0.03)
+  # rewards in [0, 1] limit the adversary, but hardly with many pre-pulls
   expect_equal(sequence_lower_bound(1e-5, 400, 500, 14, bounded = TRUE, runs = 600),
                sequence_lower_bound(1e-5, 400, 500, 14, runs = 600), tolerance = 0.05)
 })
@@ -72,7 +71,7 @@ test_that("a bounded adversary's changed reward moves the mean one way in all ro
   # private arm's rewards n. delta is convex in exp(epsilon), so chords are above it; positions are those
   # that rewards in [0, 1] allow, on a fine grid.
   most_delta <- function(goal, rounds, scale, sign, step = 0.05) {
-    e <- seq(-4, goal + 4, by = step)
+    e <- seq(-4, max(goal) + 4, by = step)
     at <- function(value, x) {
       low <- pmin(pmax(floor((x - e[1]) / step) + 1, 1), length(e) - 1)
       share <- pmin(pmax(expm1(x - e[low]) / expm1(step), 0), 1)
@@ -99,12 +98,14 @@ test_that("a bounded adversary's changed reward moves the mean one way in all ro
   # the last: the largest loss of a single round is so common that no goal lies below it
   for (set in list(c(5, 1, 1e-3), c(6, 3, 1e-6), c(1, 0.2, 1e-10))) {
     lower <- sequence_lower_bound(set[3], set[1], 0, set[2], bounded = TRUE, runs = 2000)
-    expect_gte(max(most_delta(lower, set[1], set[2], -1), most_delta(lower, set[1], set[2], 1)), set[3])
+    most <- pmax(most_delta(lower * c(1, 1.03), set[1], set[2], -1), most_delta(lower * c(1, 1.03), set[1], set[2], 1))
+    expect_gte(most[1], set[3])
+    expect_lt(most[2], set[3]) # no strategy reaches 3 percent more
     expect_gt(lower, 0)
   }
   # By hand: passes of 8 rounds lose at most 5.88, and a sign that pulls more leaves delta 1.5e-8 there.
   expect_lt(sequence_lower_bound(1e-5, 8, bounded = TRUE), 5.9)
-  expect_lt(most_delta(6.66, 8, 1, 1), 1e-7)
+  expect_lt(most_delta(6.66, 8, 1, 1, 0.1), 1e-7)
 })
 
 test_that("what is reported holds with its confidence", {
@@ -148,12 +149,12 @@ test_that("an epsilon counts only where its delta is surely above the one asked 
 
 test_that("lower is never above direct, whatever is on offer and however late", {
   # With pools two arms need their pre-pulls before the first choice between them.
-  pools <- dpts_privacy(policy_ts_gaussian(50, 3), 150, delta = c(1e-2, 1e-5), accountant = "direct",
+  pools <- dpts_privacy(policy_ts_gaussian(10, 3), 30, delta = c(1e-2, 1e-5), accountant = "direct",
                         lower = TRUE, pools = TRUE)
-  expect_equal(pools$epsilon, sequence_epsilon(c(1e-2, 1e-5), 50, 50, 3))
+  expect_equal(pools$epsilon, sequence_epsilon(c(1e-2, 1e-5), 10, 10, 3))
   # rounds, pre-pulls, scale, pools, delay
-  for (set in list(c(150, 50, 3, 0, 0), c(99, 50, 3, 1, Inf), c(8, 0, 1, 0, 0), c(20, 3, 0.2, 1, Inf), c(60, 5, 5, 0, Inf),
-                   c(60, 5, 5, 1, 0))) {
+  for (set in list(c(30, 10, 3, 0, 0), c(19, 10, 3, 1, Inf), c(8, 0, 1, 0, 0), c(20, 3, 0.2, 1, Inf), c(30, 5, 5, 0, Inf),
+                   c(30, 5, 5, 1, 0))) {
     both <- dpts_privacy(policy_ts_gaussian(set[2], set[3]), set[1], delta = c(0.3, 1e-9),
                          accountant = "direct", lower = TRUE, pools = set[4] == 1, delay = set[5], arms = 3)
     expect_true(all(both$lower <= both$epsilon), label = paste(set, collapse = " "))
