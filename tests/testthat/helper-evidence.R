@@ -1,4 +1,4 @@
-# Evidence by hand, many short records at once, right or with a mistake planted; and expectations by
+# Evidence by hand, many short records at once; and expectations by
 # enumeration of rewards and quadrature over the noise. A law of noise is c(kind, scale, step, correlation) as
 # in
 # src/noise_law.h.
@@ -100,12 +100,10 @@ tilts_by_hand <- function(size, y, law, rival, gap = NULL, floor = 0.03, first =
 mix_by_hand <- function(value) drop(exp(value) %*% c(0.02, rep(0.073, 10), 0.0625, 0.125, 0.0625))
 
 #' ln E^sign(theta) of two batches, for each column of `sum`
-#' @param mistake `"none"`, `"noise"` (its charge is left out) or `"tilt"` (the second batch chooses its own)
-means_by_hand <- function(size, sum, law, sign, theta, rival, mistake = "none") {
-  l <- tilts_by_hand(size, sum[1, ], law, rival,
-                     if (mistake == "tilt") pmax(sign * (sum[2, ] / size[2] - theta), 0))
+means_by_hand <- function(size, sum, law, sign, theta, rival) {
+  l <- tilts_by_hand(size, sum[1, ], law, rival)
   psi <- function(l) log(1 - theta + theta * exp(sign * l))
-  charge <- function(l) if (mistake == "noise") 0 else charge_by_hand(law, l)
+  charge <- function(l) charge_by_hand(law, l)
   log(mix_by_hand(sign * (l$one * sum[1, ] + l$two * sum[2, ]) - size[1] * psi(l$one) - size[2] * psi(l$two) -
                     charge(l$one) - charge(l$two)))
 }
@@ -145,18 +143,13 @@ rate_by_tosses <- function(size, y, law, sign, rate) {
 #' @returns list(given: the batches as they are published; capital: E of the shares and the rest under the
 #' bound; truth: the
 #'   same with the noise itself in place of the bound; inside: is the bound kept?)
-#' @param mistake `"none"`, `"penalty"` (the rest bears no noise), `"last"` (shares are valued without their
-#' last noise),
-#'   `"tilt"` (the tilt of the third batch follows the second) or `"share"` (valued only if the noise was
-#'   kind)
-correlated_by_hand <- function(size, sum, z, law, sign, theta, rival, risk, share, mistake = "none") {
+correlated_by_hand <- function(size, sum, z, law, sign, theta, rival, risk, share) {
   r <- law[4]
   sd <- law[2] / (sqrt(1 - r^2) * (1 - 2^-20))
   mild <- c(law[1], law[2] * sqrt((1 - r) / (1 + r)), 0, 0)
   given <- rbind(sum[1, ] + sd * z[1, ], sum[2, ] + sd * (z[2, ] - r * z[1, ]))
   # The second batch's tilts are those of the first; the third's were fixed before the second was released.
-  l <- tilts_by_hand(size, given[1, ], mild, rival,
-                     if (mistake == "tilt") sign * pmax(-sign * z[2, ], 0) * sign)
+  l <- tilts_by_hand(size, given[1, ], mild, rival)
   d <- list((1 - r) * l$one, l$one - r * l$two)
   bound <- stats::qnorm(risk / c(2, 6), lower.tail = FALSE)
   psi <- log(1 - theta + theta * exp(sign * l$one))
@@ -164,30 +157,27 @@ correlated_by_hand <- function(size, sum, z, law, sign, theta, rival, risk, shar
   gain[[2]] <- gain[[1]] + sign * l$one * given[2, ] - size[2] * psi
   paid <- list(d[[1]]^2 * sd^2 / 2)
   paid[[2]] <- paid[[1]] + d[[2]]^2 * sd^2 / 2
-  last <- if (mistake == "last") 0 else l$one^2 * sd^2 / 2
+  last <- l$one^2 * sd^2 / 2
   e <- list(gain[[1]] - last, gain[[2]] - paid[[1]] - last)
-  if (mistake == "share") share <- list((sign * z[1, ] > 0) * share[1], (sign * z[2, ] > 0) * share[2])
   rest <- 1 - share[[1]] - share[[2]]
   whole <- function(noise) {
     log(share[[1]] * mix_by_hand(e[[1]]) + share[[2]] * mix_by_hand(e[[2]]) +
           rest * mix_by_hand(gain[[2]] - paid[[2]] - r * l$two * sd * noise))
   }
-  list(given = given, capital = whole(if (mistake == "penalty") 0 else bound[2]),
-       truth = whole(if (mistake == "penalty") 0 else sign * z[2, ]), inside = sign * z[2, ] <= bound[2])
+  list(given = given, capital = whole(bound[2]), truth = whole(sign * z[2, ]),
+       inside = sign * z[2, ] <= bound[2])
 }
 
 #' ln F of blocks of two arms, a row for each kappa and a column for each record
 #' @param p,tossed,sum As bets_of() takes them.
-#' @param mistake `"none"`, `"noise"`, `"centre"` (from the block itself), `"next"` (the first block with the
-#'   second's chance) or `"dropped"` (the second block, if more people were tossed to a than to b)
-tosses_by_hand <- function(p, tossed, sum, law, kappa, mistake = "none", strata = 1) {
+tosses_by_hand <- function(p, tossed, sum, law, kappa, strata = 1) {
   p <- matrix(p, nrow(tossed) / 2)
   t(vapply(kappa, function(k) {
     total <- 0
     for (j in seq_len(nrow(p))) {
-      pa <- if (mistake == "next") p[2, ] else p[j, ]
+      pa <- p[j, ]
       q <- 1 - pa
-      seen <- if (mistake == "centre") j else j - 1
+      seen <- j - 1
       x <- lapply(1:2, function(arm) {
         rows <- 2 * (seq_len(seen) - 1) + arm
         s <- colSums(sum[rows, , drop = FALSE])
@@ -203,11 +193,9 @@ tosses_by_hand <- function(p, tossed, sum, law, kappa, mistake = "none", strata 
       b0 <- 1 + k * c / q
       l <- log((1 + k * (1 - c) / pa) / a0)
       m <- log(b0 / (1 - k * (1 - c) / q))
-      noise <- if (mistake == "noise") 0 else charge_by_hand(law, l) + charge_by_hand(law, m)
+      noise <- charge_by_hand(law, l) + charge_by_hand(law, m)
       a <- 2 * j - 1
-      block <- tossed[a, ] * log(a0) + tossed[a + 1, ] * log(b0) + l * sum[a, ] - m * sum[a + 1, ] - noise
-      total <- total + if (mistake == "dropped" && j == 2) ifelse(tossed[a, ] > tossed[a + 1, ], 0,
-                                                                  block) else block
+      total <- total + tossed[a, ] * log(a0) + tossed[a + 1, ] * log(b0) + l * sum[a, ] - m * sum[a + 1, ] - noise
     }
     total
   }, numeric(ncol(sum))))
@@ -244,9 +232,7 @@ square_tilts_by_hand <- function(law, weight, gap, v, centre, size, sign) {
 #' @param law law[4], a correlation, is for a moving average whose shares are never valued, with the bound
 #' `bound` of the
 #'   last noise, or `z` itself.
-#' @param mistake `"none"`, `"noise"` or `"squares"` (these charges are left out)
-squares_of_means_by_hand <- function(size, sum, squares, law, weight, sign, theta, rival, mistake = "none",
-                                     bound = 0) {
+squares_of_means_by_hand <- function(size, sum, squares, law, weight, sign, theta, rival, bound = 0) {
   noise <- law[2]^2 * if (law[1] == 1) 2 else 1
   r <- law[4]
   sd <- law[2] / (sqrt(1 - r^2) * if (r > 0) 1 - 2^-20 else 1)
@@ -275,14 +261,13 @@ squares_of_means_by_hand <- function(size, sum, squares, law, weight, sign, thet
     list(l = l, c = c, psi = psi, t = sign * l - psi * (1 - 2 * c))
   }
   gain <- function(x, size, sum, squares) {
-    more <- if (mistake %in% c("noise", "squares")) 0 else charge_by_hand(replace(mild, 2, law[2] / weight),
-                                                                          x$psi)
+    more <- charge_by_hand(replace(mild, 2, law[2] / weight), x$psi)
     sign * x$l * (sum - x$c * size) - x$psi * (squares + (1 - 2 * x$c) * sum + size * (x$c^2 - 1 / 4)) -
       size * log(1 + sign * x$l * (theta - x$c)) - more
   }
   x <- list(bet(one[[1 + (sign < 0)]], 0.5), bet(two[[1 + (sign < 0)]], centre))
   if (r == 0) {
-    charge <- function(x) if (mistake == "noise") 0 else charge_by_hand(law, abs(x$t))
+    charge <- function(x) charge_by_hand(law, abs(x$t))
     return(log(mix_by_hand(gain(x[[1]], size[1], sum[1, ], squares[1, ]) +
                            gain(x[[2]], size[2], sum[2, ], squares[2, ]) -
                              charge(x[[1]]) - charge(x[[2]]))))
@@ -318,8 +303,7 @@ enumerate_pairs <- function(law, weight, nodes, values, chance, people = 3) {
 
 #' ln F of blocks of two arms with squares, a row for each kappa and a column for each record, as bets_of()
 #' takes them
-#' @param mistake `"none"`, `"noise"` or `"squares"` (these charges are left out), or `"psi"` (kappa^2 / 2)
-squares_by_hand <- function(p, tossed, sum, squares, law, weight, kappa, mistake = "none") {
+squares_by_hand <- function(p, tossed, sum, squares, law, weight, kappa) {
   law_of_squares <- replace(law, 2, law[2] / weight)
   t(vapply(kappa, function(k) {
     total <- 0
@@ -333,16 +317,15 @@ squares_by_hand <- function(p, tossed, sum, squares, law, weight, kappa, mistake
       c <- share[[2]] * x[[1]] + share[[1]] * x[[2]]
       c <- pmin(pmax(pmin(pmax(c, 1 - 0.95 * share[[2]] / k), 0.95 * share[[1]] / k), 0), 1)
       b <- pmax(c / share[[1]], (1 - c) / share[[2]])
-      psi <- if (mistake == "psi") k^2 / 2 else fan_by_hand(k, b)
+      psi <- fan_by_hand(k, b)
       for (arm in 1:2) {
         n <- tossed[2 * (j - 1) + arm, ]
         y <- sum[2 * (j - 1) + arm, ]
         q <- squares[2 * (j - 1) + arm, ]
         sign <- 3 - 2 * arm
         at <- share[[arm]]
-        noise <- if (mistake == "noise") 0 else charge_by_hand(law,
-                                                               abs(sign * k / at - psi * (1 - 2 * c) / at^2))
-        more <- if (mistake %in% c("noise", "squares")) 0 else charge_by_hand(law_of_squares, psi / at^2)
+        noise <- charge_by_hand(law, abs(sign * k / at - psi * (1 - 2 * c) / at^2))
+        more <- charge_by_hand(law_of_squares, psi / at^2)
         total <- total + sign * k / at * (y - n * c) - psi / at^2 * (q + (1 - 2 * c) * y +
                                                                      n * (c^2 - 1 / 4)) - noise - more
       }

@@ -7,8 +7,7 @@ quick <- c("gaussian_imed", "adac_ucb", "lazy_gaussian_ts", "dp_imed_tuned", "dp
 test_that("every candidate is inside every budget, and spends nearly all of it", {
   horizon <- 2000
   k <- 3
-  budgets <- list(privacy_pure(0.5), privacy_gdp(0.7), privacy_approx(1, 1e-5),
-                  privacy_approx(0.2, 1e-3))
+  budgets <- list(privacy_pure(0.5), privacy_gdp(0.7), privacy_approx(4.38, 1e-5))
   for (budget in budgets) {
     names <- setdiff(names(dpts:::candidates_known()), "uniform")
     spend <- dpts:::spend_of(budget, horizon, k)
@@ -21,6 +20,10 @@ test_that("every candidate is inside every budget, and spends nearly all of it",
         own <- if (g$kind == "pure") "pld" # else all that apply
         epsilon <- min(dpts_privacy(policy, horizon, delta = budget$delta, arms = k,
                                     accountant = own)$epsilon)
+        # Pre-pulls for the sequence accountant: 0.7 where the other tests have 2
+        if (name == "ts_gaussian") {
+          expect_identical(policy$params$prepulls, floor(0.7 * sqrt(2000 * log(2000)) / gdp_mu(4.38, 1e-5)))
+        }
         expect_lte(epsilon, budget$epsilon * (1 + 1e-9), label = name)
         # All but the policies of whole steps come close.
         if (!name %in% c("dp_ucb_int", "dp_ts_ucb")) expect_gt(epsilon, 0.99 * budget$epsilon)
@@ -46,7 +49,7 @@ test_that("DP-TS-UCB is inside any budget, also where its setting is rounded", {
     policy <- dpts:::spend_draws(mu, list(horizon = 5000))
     if (inherits(policy, "dpts_no_room")) 0 else dpts:::form(policy$guarantee, "mu", at)
   }
-  mu <- withr::with_seed(1, exp(runif(300, log(0.3), log(5))))
+  mu <- withr::with_seed(1, exp(runif(100, log(0.3), log(5))))
   expect_true(all(vapply(mu, spent, 0) <= mu))
 })
 
@@ -62,9 +65,6 @@ test_that("candidates have their settings: pre-pulls as the help says, MT-TS as 
   expect_equal(ts$variance_scale, (2e4 - 5 * 890) / 891, tolerance = 1e-3)
   expect_identical(make("ts_gaussian", privacy_gdp(100), 2e4)$prepulls, 2)
   expect_identical(make("ts_gaussian", privacy_gdp(0.05), 2e4)$prepulls, 1333)
-  # 0.7 in place of 2 for the sequence accountant
-  expect_identical(make("ts_gaussian", privacy_approx(4.38, 1e-5), 2000)$prepulls,
-                   floor(0.7 * sqrt(2000 * log(2000)) / gdp_mu(4.38, 1e-5)))
   expect_identical(make("mt_ts", privacy_pure(1), 1e4)[c("tuned", "split_budget")],
                    list(tuned = TRUE, split_budget = FALSE))
 })
@@ -223,12 +223,12 @@ test_that("who left the race is neither best nor tied, and who fails now and the
   expect_identical(made(a = c(rep(19.54, 48), 20.46, 20.46), b = rep(19.6, 50))$standing, c("best", "unsure"))
   expect_identical(made(a = rep(48, 12), b = rep(48, 12))$standing, c("best", "tied"))
   expect_true(all(made(a = rep(48, 12), b = rep(50, 12))$upper > 50))
-  # Of ten that are equal each is the best in truth, and one of them came out best by chance.
+  # Of eight that are equal each is the best in truth, and one of them came out best by chance.
   named <- function(m) `colnames<-`(m, letters[seq_len(ncol(m))])
-  worse <- replicate(60, mean(made(named(matrix(rnorm(300, 100, 10), 30)))$standing == "worse"))
-  expect_lt(mean(worse), 0.05 + 3 * sd(worse) / sqrt(60))
+  worse <- replicate(30, mean(made(named(matrix(rnorm(240, 100, 10), 30)))$standing == "worse"))
+  expect_lt(mean(worse), 0.05 + 3 * sd(worse) / sqrt(30))
   # of two, the level is not shared
-  two <- replicate(100, mean(made(named(matrix(rnorm(60, 100, 10), 30)))$standing == "worse"))
+  two <- replicate(40, mean(made(named(matrix(rnorm(60, 100, 10), 30)))$standing == "worse"))
   expect_lt(mean(two), 0.05)
   # ranks say little about differences that are skewed to the right
   d <- scale(rexp(50))[, 1]
@@ -299,11 +299,11 @@ test_that("a policy that knows the order of arms and nothing else is not recomme
 })
 
 test_that("the recommendation is stable over seeds", {
-  best <- vapply(1:5, function(seed) {
+  best <- vapply(1:3, function(seed) {
     x <- dpts_recommend(privacy_gdp(0.25), five, 2e4, candidates = quick, runs = 50, seed = seed)
     as.character(x$policy[x$standing == "best"])
   }, "")
-  expect_equal(best, rep("gaussian_imed", 5))
+  expect_equal(best, rep("gaussian_imed", 3))
   a <- dpts_recommend(privacy_pure(1), five, 500, candidates = quick, runs = 5, seed = 3)
   b <- dpts_recommend(privacy_pure(1), five, 500, candidates = quick, runs = 5, seed = 3)
   expect_identical(as.data.frame(a), as.data.frame(b))
@@ -334,7 +334,7 @@ test_that("print gives the advice, the call and the table; the call runs", {
   expect_match(paste(text, collapse = " "), "(Tied with|Next: )")
   expect_equal(copied(text), recommended_policy(x))
   # To the last bit, where the amount was converted
-  for (mu in c(0.1, 0.3, 0.5, 0.7)) {
+  for (mu in c(0.3, 0.7)) {
     y <- dpts_recommend(privacy_gdp(mu), five, 100, candidates = "dp_imed", runs = 2, seed = 1)
     expect_identical(copied(format(y)), recommended_policy(y))
   }
@@ -570,13 +570,13 @@ test_that("a race stops the best no more often than it says", {
   }
   # Normal regrets: the first stands at the limit, 1.5 times the second's. With three standard errors.
   limit <- function(j, n) rnorm(n, c(1.5, 1, 9)[j], 0.2)
-  expect_lt(first_left(60, 40, limit), 0.05 + 3 * sqrt(0.05 * 0.95 / 60))
+  expect_lt(first_left(40, 40, limit), 0.05 + 3 * sqrt(0.05 * 0.95 / 40))
   left <- first_left(200, 5, limit) # one test, after three runs
   expect_lt(left, 0.05 + 3 * sqrt(0.05 * 0.95 / 200))
   expect_gt(left, 0.005)
   # The others fail in one run of fifty, which makes them worse than the first, and look better until then.
   failing <- function(j, n) rnorm(n, if (j == 1) 130 else 100, 10) + (j > 1) * 2000 * (runif(n) < 0.02)
-  expect_lt(first_left(60, 40, failing), 0.05)
+  expect_lt(first_left(40, 40, failing), 0.05)
 })
 
 test_that("the first rounds of a long race are those of the whole horizon", {
@@ -641,7 +641,7 @@ test_that("certain losses of first pulls are enough to leave, and are not simula
 test_that("the first rounds of a race stop the best no more often than they say", {
   # The first has so much regret at once that it never gets more, at 1.5 times all that the second has: half of a
   # level of 0.95, in one of two tests, is for its own bound.
-  left <- mean(vapply(1:300, function(i) {
+  left <- mean(vapply(1:150, function(i) {
     set.seed(i)
     play <- function(policies, runs, rounds = 1000) {
       draw <- function(j) if (j == 1) rnorm(length(runs), 150, 10) else rnorm(length(runs), c(1, 10)[1 + (rounds == 1000)] * 10, 5)
@@ -650,20 +650,18 @@ test_that("the first rounds of a race stop the best no more often than they say"
     stretch <- list(rounds = 100, pulls = c(2, 2), certain = matrix(0, 2, 1))
     !is.na(attr(run_race(list(a = 1, b = 2), 1:5, play, 0.8, 1e3, stretch), "rounds"))[1]
   }, NA))
-  expect_lt(left, 0.1 + 3 * sqrt(0.1 * 0.9 / 300))
+  expect_lt(left, 0.1 + 3 * sqrt(0.1 * 0.9 / 150))
   expect_gt(left, 0.001)
 })
 
-test_that("advice and tunings come from a checkpoint, and alike under a plan", {
+test_that("advice and tunings come from a checkpoint", {
   file <- withr::local_tempfile(fileext = ".rds")
-  ask <- function(..., runs = 3) {
-    dpts_recommend(privacy_gdp(1), list(a = five, b = five), 500, candidates = quick[1:3], runs = runs,
-                   seed = 3, ...)
+  ask <- function(...) {
+    dpts_recommend(privacy_gdp(1), list(a = five, b = five), 500, candidates = quick[1:3], runs = 12, seed = 3, ...)
   }
-  first <- ask(checkpoint = file, runs = 12)
-  expect_equal(ask(checkpoint = file, runs = 12), first)
-  expect_equal(ask(runs = 12), first)
-  one_stage <- ask()
+  first <- ask(checkpoint = file)
+  expect_equal(ask(checkpoint = file), first)
+  expect_equal(ask(), first)
   expect_error(dpts_recommend(privacy_gdp(1), five, 500, checkpoint = file), "must come with a `seed`")
   tune <- function(...) {
     dpts_tune(privacy_gdp(1), five, 500, prepulls = c(5, 50), accountant = "gdp", runs = 4, seed = 3,
@@ -672,13 +670,6 @@ test_that("advice and tunings come from a checkpoint, and alike under a plan", {
   tuned <- withr::local_tempfile(fileext = ".rds")
   expect_equal(tune(checkpoint = tuned), tune())
   expect_equal(tune(checkpoint = tuned), tune())
-
-  skip_if_not_installed("future.apply")
-  old <- future::plan("multicore", workers = 2)
-  withr::defer(future::plan(old))
-  skip_if(inherits(future::plan(), "sequential"), "no plan to test with")
-  withr::local_options(dpts.seconds_before_workers = 0)
-  expect_equal(ask(), one_stage)
 })
 
 test_that("those who conclude are advised in people", {
@@ -692,9 +683,9 @@ test_that("those who conclude are advised in people", {
   expect_equal(verdict$people[1], mean(found$people))
   expect_equal(summary(verdict)$people[1], verdict$people[1])
   expect_identical(glance(verdict)$people, verdict$people[1])
-  effect <- dpts_recommend(privacy_gdp(0.5), arms, 5000, goal = "effect", candidates = c("final", "blocks"), runs = 300,
+  effect <- dpts_recommend(privacy_gdp(0.5), arms, 5000, goal = "effect", candidates = c("final", "blocks"), runs = 150,
                            seed = 1)
-  plan <- dpts_plan(recommended_policy(effect, "final"), arms, runs = 300, seed = 1, limit = 5000)
+  plan <- dpts_plan(recommended_policy(effect, "final"), arms, runs = 150, seed = 1, limit = 5000)
   expect_equal(effect$people[effect$policy == "final"], plan$people)
   expect_lt(abs(log(plan$people / (2 * stats::power.prop.test(p1 = 0.7, p2 = 0.5, power = 0.9)$n))), 0.2)
   # A number of people is above 0, however few runs there are, and one run shows no power.
