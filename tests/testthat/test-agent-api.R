@@ -319,10 +319,10 @@ test_that("one service has many agents: a list, a folder, a database", {
       if (!anyNA(listed$name)) break
     }
     expect_equal(listed, data.frame(experiment = c("one", "two words"), name = c("ONE", "TWO WORDS")))
-    expect_equal(call_api(router, "POST", "/choose")$status, 404)
-    expect_equal(call_api(router, "POST", "/experiments/three/choose")$status, 404)
-    expect_equal(call_api(router, "POST", "/experiments/%zz/choose")$status, 404)
-    expect_equal(call_api(router, "POST", "/experiments/..%2Fone/choose")$status, 404)
+    for (none in c("/choose", "/experiments/three/choose", if (identical(agents, folder)) c("/experiments/%zz/choose",
+                                                                                           "/experiments/..%2Fone/choose"))) {
+      expect_equal(call_api(router, "POST", none)$status, 404)
+    }
     chosen <- call_api(router, "POST", "/experiments/two%20words/choose", '{"n": 3}')$json
     expect_equal(chosen$t, 1:3)
     reward <- sprintf('{"ticket": "%s", "reward": 1}', chosen$ticket[1])
@@ -334,11 +334,11 @@ test_that("one service has many agents: a list, a folder, a database", {
     metrics <- call_api(router, "GET", "/metrics")$text
     expect_match(metrics, 'dpts_tickets_out{experiment="two words"} 2\n', fixed = TRUE)
     expect_equal(call_api(router, "GET", "/ready")$json$experiments, 2)
-    paths <- call_api(router, "GET", "/openapi.json")$json$paths
-    expect_true("/experiments/{experiment}/choose" %in% names(paths))
     router
   }
-  try_all(list(one = make(NULL, "ONE"), "two words" = make(NULL, "TWO WORDS")))
+  router <- try_all(list(one = make(NULL, "ONE"), "two words" = make(NULL, "TWO WORDS")))
+  paths <- call_api(router, "GET", "/openapi.json")$json$paths
+  expect_true("/experiments/{experiment}/choose" %in% names(paths))
   router <- try_all(folder)
   # A store that comes later is found, one that is none does not matter.
   writeLines("no store", file.path(folder, "zzz.sqlite"))

@@ -433,15 +433,13 @@ test_that("a call that goes beyond the horizon has the rounds that are left, whe
 test_that("arms go through all states in all orders, before and after the end", {
   verbs <- c("retire", "pause", "resume")
   orders <- as.matrix(expand.grid(verbs, verbs, verbs, stringsAsFactors = FALSE))
-  # Before the end an arm for each order; after it the arm is the winner, of an agent for each order.
-  many <- dpts_agent(policy_uniform(), 2 + nrow(orders), use = "arrival")
+  # Before the end an arm for each order; after it the arm is who wins by then.
+  agents <- lapply(c(FALSE, TRUE), function(ended) dpts_agent(policy_uniform(), 2 + nrow(orders), use = "arrival"))
+  agent_choose(agents[[2]], 9)
+  agent_finish(agents[[2]], "verdict")
   for (ended in c(FALSE, TRUE)) for (i in seq_len(nrow(orders))) {
     if (ended && orders[i, 2] == orders[i, 3]) next # twice the same comes first in other orders
-    agent <- if (ended) dpts_agent(policy_uniform(), c("a", "b", "c"), use = "arrival") else many
-    if (ended) {
-      agent_choose(agent, 9)
-      agent_finish(agent, "verdict")
-    }
+    agent <- agents[[1 + ended]]
     arm <- agent$life$arms[if (ended) agent$life$winner else i]
     status <- "active"
     for (verb in orders[i, ]) {
@@ -456,12 +454,8 @@ test_that("arms go through all states in all orders, before and after the end", 
         expect_identical(as.character(agent_choose(agent)$arm), shown)
       }
     }
-    if (ended) {
-      expect_identical(dpts:::api_status(agent)$winner, shown)
-      agent_close(agent)
-    }
+    if (ended) expect_identical(dpts:::api_status(agent)$winner, shown)
   }
-  agent_close(many)
 })
 
 test_that("mistakes with arms are named, and what cannot be promised is refused", {

@@ -248,13 +248,10 @@ test_that("of several accountants the page has the least epsilon, and an arm lea
 
 test_that("the page says of the risk what privacy_statement() says", {
   said <- function(agent) as.character(dpts:::overview(agent)$promise)
-  for (agent in list(dpts_agent(batch_policy(), 2, use = "arrival"),
-                     dpts_agent(batch_policy(), 2, use = "arrival", max_per_person = 3),
+  for (agent in list(dpts_agent(batch_policy(), 2, use = "arrival", max_per_person = 3),
                      dpts_agent(policy_linucb(mu = 1, norm = 1), 2, use = "arrival", dim = 2))) {
     statement <- privacy_statement(agent)
-    expect_identical(said(agent)[1], statement[["What is guaranteed"]])
-    often <- "Who comes often"
-    expect_identical(said(agent)[-1], if (often %in% names(statement)) statement[[often]] else character())
+    expect_identical(said(agent), as.vector(statement[intersect(c("What is guaranteed", "Who comes often"), names(statement))]))
     agent_restored(agent)
     expect_identical(said(agent)[1], privacy_statement(agent)[["What is guaranteed"]])
   }
@@ -283,7 +280,7 @@ test_that("the page draws the evidence that verdicts rest on", {
   agent <- dpts_agent(policy_randomised(mu = 5, block = 50), c("a", "b"), use = "arrival")
   # First a is far better, then b for as many: means change, so that only the randomisation is evidence.
   for (turn in 1:2) {
-    choice <- agent_choose(agent, n = 2000)
+    choice <- agent_choose(agent, n = 600)
     agent_reward(agent, choice$ticket, as.numeric((choice$arm == "a") == (turn == 1)))
     proof <- dpts:::overview(agent)$proof
     own <- evidence(agent, "tosses")
@@ -322,7 +319,7 @@ test_that("the page has the effects of all people and of each stratum", {
 
 test_that("a policy whose chances are not known has no balance", {
   agent <- dpts_agent(policy_ucb1(), c("a", "b"), use = "arrival")
-  for (i in 1:60) agent_reward(agent, agent_choose(agent)$ticket, 1)
+  for (i in 1:12) agent_reward(agent, agent_choose(agent)$ticket, 1)
   expect_true(is.na(api_overview(agent)$balance))
 })
 
@@ -341,7 +338,7 @@ test_that("an overview in parts, and one that goes on from the last, are those o
       dpts:::overview(agent)
     }
     shown <- list()
-    for (i in 1:3) {
+    for (i in 1:2) {
       withr::with_seed(i, play(130))
       parts <- dpts:::overview_parts(agent)
       expect_length(parts, 13) # three of them count 130 people
@@ -354,7 +351,7 @@ test_that("an overview in parts, and one that goes on from the last, are those o
       expect_equal(shown[[i]][names(shown[[i]]) != "now"], anew()[names(shown[[i]]) != "now"])
       if (is.null(strata)) expect_identical(shown[[i]]$strata, list())
     }
-    expect_false(identical(shown[[1]]$proof, shown[[3]]$proof))
+    expect_false(identical(shown[[1]]$proof, shown[[2]]$proof))
     expect_null(dpts:::overview_parts(agent)) # nothing is new
     expect_true(rlang::is_reference(agent$remembered$verdict$from, dpts_releases(agent))) # or nothing that is kept would be used
   }

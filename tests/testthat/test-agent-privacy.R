@@ -146,11 +146,11 @@ test_that("what was spent never falls: not by going back to a copy once or twice
   for (policy in policies) {
     agent <- dpts_agent(policy, 2, use = "arrival", horizon = 30)
     copies <- vapply(1:2, function(i) agent_backup(agent, tempfile(fileext = ".sqlite")), "")
-    seen <- spending(play_one_by_one(agent, 20))
+    seen <- spending(play_one_by_one(agent, 12))
     again <- agent_open(copies[1])
     expect_identical(spending(again), 0)
     agent_restored(again)
-    seen <- c(seen, spending(again), spending(play_one_by_one(again, 10)))
+    seen <- c(seen, spending(again), spending(play_one_by_one(again, 8)))
     agent_restored(again)
     seen <- c(seen, spending(again))
     expect_false(is.unsorted(seen), label = policy$name)
@@ -171,20 +171,20 @@ test_that("what was spent never falls: not by going back to a copy once or twice
 test_that("a life of a restarted policy that ends leaves what its filter charged", {
   skip_if_not_installed("RSQLite")
   file <- withr::local_tempfile(fileext = ".sqlite")
-  agent <- dpts_agent(policy_restart(policy_ts_gaussian(5, 5, filter = privacy_gdp(1)), 100), 2, file, use = "arrival")
+  agent <- dpts_agent(policy_restart(policy_ts_gaussian(5, 5, filter = privacy_gdp(1)), 30), 2, file, use = "arrival")
   paid <- seen <- numeric()
-  for (i in 1:110) {
+  for (i in 1:34) {
     play_one_by_one(agent, 1)
     paid[i] <- session_paid(agent$session)
-    if (i %in% c(50, 100, 101)) seen <- c(seen, spending(agent))
+    if (i %in% c(15, 30, 31)) seen <- c(seen, spending(agent))
   }
   expect_false(is.unsorted(paid))
-  expect_gt(paid[100], 0)
-  expect_identical(paid[101:104], rep(paid[100], 4)) # the next life has just begun
+  expect_gt(paid[30], 0)
+  expect_identical(paid[31:34], rep(paid[30], 4)) # the next life has just begun
   expect_false(is.unsorted(seen))
   agent_close(agent)
   agent <- agent_open(file)
-  expect_identical(session_paid(agent$session), paid[110])
+  expect_identical(session_paid(agent$session), paid[34])
   agent_close(agent)
 })
 
@@ -263,7 +263,7 @@ test_that("forced to the same releases, neighbours publish the same: no raw rewa
   if (extended()) policies <- c(policies, list(policy_gaussian_imed(0.5, correlation = 0), policy_dp_klucb(1),
                                                policy_adap_ucb(1), policy_adac_ucb(1)))
   runs <- if (extended()) 40 else 1
-  steps <- if (extended()) 80 else 32
+  steps <- if (extended()) 80 else 24
   withr::local_seed(5)
   for (i in seq_along(policies)) for (run in seq_len(runs)) {
     policy <- policies[[i]]

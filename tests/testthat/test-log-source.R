@@ -225,25 +225,27 @@ test_that("the log's identity is that of its events", {
 
 test_that("memory does not grow with the number of events", {
   skip_on_cran()
-  # The most MB in use while chunks are read and while events are replayed. gc() takes long: few looks.
-  live <- 0
-  look <- function() live <<- max(live, sum(gc()[, 2]))
+  # The most MB in use when the last chunk has been read, and when its events are replayed: gc() takes long.
+  last <- 0
+  look <- function() note(sum(gc()[, 2]))
   watch <- policy_custom("watch", function(k, horizon) 0, function(state, round) {
-    if (round$t %% 4000 == 0) look()
+    if (round$t == last) look()
     1
   }, function(state, feedback) state)
   most <- function(chunks) {
     source <- log_chunks(function(i) {
-      if (i %% 4 == 0) look()
-      if (i <= chunks) data.frame(arm = rep(1, 1000), reward = rep(c(0, 1, 0.5, 0), 250), x = matrix(0, 1000, 50))
+      if (i > chunks) look()
+      if (i <= chunks) data.frame(arm = rep(1, 400), reward = rep(c(0, 1, 0.5, 0), 100), x = matrix(0, 400, 120))
     })
-    live <<- 0
+    begin_notes()
+    last <<- 400 * chunks
     replay <- dpts_replay(source, watch, runs = 1, seed = 1, context = "x")
-    expect_equal(replay$events, 1000 * chunks)
-    live
+    expect_equal(replay$events, 400 * chunks)
+    expect_length(notes(), 2)
+    max(unlist(notes()))
   }
   most(2)
-  # 6,000 events more are 2.5 MB on disk; what other tests of this process have left may come and go.
+  # 2,400 events more are 2.3 MB on disk; what other tests of this process have left may come and go.
   expect_lt(most(9) - most(3), 1.2)
 })
 

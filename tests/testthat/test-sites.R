@@ -140,10 +140,20 @@ test_that("what does not fit together is refused by name", {
   expect_error(dpts_releases(list(a = table), ended = "b"), "`ended`", class = "dpts_error_input")
 })
 
-test_that("two processes with a store each reach the verdict by files alone", {
+test_that("two sites with a store each reach the verdict by files alone", {
   skip_if_not_installed("RSQLite")
   script <- system.file("examples", "two_sites.R", package = "dpts", mustWork = TRUE)
-  out <- system2(file.path(R.home("bin"), "Rscript"), shQuote(script), stdout = TRUE, stderr = TRUE)
+  # Each process of the example is an environment here: a new one has to load all packages.
+  run <- function(args) {
+    process <- new.env(parent = globalenv())
+    process$commandArgs <- function(trailingOnly = FALSE) c(if (!trailingOnly) c("R", paste0("--file=", script)), args)
+    process$system2 <- function(command, args) {
+      expect_identical(args[1], shQuote(script))
+      run(gsub("'", "", args[-1]))
+    }
+    sys.source(script, process)
+  }
+  out <- withr::with_preserve_seed(utils::capture.output(run(character())))
   expect_match(paste(out, collapse = "\n"), "Sites:.*north and south.*1 new ")
 })
 
