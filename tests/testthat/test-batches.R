@@ -232,10 +232,9 @@ test_that("batch policies work on logs: pools without the committed arm, late re
   })
   for (policy in batch_policies()[c("adap_ucb", "dp_imed_finer", "adac_ucb")]) {
     for (delay in c(0, 25)) {
-      x <- dpts_replay(log, policy, delay = delay, runs = 5, seed = 1)
+      x <- dpts_replay(log, policy, delay = delay, runs = 2, seed = 1)
       expect_gt(min(x$events), 1000) # a third of the events match
-      # It learns: uniform play has 0.425.
-      expect_gt(mean(x$rate), 0.45) # uniform play has 0.425, with an se of 0.006
+      expect_gt(mean(x$rate), 0.45) # uniform play has 0.425, with an se of 0.01
     }
   }
 })

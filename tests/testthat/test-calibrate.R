@@ -74,7 +74,7 @@ test_that("60 random budgets: strictly inside, by what the policy itself declare
 test_that("the search by secants ends at the root", {
   # epsilon from the full search over orders: what is found is inside the budget, 0.2 percent less is not,
   # and far from it there is no other root
-  for (set in list(c(4, 1e-5, 300, 0), c(0.2, 1e-6, 500, 20), c(30, 1e-3, 300, 2))) {
+  for (set in list(c(4, 1e-5, 60, 0), c(0.2, 1e-6, 100, 20), c(30, 1e-3, 60, 2))) {
     of_scale <- function(scale) dpts:::sampler(set[3], set[4], scale)
     inside <- function(scale) dpts:::orders_of_sequence(set[2], of_scale(scale)) <= set[1]
     found <- dpts:::calibrate_sequence(set[1], set[2], of_scale)
@@ -136,12 +136,12 @@ test_that("the direct accountant meets a GDP budget up to nu, at every delta", {
   expect_equal(policy$params, same$params, tolerance = 1e-12)
   # an (epsilon, delta) budget
   budget <- privacy_approx(4.377, 1e-5)
-  direct <- dpts_calibrate(budget, 4000, 200, "direct", arms = 5)
-  epsilon <- sequence_epsilon(1e-5, 3000, 200, direct$params$variance_scale)
+  direct <- dpts_calibrate(budget, 2000, 200, "direct", arms = 5)
+  epsilon <- sequence_epsilon(1e-5, 1000, 200, direct$params$variance_scale)
   expect_lte(epsilon, 4.377)
   expect_gt(epsilon, 4.377 * 0.998)
   expect_lt(direct$params$variance_scale, 0.95 *
-              dpts_calibrate(budget, 4000, 200, "sequence", arms = 5)$params$variance_scale)
+              dpts_calibrate(budget, 2000, 200, "sequence", arms = 5)$params$variance_scale)
 })
 
 test_that("where the least scale is inside a wide budget, or nothing is asked, that is the answer", {

@@ -85,9 +85,12 @@ test_that("a private policy counts its releases in the ledger, couples, and serv
 lazy_ucb <- function(file = example_file("lazy_ucb.c"), epsilon = 1, name = "lazy_ucb") {
   policy_compiled(file, name, params = list(epsilon = epsilon), guarantee = privacy_pure(epsilon))
 }
+# As it is, checked once for all tests, and with next to no noise
+lazy <- once(lazy_ucb)
+lazy_100 <- once(function() lazy_ucb(epsilon = 100))
 
 test_that("a private policy that releases each sum once has evidence, verdicts and a detector, as the built-in one", {
-  mine <- lazy_ucb()
+  mine <- lazy()
   policies <- list(mine = mine, ours = policy_lazy_ucb(1))
   withr::local_options(dpts.engine = "plain", rlib_message_verbosity = "quiet")
   twice <- function(x) expect_identical(drop_policy(x, "mine"), drop_policy(x, "ours"))
@@ -107,8 +110,8 @@ test_that("a private policy that releases each sum once has evidence, verdicts a
   detects <- lapply(policies, policy_detect)
   twice(dpts_simulate(moved, detects, 3000, runs = 2, seed = 1))
   expect_identical(detects$mine$guarantee, mine$guarantee)
-  agent <- dpts_agent(lazy_ucb(epsilon = 10), c("a", "b"), use = "arrival") # live noise that cannot hide a verdict
-  for (i in 1:150) agent_reward(agent, { chosen <- agent_choose(agent) }$ticket, as.numeric(chosen$arm == "a"))
+  agent <- dpts_agent(lazy_100(), c("a", "b"), use = "arrival") # live noise that cannot hide a verdict
+  for (i in 1:100) agent_reward(agent, { chosen <- agent_choose(agent) }$ticket, as.numeric(chosen$arm == "a"))
   expect_identical(as.character(verdict(agent)$arm), "a")
   expect_identical(sum(diff(c(0, unique(evidence(agent)$t))) > 0), as.integer(sum(estimates(agent)$releases)))
 })
@@ -120,13 +123,13 @@ test_that("a detector that begins anew by a late reward drops that of its own ro
     run_script(policy_detect(policy, delta = 0.9), 1, rep(NA, 9), rep(0.5, 9), delays = c(rep(0, 6), 1, 0, 0),
                forced = c(0, 0, 1e4, 0, 0))
   }
-  out <- play(lazy_ucb(epsilon = 100))
+  out <- play(lazy_100())
   expect_identical(out$released, play(policy_lazy_ucb(100))$released)
   expect_identical(which(diff(c(0L, out$released)) > 0), c(1L, 3L, 8L, 9L)) # round 9 begins the new life
 })
 
 test_that("a compiled policy is planned, audited, evaluated, kept and spread as the built-in one", {
-  mine <- lazy_ucb()
+  mine <- lazy()
   ours <- policy_lazy_ucb(1)
   withr::local_options(dpts.engine = "plain")
   arms <- two_arms()
@@ -148,8 +151,7 @@ test_that("a compiled policy is planned, audited, evaluated, kept and spread as 
   path <- withr::local_tempfile()
   play(2, checkpoint = path)
   expect_identical(play(checkpoint = path), base)
-  other <- lazy_ucb(epsilon = 2)
-  expect_identical(play(policy = other, checkpoint = path), play(policy = other))
+  expect_identical(play(policy = lazy_100(), checkpoint = path), play(policy = lazy_100()))
   store <- withr::local_tempfile(fileext = ".sqlite")
   agent <- dpts_agent(mine, c("a", "b"), store, use = "arrival")
   serve <- function(agent) for (i in 1:30) dpts::agent_reward(agent, dpts::agent_choose(agent)$ticket, 1)

@@ -105,7 +105,7 @@ test_that("contexts are a vector for all arms, or a matrix with a row for each",
 
 test_that("one seed gives one answer, whatever the run ranges, company, slices and R's generator", {
   play <- function(..., policies = custom_greedy()) {
-    dpts_simulate(arms2(), policies, 200, seed = 3, ..., record = 50)
+    dpts_simulate(arms2(), policies, 100, seed = 3, ..., record = 50)
   }
   base <- play(runs = 8)
   expect_identical(play(runs = 8, threads = 2), base)
@@ -313,7 +313,7 @@ test_that("a policy can play a simulation of its own", {
     inner <- dpts_simulate(arms2(), custom_greedy(), 20, runs = 1, seed = round$t, record = 1)
     1 + (inner$regret > 1)
   })
-  outer <- function() dpts_simulate(arms2(), nested, 5, runs = 2, seed = 1)
+  outer <- function() dpts_simulate(arms2(), nested, 3, runs = 2, seed = 1)
   expect_identical(outer(), outer())
 })
 

@@ -76,7 +76,7 @@ test_that("DP-SE leaks no more than its epsilon where a reward decides an elimin
   # Two arms, beta = 0.99: an epoch of r pulls each; arm 2 goes if its sum is more than
   # r (2 h + 2 c) lower. Sums on either side of 2 below the threshold.
   setting <- dp_se_setting(1, 0.99)
-  n <- if (extended()) runs / 4 else 1.5e4
+  n <- if (extended()) runs / 4 else 7500
   play <- function(ones, seed) {
     table <- dp_se_table(setting, ones)
     attack(policy_dp_se(1, 0.99), table, n, seed, last = 2, batch = 5e3)
@@ -84,7 +84,7 @@ test_that("DP-SE leaks no more than its epsilon where a reward decides an elimin
   found <- epsilon_lower(play(setting$threshold - 3, 3000), play(setting$threshold - 2, 4000))
   expect_lt(found, 1)
   # P(L1 - L2 > x) = exp(-x) (1 + x / 2) / 2 at x within (2, 3) and one less
-  expect_gt(found, 0.5)
+  expect_gt(found, 0.4)
 })
 
 test_that("the attack finds broken copies of three policies", {

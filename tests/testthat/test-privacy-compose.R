@@ -106,13 +106,13 @@ test_that("the sequence accountant composes order by order, and stays above the 
   x <- quietly(privacy_compose(a, b, privacy_pure(0.1)))
   curve <- function(alpha) {
     alpha <- pmin(pmax(alpha, 1 + 1e-6), 1e6) # the best orders lie far inside
-    sequence_rdp(alpha, 50 - 10, 5, 2) + sequence_rdp(alpha, 50, 0, 1) + dpts:::pure_rdp(0.1, alpha)
+    sequence_rdp(alpha, 20 - 10, 5, 2) + sequence_rdp(alpha, 20, 0, 1) + dpts:::pure_rdp(0.1, alpha)
   }
-  expect_equal(curve_of(x, c(1e-2, 1e-6), "sequence", 50), rdp_epsilon(rdp = curve, delta = c(1e-2, 1e-6)),
+  expect_equal(curve_of(x, c(1e-2, 1e-6), "sequence", 20), rdp_epsilon(rdp = curve, delta = c(1e-2, 1e-6)),
                tolerance = 1e-3)
   # Each part with a horizon of its own
-  y <- quietly(privacy_compose(a, b, privacy_pure(0.1), horizon = c(50, 50, 7)))
-  expect_equal(curve_of(y, 1e-6, "sequence", 9), curve_of(x, 1e-6, "sequence", 50))
+  y <- quietly(privacy_compose(a, b, privacy_pure(0.1), horizon = c(20, 20, 7)))
+  expect_equal(curve_of(y, 1e-6, "sequence", 9), curve_of(x, 1e-6, "sequence", 20))
   # One part: no less than its own accountant, up to its chords, and no more than a little
   one <- curve_of(a, 1e-6, "sequence", 50)
   alone <- curve_of(privacy_compose(a), 1e-6, "sequence", 50)
@@ -161,12 +161,12 @@ test_that("nothing promised stays nothing, however it is composed", {
   expect_identical(dpts_privacy(privacy_group(policy_ucb1(), 3), 10, delta = 0.1)$epsilon, Inf)
 })
 
-test_that("many different epsilons are added on knots: at most 2% above their 2^18 sums, and never below", {
-  eps <- sqrt(1:18) / 10
+test_that("many different epsilons are added on knots: at most 2% above their 2^17 sums, and never below", {
+  eps <- sqrt(1:17) / 10
   x <- do.call(privacy_compose, lapply(eps, privacy_pure))
   loss <- Reduce(function(sum, e) c(sum - e, sum + e), eps, 0)
   p <- Reduce(function(p, e) c(p * plogis(-e), p * plogis(e)), eps, 1)
-  for (delta in c(0.1, 1e-3, 1e-6, 1e-9)) {
+  for (delta in c(0.1, 1e-6)) {
     exact <- uniroot(function(e) log(sum(p * pmax(-expm1(e - loss), 0))) - log(delta), c(0, sum(eps)), tol = 1e-12)$root
     found <- curve_of(x, delta, "pld")
     expect_gte(found, exact - 1e-9)
@@ -229,7 +229,7 @@ test_that("very many parts: as the binomial, the trinomial and Gauss have it", {
   exact <- vapply(at, epsilon_of, 0, loss = 0.2 * (n$up - n$down), p = mass)
   expect_equal(curve_of(do.call(privacy_compose, rep(list(one), few)), at, "pld"), exact, tolerance = 1e-8)
   # Tables of Gaussian mechanisms, each cut into 80 cells, which lose next to nothing
-  mu <- seq(0.05, 0.2, length.out = 100)
+  mu <- seq(0.05, 0.2, length.out = 40)
   cut <- c(-Inf, seq(-4, 4, length.out = 79), Inf)
   tables <- lapply(mu, function(mu) privacy_loss(list(diff(pnorm(cut, mu / 2)), diff(pnorm(cut, -mu / 2)))))
   time <- system.time(found <- curve_of(do.call(privacy_compose, tables), at[1:5], "pld"), gcFirst = FALSE)[["user.self"]]
@@ -237,12 +237,12 @@ test_that("very many parts: as the binomial, the trinomial and Gauss have it", {
   gauss <- gdp_epsilon(gdp_compose(mu), at[1:5])
   expect_true(all(found > 0.99 * gauss & found < 1.005 * gauss))
   # Compositions of compositions, beside a Gaussian part, as groups: none is refused
-  half <- lapply(list(1:50, 51:100), function(i) do.call(privacy_compose, tables[i]))
+  half <- lapply(list(1:20, 21:40), function(i) do.call(privacy_compose, tables[i]))
   expect_equal(curve_of(do.call(privacy_compose, half), 1e-6, "pld"), found[3], tolerance = 1e-3)
   beside <- curve_of(do.call(privacy_compose, c(half, list(privacy_gdp(1)))), 1e-6, "pld")
   expect_equal(beside, gdp_epsilon(gdp_compose(c(mu, 1)), 1e-6), tolerance = 5e-3)
-  expect_equal(curve_of(privacy_group(do.call(privacy_compose, tables[1:20]), 3), 1e-3, "pld"),
-               gdp_epsilon(3 * gdp_compose(mu[1:20]), 1e-3), tolerance = 0.05)
+  expect_equal(curve_of(privacy_group(do.call(privacy_compose, tables[1:6]), 3), 1e-3, "pld"),
+               gdp_epsilon(3 * gdp_compose(mu[1:6]), 1e-3), tolerance = 0.05)
 })
 
 test_that("a composition that was stopped leaves nothing behind for the next one", {

@@ -13,7 +13,7 @@ test_that("the bound in words is that of the guarantee", {
   expect_match(guess_words(1 - 1e-9), "every time")
   expect_match(guess_words(0.9975), "998 times in 1,000; a random guess is correct 500 times in 1,000", fixed = TRUE)
   # Two accountants: the one number does not follow from the other.
-  expect_match(text_of(policy_ts_gaussian(), horizon = 100, arms = 3), "-GDP; by a sharper accountant epsilon")
+  expect_match(text_of(policy_ts_gaussian(), horizon = 20, arms = 3), "-GDP; by a sharper accountant epsilon")
   expect_match(text_of(policy_randomised(mu = 0.5)), "0.5-GDP: epsilon", fixed = TRUE)
   expect_match(text_of(policy_randomised(mu = 0.5), delta = 1e-4),
                paste("epsilon", dpts:::format_up(gdp_epsilon(0.5, 1e-4), 3), "at delta 1e-04"), fixed = TRUE)
@@ -134,7 +134,7 @@ test_that("a guarantee in epsilon is read in mu, too", {
 })
 
 test_that("an agent's statement has the least epsilon of all accountants, and says of parts once whom they are for", {
-  agent <- dpts_agent(policy_ts_gaussian(10, 5), 2, horizon = 500, use = "arrival")
+  agent <- dpts_agent(policy_ts_gaussian(10, 5), 2, horizon = 60, use = "arrival")
   for (delta in c(1e-6, 1e-3)) {
     known <- dpts_privacy(agent, delta = delta)$epsilon # rounded up in words
     expect_gt(max(known), 1.1 * min(known))

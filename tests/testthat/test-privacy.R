@@ -6,12 +6,12 @@ test_that("with one delta, which is not drawn, a logarithmic axis of it leaves n
 })
 
 test_that("a simulation says what its policies would leak, under its own conditions", {
-  sim <- dpts_simulate(arms_bernoulli(c(0.6, 0.4, 0.5)), list(a = policy_ts_gaussian(), b = policy_dp_imed(1)), 60,
+  sim <- dpts_simulate(arms_bernoulli(c(0.6, 0.4, 0.5)), list(a = policy_ts_gaussian(), b = policy_dp_imed(1)), 20,
                        runs = 2, seed = 1, delay = 3)
-  same <- dpts_privacy(list(a = policy_ts_gaussian(), b = policy_dp_imed(1)), 60, delta = 1e-3, arms = 3, delay = 3)
+  same <- dpts_privacy(list(a = policy_ts_gaussian(), b = policy_dp_imed(1)), 20, delta = 1e-3, arms = 3, delay = 3)
   expect_equal(tibble::as_tibble(dpts_privacy(sim, delta = 1e-3)), tibble::as_tibble(same))
-  expect_equal(unique(dpts_privacy(sim, 30, delta = 1e-3)$horizon), 30)
-  expect_match(paste(format(privacy_statement(sim, 60)), collapse = " "), "Differential privacy", fixed = TRUE)
+  expect_equal(unique(dpts_privacy(sim, 10, delta = 1e-3)$horizon), 10)
+  expect_match(paste(format(privacy_statement(sim, 20)), collapse = " "), "Differential privacy", fixed = TRUE)
   expect_error(privacy_compose(sim), "`policies()` of a result", fixed = TRUE, class = "dpts_error_input")
 })
 
@@ -67,10 +67,10 @@ test_that("the paper's theorems are met where its reading and ours agree", {
 
 test_that("accountants are ordered as theory says", {
   set.seed(9)
-  for (i in 1:6) {
+  for (i in 1:4) {
     b <- sample(c(0, 1, 5, 50), 1)
     c <- 10^runif(1, -0.5, 2)
-    horizon <- round(10^runif(1, 1.5, if (i %% 3) 5 else 1.65)) + 2 * b
+    horizon <- round(10^runif(1, 1.5, if (i %% 2) 4 else 1.5)) + 2 * b
     delta <- 10^-runif(3, 1, 12)
     all <- c("gdp", "rdp", "advanced", "sequence", if (horizon < 150) "direct")
     p <- dpts_privacy(policy_ts_gaussian(b, c), horizon, delta = delta, accountant = all)
@@ -87,10 +87,10 @@ test_that("accountants are ordered as theory says", {
 
 test_that("vanilla Thompson sampling leaks what the theory page says", {
   # Upper figures of a prototype with a coarse grid of orders; here orders are minimised
-  epsilon <- vapply(c(10, 100, 1000, 1e5), function(horizon) {
+  epsilon <- vapply(c(10, 100, 1000), function(horizon) {
     dpts_privacy(policy_ts_gaussian(), horizon, delta = 1e-5, accountant = "sequence")$epsilon
   }, 0)
-  expect_true(all(epsilon <= c(9.22, 25.4, 58.5, 184)))
+  expect_true(all(epsilon <= c(9.22, 25.4, 58.5)))
   # A direct (epsilon, delta) recursion, sharper than any RDP bound, gives 8.92 and 23.35 at
   # the first two horizons; below it a bound through Renyi orders would be suspect.
   expect_true(all(epsilon[1:2] >= c(8.92, 23.35)))

@@ -105,15 +105,15 @@ test_that("by default the sharpest accountant is tuned alone", {
 
 test_that("what takes seconds is asked for the candidates that may win, and all are proved", {
   budget <- privacy_approx(4, 1e-3)
-  tuning <- dpts_tune(budget, arms_bernoulli(c(0.8, 0.4)), 90, prepulls = c(0, 25), runs = 10, seed = 1)
+  tuning <- dpts_tune(budget, arms_bernoulli(c(0.8, 0.4)), 60, prepulls = c(0, 15), runs = 10, seed = 1)
   cheap <- vapply(tuning$prepulls, function(b) {
-    calibrate(budget, conditions(90, 2), b, "direct", 1e-3, sharp = FALSE)$params$variance_scale
+    calibrate(budget, conditions(60, 2), b, "direct", 1e-3, sharp = FALSE)$params$variance_scale
   }, 0)
   expect_identical(tuning$best, c(FALSE, TRUE))
   expect_identical(tuning$variance_scale[1], cheap[1])
   expect_lt(tuning$variance_scale[2], 0.95 * cheap[2])
   for (i in 1:2) {
     own <- policy_ts_gaussian(tuning$prepulls[i], tuning$variance_scale[i])
-    expect_lte(dpts_privacy(own, 90, delta = 1e-3, accountant = "direct")$epsilon, 4)
+    expect_lte(dpts_privacy(own, 60, delta = 1e-3, accountant = "direct")$epsilon, 4)
   }
 })
