@@ -112,7 +112,7 @@ expect_skip_exact <- function(arms, policy, horizon, record, runs, plain_runs = 
 
 # A Bernoulli policy's choices on forced histories, against the distribution that an R translation
 # draws: counts over arms, chi-squared. draw(n) -> n arms.
-expect_same_choices <- function(policy, k, rewards, arms, draw, runs = 4000) {
+expect_same_choices <- function(policy, k, rewards, arms, draw, runs = 3000) {
   rounds <- length(arms)
   script <- scripted(policy, k, c(arms, NA), c(rewards, 0), max_ledger = 10 * rounds)
   chosen <- vapply(seq_len(runs), function(seed) script(seed)$arm[rounds + 1], 0)

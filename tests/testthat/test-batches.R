@@ -113,6 +113,7 @@ test_that("the logarithms of AdaP-UCB and AdaP-KLUCB are of the right round", {
     out <- trace_policy(policy_adap_ucb(20, 1), 4, rewards[seed, , ], seed = seed)
     ref <- ref_batches(rewards[seed, , ], 1, 2, out$ledger$noise, ref_best$adap_ucb(20, 1), TRUE)
     expect_identical(out$arm, as.integer(ref$arm))
+    if (seed > 8) next # a search for each index
     out <- trace_policy(policy_adap_klucb(20, 0.3), 4, rewards[seed, , ], seed = seed)
     ref <- ref_batches(rewards[seed, , ], 1, 2, out$ledger$noise, ref_best$adap_klucb(20, 0.3),
                        TRUE)

@@ -92,7 +92,7 @@ test_that("whole passes agree with their distributions as far as their trees are
 })
 
 test_that("draws have their distribution and tails, at scales from 1 to 1e6", {
-  n <- if (extended()) 1e6 else 2e5
+  n <- if (extended()) 1e6 else 1e5
   # m / 2^e: scales 1, 8 / 3, 1000.0 and 1e6, with 24 bits
   for (rate in list(c(1, 0), c(3, 3), c(8388608 + 1, 33), c(8796093, 43))) {
     ratio <- rate[1] / 2^rate[2]

@@ -74,8 +74,8 @@ test_that("linear Thompson sampling draws from the posterior that it names", {
 
 test_that("draws follow the inverse that was released, found by Cholesky's factor or, with eigenvalues at the ridge, by those", {
   withr::local_seed(8)
-  d <- 4; runs <- 4000; v <- 0.7
-  for (n in c(3, 30)) { # fewer contexts than numbers leave eigenvalues at the ridge
+  d <- 4; runs <- 3000; v <- 0.7
+  for (n in c(3, 10)) { # fewer contexts than numbers leave eigenvalues at the ridge
     contexts <- array(runif(d * 2 * (n + 1)), c(d, 2, n + 1))
     rewards <- rbinom(n + 1, 1, 0.5)
     arms <- c(rep(1:2, length.out = n), NA)
@@ -453,7 +453,7 @@ test_that("the noise's eigenvalues are below the margin's unit in 99% of runs, i
   # Without contexts A is noise alone: its eigenvalues a become 1 + sqrt(max(a, 0)^2 + m^2), m the margin, and
   # the least of them is below 0 in nearly all runs, which shows m.
   d <- 4; n <- 30; runs <- 150
-  values <- function(margin, last) {
+  values <- function(margin, last, runs) {
     vapply(seq_len(runs), function(seed) {
       policy <- policy_linucb(mu = 0.5, margin = margin, norm = 1, batch = 1)
       out <- trace_context(policy, rep(1, last), rep(0, last), matrix(0, d, last), 1, horizon = n, seed = seed)
@@ -461,7 +461,7 @@ test_that("the noise's eigenvalues are below the margin's unit in 99% of runs, i
     }, c(0, 0))
   }
   for (last in c(n, 7)) {
-    at <- values(1, last)
+    at <- values(1, last, runs)
     m <- stats::median(at[1, ])
     expect_gt(mean(abs(at[1, ] - m) < 1e-9 * m), 0.9)
     above <- function(share) mean(at[2, ] > m * sqrt(1 + share^2))
@@ -469,8 +469,8 @@ test_that("the noise's eigenvalues are below the margin's unit in 99% of runs, i
     # The unit is not far more than that takes: many runs have an eigenvalue above a third of it.
     expect_gt(above(1 / 3), 0.1)
     # A margin is so many units, and without one negative eigenvalues become 0.
-    expect_equal(stats::median(values(0.25, last)[1, ]), m / 4)
-    expect_equal(stats::median(values(0, last)[1, ]), 0, tolerance = 1e-9)
+    expect_equal(stats::median(values(0.25, last, 40)[1, ]), m / 4)
+    expect_equal(stats::median(values(0, last, 40)[1, ]), 0, tolerance = 1e-9)
   }
 })
 
@@ -566,7 +566,7 @@ test_that("a private policy beats the trees, at the same privacy and at less", {
   sim <- dpts_simulate(arms_linear(theta, "simplex"), list(
     gaussian = policy_linucb(mu = 1, norm = 1), tree = policy_linucb(mu = 1, norm = 1, mechanism = "tree"),
     laplace = policy_linucb(epsilon = 9, mechanism = "tree", batch = 100), uniform = policy_uniform()
-  ), 20000, runs = 30, seed = 4, record = 1, progress = FALSE)
+  ), 20000, runs = 15, seed = 4, record = 1, progress = FALSE)
   last <- summary(sim)
   mean <- stats::setNames(last$mean, last$policy)
   se <- stats::setNames(last$se, last$policy)

@@ -46,7 +46,7 @@ test_that("rewards inside (0, 1) reach Beta Thompson sampling as coin tosses of 
 
 test_that("longer games agree with the R translations", {
   means <- c(0.7, 0.5, 0.4)
-  rounds <- 60
+  rounds <- 30
   gap <- max(means) - means
   cases <- list(
     list(policy_ts_gaussian(5, 0.3), choose_ts_gaussian(5, 0.3)),
@@ -137,7 +137,7 @@ test_that("what the help page says that Beta Thompson sampling leaks", {
   lower <- optimize(function(f) kl(f, f^2), c(0.01, 0.99), maximum = TRUE)$objective
   expect_equal(round(c(upper, lower), 3), c(0.334, 0.179))
   # Every transcript: the growth from round to round, at a delta that few rounds can reach
-  epsilon <- vapply(c(5, 8, 11), function(horizon) {
+  epsilon <- vapply(c(4, 7, 10), function(horizon) {
     dpts_audit(policy_ts_beta(), horizon, streams = "success", delta = 1e-2, method = "exact")$lower
   }, 0)
   growth <- diff(epsilon) / 3

@@ -36,7 +36,8 @@ geometric_delta <- function(epsilon, n, m, at) {
   a <- exp(-epsilon / n)
   p <- (1 - a) / (1 + a) * a^abs(k)
   steps <- abs(k - n) - abs(k) # the loss is epsilon / n for each
-  one <- vapply(-n:n, function(s) sum(p[steps == s]), 0)
+  sums <- rowsum(p, steps)
+  one <- replace(numeric(2 * n + 1), as.numeric(rownames(sums)) + n + 1, sums)
   all <- one
   for (i in seq_len(m - 1)) all <- convolve(all, rev(one), type = "open")
   loss <- epsilon / n * (-(m * n):(m * n))

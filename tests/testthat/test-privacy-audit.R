@@ -171,13 +171,9 @@ test_that("no Gaussian policy leaks more than its mu", {
   }
 })
 
-test_that("broken copies of batch policies are caught: noise of half the scale, noise drawn anew", {
+test_that("broken copies of batch policies are caught: noise drawn anew", {
   withr::local_seed(1)
-  n <- 1e5
-  # Equal first batches of one: the policies pull the arm of the larger noisy reward.
-  pick <- function(x1, x2, scale) as.numeric(x1 + rlaplace(n, scale) < x2 + rlaplace(n, scale))
-  expect_lt(epsilon_lower(pick(0, 1, 1), pick(1, 0, 1)), 1)
-  expect_gt(epsilon_lower(pick(0, 1, 0.5), pick(1, 0, 0.5)), 1)
+  n <- 2.5e4
   # A cumulative sum that gets fresh noise on all its rewards at every batch (and not on the
   # new ones alone): ten looks at one reward add up. A threshold stands for the index.
   looks <- function(x, fresh) {

@@ -502,7 +502,7 @@ test_that("curves inside a skipped stretch are right", {
 # ---- limits ------------------------------------------------------------------------------
 
 test_that("a slice of work ends in time for an interrupt", {
-  longest <- function(arms, policy, horizon, slices = 4) {
+  longest <- function(arms, policy, horizon, slices = 3) {
     job <- simulate_begin(list(arms = arms, horizon = horizon, record = horizon, seed = 1, delay = 0L,
                                batch = 1, engine = "auto"), kernel(policy, horizon), c(1, 2))
     max(vapply(seq_len(slices), function(i) {
