@@ -10,7 +10,7 @@ test_that("what a plan says of its runs is what their analysis says, run by run"
                   adaptive = policy_randomised(mu = 1, rule = "thompson", block = 150, burn_in = 2),
                   spread = policy_randomised(mu = 1, outcome = "continuous", block = 300))
   people <- 900
-  runs <- 24
+  runs <- 14
   for (control in list(NULL, 1)) {
     plan <- dpts_plan(designs, list(hope = scenario), people, control = control, runs = runs, seed = 3)
     for (name in names(designs)) {

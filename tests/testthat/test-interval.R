@@ -48,7 +48,7 @@ test_that("an interval is that of the help page", {
 })
 
 test_that("95% intervals from few runs hold the mean, also of runs that are mostly alike or skewed", {
-  population <- function(means, policy, horizon = 2000, runs = 2500) {
+  population <- function(means, policy, horizon = 2000, runs = 1500) {
     dpts_simulate(arms_bernoulli(means), policy, horizon, runs = runs, seed = 11, record = I(horizon))$regret
   }
   set.seed(3)
@@ -58,10 +58,10 @@ test_that("95% intervals from few runs hold the mean, also of runs that are most
     list(population(c(0.9, 0.85), policy_lazy_ucb(1)), 100), list(population(c(0.6, 0.5), policy_dp_se(1, 0.05)), 200),
     list(population(c(0.05, 0.03), policy_lazy_ucb(1)), 40), list(population(c(0.05, 0.03), policy_adap_klucb(1)), 40),
     list(population(c(0.6, 0.5), policy_dp_imed(1)), 200, TRUE),
-    list(population(c(0.6, 0.5), policy_randomised(rule = "thompson"), runs = 2000), 200),
-    list(population(c(0.6, 0.5), policy_imed(), runs = 2000), 200)
+    list(population(c(0.6, 0.5), policy_randomised(rule = "thompson")), 200),
+    list(population(c(0.6, 0.5), policy_imed()), 200)
   )
-  for (one in cases) for (n in c(5, 10, 20, 50, 100)) {
+  for (one in cases) for (n in c(5, 20, 100)) {
     # Help says 92%; three standard errors of 1000 samples
     rarely <- length(one) > 2
     here <- covered(one[[1]], n, 0, one[[2]], rarely)
@@ -69,7 +69,7 @@ test_that("95% intervals from few runs hold the mean, also of runs that are most
   }
   # differences run by run
   both <- list(population(c(0.9, 0.85), policy_lazy_ucb(1)), population(c(0.9, 0.85), policy_dp_se(1, 0.05)))
-  for (n in c(5, 10, 20, 50)) expect_gt(covered(both[[2]] - both[[1]], n, -100, 100), 0.92)
+  for (n in c(5, 20, 50)) expect_gt(covered(both[[2]] - both[[1]], n, -100, 100), 0.92)
   # and no more than twice as wide as Student's where runs are nearly normal
   plain <- population(c(0.6, 0.5), policy_ucb1(), runs = 1000)
   for (n in c(5, 10, 50)) {

@@ -5,23 +5,22 @@ skip_on_cran() # takes seconds
 # A backtrace takes ten times as long as a check.
 withr::local_options(`rlang:::disable_trace_capture` = TRUE)
 
+usual <- usual_arguments()
+own <- own_arguments(usual)
+
 test_that("calls with junk in one argument end in a classed error or a value", {
   withr::local_dir(withr::local_tempdir())
   calls <- junk_calls()
   expect_gt(length(unique(calls$f)), 100)
   withr::local_seed(25)
   if (!extended()) calls <- calls[sample(nrow(calls), 90), ]
-  usual <- usual_arguments()
   junk <- junk_values()
-  own <- own_arguments(usual)
   faults <- lapply(seq_len(nrow(calls)), function(i) junk_fault(calls[i, ], usual, junk, own = own))
   expect_identical(unlist(faults), NULL)
 })
 
 test_that("what no argument takes is refused by its name, and a flag is TRUE or FALSE", {
   withr::local_dir(withr::local_tempdir())
-  usual <- usual_arguments()
-  own <- own_arguments(usual)
   calls <- unique(junk_calls()[c("f", "argument")])
   # These need a file, a database or a browser before they read the rest.
   calls <- calls[!calls$f %in% c("log_file", "log_query", "policy_compiled", "read_yahoo_r6", "read_open_bandit",

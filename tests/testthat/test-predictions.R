@@ -174,17 +174,17 @@ test_that("intervals of residuals cover the true effect, and nothing is claimed 
     arms <- arms_predicted(c(0.35, 0.35 + gap), 0.15, 0.4)
     policies <- list(person = policy_randomised(2, outcome = "continuous", predicted = c(0.2, 0.5), ...),
                      reward = policy_randomised(2, outcome = "continuous", predicted = c(0.2, 0.5), protect = "reward", ...))
-    effects(dpts_simulate(arms, policies, 2000, runs = 100, seed = 4, history = TRUE), level = 0.8)
+    effects(dpts_simulate(arms, policies, 2000, runs = 60, seed = 4, history = TRUE), level = 0.8)
   }
   effect <- play(0.06, rule = "thompson")
   truth <- unname(diff(arms_predicted(c(0.35, 0.41), 0.15, 0.4)$mean))
   cover <- tapply(effect$lower <= truth & truth <= effect$upper, effect$policy, mean)
-  expect_gt(min(cover), 0.8 - 3 * sqrt(0.8 * 0.2 / 100))
+  expect_gt(min(cover), 0.8 - 3 * sqrt(0.8 * 0.2 / 60))
   # And estimates are on the scale of rewards.
-  off <- tapply(effect$difference - truth, effect$policy, function(d) mean(d) / (stats::sd(d) / sqrt(100)))
+  off <- tapply(effect$difference - truth, effect$policy, function(d) mean(d) / (stats::sd(d) / sqrt(60)))
   expect_lt(max(abs(off)), 4)
   none <- play(0)
-  expect_lt(mean(none$p < 0.2), 0.2 + 3 * sqrt(0.2 * 0.8 / 200))
+  expect_lt(mean(none$p < 0.2), 0.2 + 3 * sqrt(0.2 * 0.8 / 120))
 })
 
 test_that("predictions are refused where they cannot be", {

@@ -61,9 +61,8 @@ test_that("the guarantee of an agent's table is that of a person, once for each 
 test_that("a table says all that is concluded from simulations of many kinds", {
   no_tosses <- verbs[names(verbs) != "tosses"]
   sim <- dpts_simulate(arms3, c(batches, tosses), 700, runs = 2, seed = 1, history = TRUE, delay = 7)
-  expect_table_says_all(sim, no_tosses)
-  expect_table_says_all(sim[sim$policy %in% names(tosses)[1:2] & sim$run == 2, ], no_tosses)
-  expect_table_says_all(sim[sim$t <= 300, ], no_tosses)
+  expect_table_says_all(sim[sim$run == 2, ], no_tosses)
+  expect_table_says_all(sim[sim$t <= 300 & sim$policy %in% c("top", "local", "private"), ], no_tosses)
   # Several problems, with other arms, ranges and horizons; fixed numbers; an end while rewards are out
   other <- arms_custom(function(arm, n) stats::runif(n, -2, 2 + arm), means = c(0.5, 1), range = c(-2, 4))
   fixed <- list(fixed = policy_randomised(permuted = TRUE, block = 40), private = tosses$private)

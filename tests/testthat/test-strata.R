@@ -131,7 +131,8 @@ test_that("effects by stratum leave out an arm that was retired, as those of all
     as_releases(all[setdiff(names(all), if (length(strata) == 1) "stratum")], "gaussian", 1)
   }
   quiet <- function(x) withr::with_options(list(rlib_message_verbosity = "quiet"), x)
-  for (gone in list(NULL, 1, 2, 3)) for (at in c("any", "end")) for (control in list(NULL, 1)) {
+  for (gone in list(NULL, 1, 3)) for (at in c("any", "end")) {
+    control <- if (at == "any") 1
     by <- quiet(effects(rows(c("north", "south"), gone), control, 0.9, at = at, by = "stratum"))
     expect_false(any(c(by$arm, by$control) %in% gone))
     for (s in c("north", "south")) {
@@ -211,7 +212,7 @@ test_that("bad strata are refused by name, and many small ones are warned of", {
   # Nobody is expected there: the futures are those of the other stratum, whose bets are only finer than without strata.
   fixed <- data.frame(stratum = factor("north", c("north", "south")), arm = c("x", "y"), block = rep(1:10, each = 2),
                       t = rep(10 * (1:10), each = 2), n = 5, sum = c(2, 3), chance = 0.5)
-  futures <- function(table) forecast(as_releases(table, "gaussian", 1), c(200, 400), block = 10, seed = 1)$verdict
+  futures <- function(table) forecast(as_releases(table, "gaussian", 1), c(200, 400), block = 10, runs = 100, seed = 1)$verdict
   expect_true(all(abs(futures(fixed) - futures(fixed[-1])) < 0.05))
   expect_error(forecast(new_strata(), 1000), "release of all arms, in each", class = "dpts_error_input")
   # as at a site, which has the same strata all the same

@@ -20,11 +20,11 @@ page_text <- function(file) {
   text[nzchar(text)]
 }
 
-help_text <- function() {
+help_text <- once(function() {
   files <- list.files(file.path("..", "..", "man"), "\\.Rd$", full.names = TRUE)
   skip_if(length(files) == 0, "the sources are not here")
   stats::setNames(lapply(files, page_text), basename(files))
-}
+})
 
 # The text of an article, the README or the paper by paragraphs and items, without code, formulas, tables and titles
 article_text <- function(file) {
@@ -39,13 +39,13 @@ article_text <- function(file) {
   text[nzchar(text)]
 }
 
-articles_text <- function() {
+articles_text <- once(function() {
   root <- file.path("..", "..")
   files <- c(list.files(file.path(root, "vignettes"), "\\.Rmd$", full.names = TRUE),
              file.path(root, c("README.md", "NEWS.md", "inst/paper/dpts.Rmd", "inst/paper/proofs.md")))
   skip_if_not(length(files) > 10 && all(file.exists(files)), "the sources are not here")
   stats::setNames(lapply(files, article_text), basename(files))
-}
+})
 
 # A sentence's parts between its stops
 parts_of <- function(pages) {
