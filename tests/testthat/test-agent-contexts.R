@@ -113,11 +113,13 @@ test_that("one person's context and reward move the released integers by no more
     public <- policy$params$public == 1
     scale <- NULL
     moves <- lapply(seq_len(nrow(rounds)), function(i) {
-      agent <- watched(dpts_agent(policy, 1, horizon = 1, use = "arrival", dim = d))
+      session <- live_session(policy, 1, 1, d)
+      session_start(session)
       z <- if (public) rounds[1 + i %% 2 * 3, 1:2] else rounds[i, 1:2]
-      learn_one(agent, z, rounds[i, 3])
-      scale <<- agent$seen[, 2]
-      agent$seen[, 3]
+      round <- session_play(session, NULL, z)
+      released <- session_feed(session, round[2], 1L, round[3], rounds[i, 3], z)
+      scale <<- released[, 2]
+      released[, 3]
     })
     scaled <- do.call(rbind, moves) / rep(scale, each = nrow(rounds))
     if (public) {

@@ -450,13 +450,11 @@ test_that("an agent that nobody closed goes without a warning, and its connectio
     agent <- dpts_agent(batch_policy(), 2, use = "arrival")
     agent_reward(agent, agent_choose(agent)$ticket, 1)
     con <- environment(agent$store$close)$con
-    rm(agent)
+    closed <- dpts_agent(batch_policy(), 2, use = "arrival")
+    agent_close(agent_close(closed))
+    rm(agent, closed)
     gc()
     expect_false(DBI::dbIsValid(con))
-    agent <- dpts_agent(batch_policy(), 2, use = "arrival")
-    agent_close(agent_close(agent))
-    rm(agent)
-    gc()
   })
 })
 
@@ -498,7 +496,7 @@ test_that("every store gives numbers of the same type, counts of PostgreSQL too"
 test_that("processes on one PostgreSQL agent: no lost update, no ticket twice", {
   skip_if_not(postgres_available(), "no PostgreSQL")
   processes <- if (extended()) 4 else 2
-  each <- 60 / processes
+  each <- 40 / processes
   con <- postgres_connection()
   agent <- dpts_agent(batch_policy(), 3, con, use = "arrival")
   work <- function(i) {
@@ -514,8 +512,8 @@ test_that("processes on one PostgreSQL agent: no lost update, no ticket twice", 
   expect_equal(anyDuplicated(tickets), 0)
   log <- dpts_history(agent)
   expect_setequal(log$ticket, tickets)
-  expect_equal(sort(log$t), as.numeric(1:60))
-  expect_equal(sum(pulls(agent)$pulls), 60)
+  expect_equal(sort(log$t), as.numeric(1:40))
+  expect_equal(sum(pulls(agent)$pulls), 40)
   expect_equal(agent$store$count("release"), sum(estimates(agent)$releases))
   # They took turns.
   process <- rep(seq_len(processes), each = each)[match(log$ticket[order(log$t)], tickets)]

@@ -82,7 +82,7 @@ test_that("keeping the rounds changes nothing, whichever engine plays", {
   for (engine in c("auto", "plain", "lanes")) {
     withr::local_options(dpts.engine = engine)
     play <- function(...) {
-      dpts_simulate(problems, known_policies(), 600, runs = 2, seed = 11, record = 20, ...)
+      dpts_simulate(problems, known_policies(), 400, runs = 2, seed = 11, record = 20, ...)
     }
     kept <- play(history = TRUE)
     expect_identical(numbers_of(kept), numbers_of(play()))
@@ -127,7 +127,7 @@ test_that("a stretch shows the same rewards whichever rounds are looked at", {
 })
 
 test_that("rewards inside one long stretch are coins, at every place in it", {
-  runs <- 400
+  runs <- 200
   h <- dpts_history(dpts_simulate(arms_bernoulli(0.3), policy_ucb1(), 1000, runs = runs, seed = 2, history = TRUE))
   x <- matrix(h$reward, 1000)
   n <- 1000

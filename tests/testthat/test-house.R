@@ -21,6 +21,7 @@ test_that("arrows that go up are found", {
 
 parts <- function(code) {
   all <- as.list(code)[-1]
+  if (!as.character(code[[1]])[1] %in% c("function", "[", "switch")) return(all)
   all[!vapply(all, identical, NA, quote(expr = ))] # but for what is left out
 }
 
@@ -31,7 +32,8 @@ target <- function(code) if (is.call(code)) target(code[[2]]) else as.character(
 binds <- function(code) {
   if (!is.call(code) || identical(code[[1]], quote(`function`))) return()
   assigns <- is.name(code[[1]]) && as.character(code[[1]]) %in% c("<-", "=", "for")
-  c(if (assigns) target(code[[2]]), unlist(lapply(parts(code), binds)))
+  calls <- as.list(code)[-1]
+  c(if (assigns) target(code[[2]]), unlist(lapply(calls[vapply(calls, is.call, NA)], binds)))
 }
 
 # Names that code uses and does not bind itself: of variables, of functions as "f()", and "<<- x"
