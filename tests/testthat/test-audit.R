@@ -105,7 +105,7 @@ test_that("what is sampled lies below what is exact, and not far below", {
   for (stream in names(cases)) {
     args <- list(cases[[stream]], 9, streams = stream, delta = c(0.1, 0.01))
     exact <- do.call(dpts_audit, c(args, method = "exact"))
-    sampled <- do.call(dpts_audit, c(args, runs = 10000, level = 0.95, seed = 1))
+    sampled <- do.call(dpts_audit, c(args, runs = 6000, level = 0.95, seed = 1))
     expect_true(all(sampled$lower <= exact$lower))
     expect_gt(min((sampled$lower / exact$lower)[exact$lower > 0.2]), 0.5)
   }
@@ -294,7 +294,7 @@ test_that("coupled paths cost what was promised, and no more", {
   pure <- list(policy_adap_ucb(0.7), policy_dp_imed(0.7), policy_lazy_ucb(0.7),
                policy_mt_ucb(0.7), policy_dp_ts(0.7))
   for (policy in pure) {
-    audit <- dpts_audit(policy, 63, delta = c(0, 0.05), runs = 100, method = "coupling", seed = 1,
+    audit <- dpts_audit(policy, 31, delta = c(0, 0.05), runs = 100, method = "coupling", seed = 1,
                         streams = "random")
     expect_true(all(audit$holds))
     expect_lte(max(audit$lower), 0.7 * (1 + 1e-12))

@@ -146,7 +146,7 @@ test_that("the short cut of Lazy-DP-TS has the exact distribution while chances 
       ref_largest(s * size + 1, (1 - s) * size + 1)
     }, numeric(3))
     expect_equal(colSums(chance), rep(1, 9), tolerance = 1e-9)
-    n <- .Call(C_skip_from, kernel(policy, begin + rounds), state, begin, c(0, 1, 0), rounds, 2000, 3)
+    n <- .Call(C_skip_from, kernel(policy, begin + rounds), state, begin, c(0, 1, 0), rounds, 1200, 3)
     expect_equal(.Call(C_read_skip, attr(n, "state"), 3)$leader, 0)
     for (arm in 2:3) {
       exact <- 1
@@ -157,7 +157,7 @@ test_that("the short cut of Lazy-DP-TS has the exact distribution while chances 
     }
     # The chances of the first round, kept, would be seen.
     pulls <- sum(0:rounds * exact)
-    expect_gt((pulls - rounds * chance[3, 1]) / sqrt(pulls / 2000), 6)
+    expect_gt((pulls - rounds * chance[3, 1]) / sqrt(pulls / 1200), 5)
   }
 })
 

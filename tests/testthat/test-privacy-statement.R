@@ -135,12 +135,10 @@ test_that("a guarantee in epsilon is read in mu, too", {
 
 test_that("an agent's statement has the least epsilon of all accountants, and says of parts once whom they are for", {
   agent <- dpts_agent(policy_ts_gaussian(10, 5), 2, horizon = 60, use = "arrival")
-  for (delta in c(1e-6, 1e-3)) {
-    known <- dpts_privacy(agent, delta = delta)$epsilon # rounded up in words
-    expect_gt(max(known), 1.1 * min(known))
-    text <- paste(trimws(format(privacy_statement(agent, delta = delta))), collapse = " ")
-    expect_match(text, sprintf("epsilon %.3g at delta %s", ceiling(100 * min(known)) / 100, format(delta)), fixed = TRUE)
-  }
+  known <- dpts_privacy(agent, delta = 1e-3)$epsilon # rounded up in words
+  expect_gt(max(known), 1.1 * min(known))
+  text <- paste(trimws(format(privacy_statement(agent, delta = 1e-3))), collapse = " ")
+  expect_match(text, sprintf("epsilon %.3g at delta 0.001", ceiling(100 * min(known)) / 100), fixed = TRUE)
   visits <- dpts_agent(policy_randomised(mu = 1), 2, use = "deadline", deadline = as.difftime(1, units = "hours"), max_per_person = 3,
                        outcomes = list(harm = agent_outcome(epsilon = 0.5)))
   expect_match(format(visits)[2], "1.7321-GDP + 1.5-DP for people with up to 3 rewards in different releases", fixed = TRUE)

@@ -150,7 +150,7 @@ test_that("the grid meets the prototype's figures at 1e5 rounds", {
 
 test_that("the grid is never below the exact recursion, and within half a percent", {
   set.seed(4)
-  n <- 60
+  n <- 40
   rounds <- round(10^runif(n, 0.3, 2.6))
   prepulls <- round(10^runif(n, 0, 3.3)) - 1
   scale <- 10^runif(n, -3, 2)
@@ -181,7 +181,7 @@ test_that("the grid stays within half a percent at larger horizons too", {
 
 test_that("the bound is never above that of publishing all draws", {
   set.seed(5)
-  n <- 25
+  n <- 15
   args <- list(alpha = 1 + 10^runif(n, -3, 2), rounds = round(10^runif(n, 0, 7)),
                prepulls = round(10^runif(n, 0, 3)) - 1, variance_scale = 10^runif(n, -2, 2))
   table <- do.call(sequence_account, args)
@@ -213,7 +213,7 @@ test_that("no pair of neighbouring streams leaks more than the bound", {
   worst <- 0
   pairs <- 0
   sums <- c()
-  for (i in 1:150) {
+  for (i in 1:100) {
     rounds <- sample(c(4, 6, 8, 10), 1)
     bits <- transcripts(rounds)
     b <- sample(1:3, 1)
@@ -235,8 +235,8 @@ test_that("no pair of neighbouring streams leaks more than the bound", {
     }
     pairs <- pairs + 2
   }
-  expect_equal(sums, rep(1, 150))
-  expect_gte(pairs, 300)
+  expect_equal(sums, rep(1, 100))
+  expect_gte(pairs, 200)
   expect_lte(worst, 1)
   expect_gt(worst, 0.5)
 })
@@ -280,7 +280,7 @@ test_that("the worst streams come within 5 percent of the bound, and not above i
 test_that("exact hockey-stick divergences stay below the (epsilon, delta) curve", {
   set.seed(8)
   delta <- 10^-(1:6)
-  for (set in list(c(10, 1, 1), c(12, 1, 0.5), c(8, 3, 2))) {
+  for (set in list(c(10, 1, 0.5), c(8, 3, 2))) {
     rounds <- set[1]
     bits <- transcripts(rounds)
     policy <- policy_ts_gaussian(set[2], set[3])
@@ -329,7 +329,7 @@ test_that("bad input is named", {
 })
 
 test_that("the best order on a coarse grid is the best order", {
-  for (set in list(c(97500, 500, 14), c(300, 0, 1), c(30, 1, 2))) {
+  for (set in list(c(5000, 500, 14), c(300, 0, 1), c(30, 1, 2))) {
     value <- function(u, coarse) sequence_value(u, sampler(set[1], set[2], set[3]), coarse)
     for (delta in c(1e-2, 1e-9)) {
       found <- orders_of_sequence(delta, sampler(set[1], set[2], set[3]))

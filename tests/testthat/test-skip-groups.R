@@ -201,7 +201,7 @@ test_that("groups know of what happened while an arm led", {
   rounds <- 220
   from <- run_script(policy, 64, forced, rewards)$state
   skipped <- .Call(C_skip_from, kernel(policy, 1e4), from, sum(pulls), rep(0, 64), rounds, 300, 5)
-  plain <- vapply(1:300, function(run) {
+  plain <- vapply(1:200, function(run) {
     arms <- run_script(policy, 64, c(forced, rep(NA, rounds)), c(rewards, rep(0, rounds)), run = run)$arm
     tabulate(arms[-seq_along(forced)], 64)
   }, numeric(64))
