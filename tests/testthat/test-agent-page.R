@@ -5,7 +5,7 @@ skip_on_cran() # takes seconds
 test_that("each parameter of each route reaches the function that answers", {
   skip_if_not_installed("jsonlite")
   agent <- dpts_agent(policy_randomised(mu = 3, block = 60), c("a", "b", "c"), use = "arrival")
-  withr::with_seed(1, play_rounds(agent, 900, c(0.2, 0.5, 0.9), at_a_time = 60))
+  withr::with_seed(1, play_rounds(agent, 600, c(0.2, 0.5, 0.9), at_a_time = 120))
   router <- agent_api(agent, TOKEN, log = NULL)
   rows <- function(x) {
     x <- as.data.frame(x)
