@@ -23,15 +23,8 @@ test_that("means are exact", {
 })
 
 test_that("rewards follow their distributions", {
-  n <- 5e5
-  rates <- c(-5, 0, 0.1, 2, 50)
-  arms <- arms_truncexp(rates)
-  for (i in seq_along(rates)) {
-    x <- draw(arms, i, n)
-    expect_true(all(x >= 0 & x <= 1))
-    cdf <- function(x) if (rates[i] == 0) x else expm1(-rates[i] * x) / expm1(-rates[i])
-    expect_ks(x, cdf)
-  }
+  n <- 1e5 # more of them: test-sample.R
+  expect_ks(draw(arms_truncexp(c(1, 5)), 2, n), function(x) expm1(-5 * x) / expm1(-5))
   x <- draw(arms_beta(c(1, 0.4), c(1, 3)), 2, n)
   expect_ks(x, function(x) stats::pbeta(x, 0.4, 3))
   p <- c(0.1, 0.25, 0.05, 0.6)

@@ -57,7 +57,7 @@ test_that("no accountant is below what is exact, with delays and arms off offer"
   withr::local_seed(2)
   delta <- c(0, 1e-3, 0.1, 0.3)
   share <- numeric()
-  late <- if (extended()) 400 else 20
+  late <- if (extended()) 400 else 12
   for (i in seq_len(late)) {
     k <- sample(2:3, 1)
     rounds <- if (k == 2) 8 else 6

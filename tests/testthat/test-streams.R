@@ -10,10 +10,10 @@ test_that("the streams of one seed and run differ pairwise, and are not correlat
   expect_lt(max(abs(squares[upper.tri(squares)])), 5 / sqrt(5000))
 })
 
-# The arms and the ledger's first row of 5,000 seeds
+# The arms and the ledger's first row of 3,000 seeds
 first_releases <- function(policy, k, steps, rewards = rep(0.5, steps), arms = rep(NA, steps)) {
   script <- scripted(policy, k, arms, rewards, max_ledger = 50)
-  rows <- vapply(1:5000, function(seed) {
+  rows <- vapply(1:3000, function(seed) {
     out <- script(seed)
     c(arm = out$arm[1], exact = out$exact[1], noise = out$noise[1], value = out$value[1])
   }, numeric(4))
