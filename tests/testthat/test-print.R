@@ -98,7 +98,7 @@ test_that("a printed table shows no epsilon below the promise, and no lower boun
     rows <- strsplit(trimws(lines[-(1:2)]), " +")
     as.numeric(vapply(rows, function(row) row[at + 1], ""))
   }
-  mu <- c(0.0123, 0.5, 1, 7, 31, 444)
+  mu <- c(0.0123, 0.5, 7, 444)
   delta <- c(1e-1, 3e-6, 1e-5)
   for (policy in lapply(mu, policy_gaussian_imed)) {
     x <- dpts_privacy(policy, 10, delta = delta, accountant = c("gdp"))

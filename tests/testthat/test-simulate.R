@@ -67,27 +67,25 @@ test_that("one seed gives one answer, whatever the threads, chunks, ranges and c
 
 test_that("workers give the sequential answer bit for bit", {
   skip_if_not_installed("future.apply")
-  base <- dpts_simulate(arms3(), list(a = policy_ts_gaussian(), b = policy_ucb1()), 2000,
-                        runs = 9, seed = 7)
   who <- withr::local_tempfile()
   noting <- policy_custom("noting", function(k, horizon) 0, function(state, round) {
     cat(Sys.getpid(), "\n", file = who, append = TRUE)
     1
   }, function(state, feedback) state)
-  players <- function() {
-    unlink(who)
-    dpts_simulate(arms3(), noting, 2, runs = 8, seed = 1)
-    unique(scan(who, quiet = TRUE))
-  }
+  policies <- list(a = policy_ts_gaussian(), b = policy_ucb1(), c = noting)
+  play <- function(...) dpts_simulate(arms3(), policies, 60, runs = 9, seed = 7, ...)
+  players <- function() unique(scan(who, quiet = TRUE))
+  base <- play()
   expect_identical(players(), as.double(Sys.getpid()))
   old <- future::plan("multicore", workers = 2)
   withr::defer(future::plan(old))
   skip_if(inherits(future::plan(), "sequential"), "no plan to test with")
+  expect_identical(play(), base)
   expect_identical(players(), as.double(Sys.getpid())) # what takes no time is played here
   withr::local_options(dpts.seconds_before_workers = 0)
+  unlink(who)
+  expect_identical(play(checkpoint = withr::local_tempfile()), base)
   expect_false(Sys.getpid() %in% players())
-  expect_identical(dpts_simulate(arms3(), list(a = policy_ts_gaussian(), b = policy_ucb1()), 2000, runs = 9, seed = 7,
-                                 checkpoint = withr::local_tempfile()), base)
 })
 
 test_that("work is cut into one part for each policy and problem, four for each worker, or 16 with a checkpoint", {

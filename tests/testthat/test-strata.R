@@ -256,137 +256,137 @@ test_that("blocks and releases are a model's, with other outcomes, by the clock,
   strata <- c("n", "s")
   arms <- c("a", "b", "c")
   hour <- 3600
-  each_database(function(store) {
-    withr::local_seed(8)
-    turn <- test_clock()
-    now <- last <- 1e9
-    agent <- dpts_agent(policy_randomised(block = 8, control = 1), arms, store, use = "arrival",
-                        strata = strata,
-                        block_time = hours(2),
-                        outcomes = list(harm = agent_outcome(missing = 1, deadline = hours(3))))
-    # The model: a row for each person and each block, in plain R
-    people <- data.frame(ticket = character(), stratum = character(), block = numeric(), arm = character(),
-                         time = numeric(), reward = numeric(), harm = numeric())
-    blocks <- data.frame(stratum = character(), number = numeric(), n = numeric(), open = logical(),
-                         offered = I(list()), reward = numeric(),
-                           harm = numeric()) # released when so many had come
-    active <- arms
-    of_block <- function(i) people$stratum == blocks$stratum[i] & people$block == blocks$number[i]
-    # With each reward, and where a block ends early, the oldest block of the stratum is released if it can
-    # be.
-    release <- function(stratum) {
-      i <- which(blocks$stratum == stratum & is.na(blocks$reward))[1]
-      if (is.na(i) || blocks$open[i] || anyNA(people$reward[of_block(i)])) return()
-      blocks$reward[i] <<- nrow(people)
+  # A store knows nothing of strata, and test-agent-outcome.R holds outcomes in each.
+  store <- withr::local_tempfile(fileext = ".sqlite")
+  withr::local_seed(8)
+  turn <- test_clock()
+  now <- last <- 1e9
+  agent <- dpts_agent(policy_randomised(block = 8, control = 1), arms, store, use = "arrival",
+                      strata = strata,
+                      block_time = hours(2),
+                      outcomes = list(harm = agent_outcome(missing = 1, deadline = hours(3))))
+  # The model: a row for each person and each block, in plain R
+  people <- data.frame(ticket = character(), stratum = character(), block = numeric(), arm = character(),
+                       time = numeric(), reward = numeric(), harm = numeric())
+  blocks <- data.frame(stratum = character(), number = numeric(), n = numeric(), open = logical(),
+                       offered = I(list()), reward = numeric(),
+                         harm = numeric()) # released when so many had come
+  active <- arms
+  of_block <- function(i) people$stratum == blocks$stratum[i] & people$block == blocks$number[i]
+  # With each reward, and where a block ends early, the oldest block of the stratum is released if it can
+  # be.
+  release <- function(stratum) {
+    i <- which(blocks$stratum == stratum & is.na(blocks$reward))[1]
+    if (is.na(i) || blocks$open[i] || anyNA(people$reward[of_block(i)])) return()
+    blocks$reward[i] <<- nrow(people)
+  }
+  end_blocks <- function() {
+    ended <- unique(blocks$stratum[blocks$open])
+    blocks$open[] <<- FALSE
+    for (stratum in ended) release(stratum)
+  }
+  release_harm <- function() {
+    for (i in which(!is.na(blocks$reward) & is.na(blocks$harm))) {
+      if (max(people$time[of_block(i)]) + 3 * hour <= now) blocks$harm[i] <<- nrow(people)
     }
-    end_blocks <- function() {
-      ended <- unique(blocks$stratum[blocks$open])
-      blocks$open[] <<- FALSE
-      for (stratum in ended) release(stratum)
+  }
+  begin <- function() {
+    seconds <- sample(c(60, 600, 2500), 1)
+    turn(seconds)
+    now <<- now + seconds
+    if (floor(now / (2 * hour)) > floor(last / (2 * hour))) end_blocks()
+    last <<- now
+    release_harm()
+  }
+  come <- function(stratum) {
+    at <- which(blocks$stratum == stratum & blocks$open)
+    if (!length(at)) {
+      at <- nrow(blocks) + 1
+      new <- data.frame(stratum, number = sum(blocks$stratum == stratum) + 1, n = 0, open = TRUE,
+                        offered = I(list(active)), reward = NA_real_, harm = NA_real_)
+      blocks <<- rbind(blocks, new)
     }
-    release_harm <- function() {
-      for (i in which(!is.na(blocks$reward) & is.na(blocks$harm))) {
-        if (max(people$time[of_block(i)]) + 3 * hour <= now) blocks$harm[i] <<- nrow(people)
+    blocks$n[at] <<- blocks$n[at] + 1
+    if (blocks$n[at] == 8) blocks$open[at] <<- FALSE
+    blocks$number[at]
+  }
+  same <- function(outcome) {
+    table <- dpts_releases(agent)
+    table <- table[table$outcome == outcome & if (is.null(table[["event"]])) TRUE else is.na(table$event), ]
+    for (s in strata) {
+      shown <- table[table$stratum == s, ]
+      number <- match(shown$block, unique(shown$block))
+      made <- which(blocks$stratum == s & !is.na(blocks[[outcome]]))
+      expect_identical(length(unique(number)), length(made))
+      for (j in seq_along(made)) {
+        i <- made[j]
+        rows <- shown[number == j, ]
+        own <- people[of_block(i), ]
+        value <- own[[outcome]]
+        if (outcome == "harm") value[is.na(value)] <- 1
+        arm <- factor(own$arm, blocks$offered[[i]])
+        expect_identical(as.character(rows$arm), levels(arm))
+        expect_equal(rows$n, as.vector(table(arm)))
+        expect_equal(rows$sum, as.vector(tapply(value, arm, sum, default = 0)), tolerance = 2^-19)
+        expect_equal(rows$chance, rep(1 / nlevels(arm), nlevels(arm)))
+        expect_equal(unique(rows$t), blocks[[outcome]][i])
       }
     }
-    begin <- function() {
-      seconds <- sample(c(60, 600, 2500), 1)
-      turn(seconds)
-      now <<- now + seconds
-      if (floor(now / (2 * hour)) > floor(last / (2 * hour))) end_blocks()
-      last <<- now
-      release_harm()
-    }
-    come <- function(stratum) {
-      at <- which(blocks$stratum == stratum & blocks$open)
-      if (!length(at)) {
-        at <- nrow(blocks) + 1
-        new <- data.frame(stratum, number = sum(blocks$stratum == stratum) + 1, n = 0, open = TRUE,
-                          offered = I(list(active)), reward = NA_real_, harm = NA_real_)
-        blocks <<- rbind(blocks, new)
+  }
+  for (step in 1:60) {
+    doing <- sample(c("choose", "choose", "reward", "reward", "harm", "arms"), 1,
+                    prob = c(3, 3, 3, 3, 3, 1))
+    if (doing == "harm" && !nrow(people) || doing == "reward" && !anyNA(people$reward)) next
+    begin()
+    if (doing == "choose") {
+      stratum <- sample(strata, sample(1:6, 1), TRUE, c(2, 1))
+      choice <- agent_choose(agent, length(stratum), stratum = stratum)
+      number <- vapply(stratum, come, 0)
+      expect_equal(stored(agent, choice$ticket)$batch, unname((number - 1) * 2 + match(stratum, strata)))
+      expect_true(all(choice$arm %in% active))
+      people <- rbind(people, data.frame(ticket = choice$ticket, stratum, block = number,
+                                         arm = as.character(choice$arm), time = now, reward = NA,
+                                           harm = NA))
+    } else if (doing == "arms") {
+      active <- if ("c" %in% active) c("a", "b") else arms
+      if ("c" %in% active) agent_arms(agent, resume = "c") else agent_arms(agent, pause = "c")
+      end_blocks()
+    } else {
+      at <- which(if (doing == "reward") is.na(people$reward) else rep(TRUE, nrow(people)))
+      at <- at[sample.int(length(at), min(length(at), 6))]
+      value <- if (doing == "reward") sample(0:4, length(at), TRUE) / 4 else sample(0:1, length(at), TRUE)
+      said <- agent_reward(agent, people$ticket[at], value, outcome = doing)$status
+      if (doing == "harm") {
+        old <- people$harm[at]
+        late <- people$time[at] + 3 * hour <= now
+        expect_identical(said, ifelse(late, "late", ifelse(is.na(old), "waiting",
+                                                           ifelse(old == value, "known", "refused"))))
+        value <- ifelse(late | !is.na(old), old, value)
       }
-      blocks$n[at] <<- blocks$n[at] + 1
-      if (blocks$n[at] == 8) blocks$open[at] <<- FALSE
-      blocks$number[at]
-    }
-    same <- function(outcome) {
-      table <- dpts_releases(agent)
-      table <- table[table$outcome == outcome & if (is.null(table[["event"]])) TRUE else is.na(table$event), ]
-      for (s in strata) {
-        shown <- table[table$stratum == s, ]
-        number <- match(shown$block, unique(shown$block))
-        made <- which(blocks$stratum == s & !is.na(blocks[[outcome]]))
-        expect_identical(length(unique(number)), length(made))
-        for (j in seq_along(made)) {
-          i <- made[j]
-          rows <- shown[number == j, ]
-          own <- people[of_block(i), ]
-          value <- own[[outcome]]
-          if (outcome == "harm") value[is.na(value)] <- 1
-          arm <- factor(own$arm, blocks$offered[[i]])
-          expect_identical(as.character(rows$arm), levels(arm))
-          expect_equal(rows$n, as.vector(table(arm)))
-          expect_equal(rows$sum, as.vector(tapply(value, arm, sum, default = 0)), tolerance = 2^-19)
-          expect_equal(rows$chance, rep(1 / nlevels(arm), nlevels(arm)))
-          expect_equal(unique(rows$t), blocks[[outcome]][i])
-        }
+      for (j in seq_along(at)) {
+        people[[doing]][at[j]] <- value[j]
+        if (doing == "reward") release(people$stratum[at[j]])
       }
     }
-    for (step in 1:60) {
-      doing <- sample(c("choose", "choose", "reward", "reward", "harm", "arms"), 1,
-                      prob = c(3, 3, 3, 3, 3, 1))
-      if (doing == "harm" && !nrow(people) || doing == "reward" && !anyNA(people$reward)) next
-      begin()
-      if (doing == "choose") {
-        stratum <- sample(strata, sample(1:6, 1), TRUE, c(2, 1))
-        choice <- agent_choose(agent, length(stratum), stratum = stratum)
-        number <- vapply(stratum, come, 0)
-        expect_equal(stored(agent, choice$ticket)$batch, unname((number - 1) * 2 + match(stratum, strata)))
-        expect_true(all(choice$arm %in% active))
-        people <- rbind(people, data.frame(ticket = choice$ticket, stratum, block = number,
-                                           arm = as.character(choice$arm), time = now, reward = NA,
-                                             harm = NA))
-      } else if (doing == "arms") {
-        active <- if ("c" %in% active) c("a", "b") else arms
-        if ("c" %in% active) agent_arms(agent, resume = "c") else agent_arms(agent, pause = "c")
-        end_blocks()
-      } else {
-        at <- which(if (doing == "reward") is.na(people$reward) else rep(TRUE, nrow(people)))
-        at <- at[sample.int(length(at), min(length(at), 6))]
-        value <- if (doing == "reward") sample(0:4, length(at), TRUE) / 4 else sample(0:1, length(at), TRUE)
-        said <- agent_reward(agent, people$ticket[at], value, outcome = doing)$status
-        if (doing == "harm") {
-          old <- people$harm[at]
-          late <- people$time[at] + 3 * hour <= now
-          expect_identical(said, ifelse(late, "late", ifelse(is.na(old), "waiting",
-                                                             ifelse(old == value, "known", "refused"))))
-          value <- ifelse(late | !is.na(old), old, value)
-        }
-        for (j in seq_along(at)) {
-          people[[doing]][at[j]] <- value[j]
-          if (doing == "reward") release(people$stratum[at[j]])
-        }
-      }
-      release_harm()
-      if (step %% 15 == 0) for (outcome in c("reward", "harm")) same(outcome)
-      if (step == 35 && is.character(store)) {
-        agent_close(agent)
-        agent <- agent_open(store)
-      }
+    release_harm()
+    if (step %% 15 == 0) for (outcome in c("reward", "harm")) same(outcome)
+    if (step == 35) {
+      agent_close(agent)
+      agent <- agent_open(store)
     }
-    for (outcome in c("reward", "harm")) same(outcome)
-    expect_gt(min(table(blocks$stratum[!is.na(blocks$harm)])), 2)
-    expect_true(any(lengths(blocks$offered) == 2) && any(blocks$n < 8 & !blocks$open)) # it was worth it
-    # Evidence of another outcome is by its own rows of the strata, and each stratum has its effects.
-    by <- effects(agent, by = "stratum", outcome = "harm", control = "a")
-    expect_setequal(as.character(by$stratum), strata)
-    expect_identical(nrow(by), 4L)
-    rows <- dpts_releases(agent)
-    rows <- rows[rows$outcome == "harm", names(rows) != "outcome"]
-    expect_equal(evidence(rows)$evidence, evidence(agent, outcome = "harm")$evidence)
-    expect_error(agent_arms(agent, add = "d"), "`strata` cannot take on arms", class = "dpts_error_input")
-    agent_close(agent)
-  })
+  }
+  for (outcome in c("reward", "harm")) same(outcome)
+  expect_gt(min(table(blocks$stratum[!is.na(blocks$harm)])), 2)
+  expect_true(any(lengths(blocks$offered) == 2) && any(blocks$n < 8 & !blocks$open)) # it was worth it
+  # Evidence of another outcome is by its own rows of the strata, and each stratum has its effects.
+  by <- effects(agent, by = "stratum", outcome = "harm", control = "a")
+  expect_setequal(as.character(by$stratum), strata)
+  expect_identical(nrow(by), 4L)
+  rows <- dpts_releases(agent)
+  rows <- rows[rows$outcome == "harm", names(rows) != "outcome"]
+  expect_equal(evidence(rows)$evidence, evidence(agent, outcome = "harm")$evidence)
+  expect_error(agent_arms(agent, add = "d"), "`strata` cannot take on arms", class = "dpts_error_input")
+  agent_close(agent)
 })
 
 test_that("what an agent knows of an arm is the sum over strata, of all numbers that its releases have", {
