@@ -430,7 +430,7 @@ test_that("the releases of an agent are the noisy sums of its batches, each once
     if (nrow(released)) seen[[length(seen) + 1]] <<- c(arm, released)
     invisible(released)
   })
-  for (i in 1:50) agent_reward(agent, agent_choose(agent, 20)$ticket, 1)
+  for (i in 1:8) agent_reward(agent, agent_choose(agent, 100)$ticket, 1)
   seen <- do.call(rbind, seen)
   e <- estimates(agent)
   expect_equal(as.numeric(table(seen[, 1])), e$releases)

@@ -589,8 +589,8 @@ test_that("a change writes the pages that it changed, and what is stored is the 
   for (policy in list(policy_dp_imed(1, index = "likelihood"), policy_adap_klucb(1))) {
     agent <- dpts_agent(policy, 60, use = "arrival")
     out <- agent_choose(agent, 60)$ticket
-    for (i in 1:12) {
-      if (i == 6) agent_arms(agent, add = "new")
+    for (i in 1:9) {
+      if (i == 4) agent_arms(agent, add = "new")
       out <- c(out, agent_choose(agent, c(1, 1, 12)[1 + i %% 3], offer = if (i %% 4 == 0) 5:9)$ticket)
       now <- sample(length(out), min(length(out), c(2, 30)[1 + (i %% 5 == 0)]))
       agent_reward(agent, out[now], stats::runif(length(now)))
@@ -599,9 +599,9 @@ test_that("a change writes the pages that it changed, and what is stored is the 
       expect_identical(.Call(C_image_parts, head[["state"]]$bytes)[[2]], session_save(agent$session)$bytes)
     }
   }
-  agent <- dpts_agent(policy_gaussian_imed(1, first = 1), 500, use = "arrival")
-  x <- agent_choose(agent, 1500)
-  agent_reward(agent, x$ticket, rep(0:1, 750))
+  agent <- dpts_agent(policy_gaussian_imed(1, first = 1), 200, use = "arrival")
+  x <- agent_choose(agent, 600)
+  agent_reward(agent, x$ticket, rep(0:1, 300))
   commit <- agent$store$commit
   bytes <- numeric()
   agent$store$commit <- function(changes) {
