@@ -198,7 +198,7 @@ test_that("the analysis at the end knows for how many people it was planned, als
   plan <- dpts_plan(design, arms_bernoulli(c(old = 0.4, new = 0.6)), people = 100, runs = 10, seed = 1)
   expect_error(agent_plan(agent, plan[c(1, seq_len(nrow(plan))), ]), class = "dpts_error_rows")
   agent_plan(agent, plan)
-  come <- function(n) for (i in seq_len(n)) agent_reward(agent, agent_choose(agent)$ticket, i %% 2)
+  come <- function(n) agent_reward(agent, agent_choose(agent, n)$ticket, seq_len(n) %% 2)
   come(60)
   expect_message(effects(agent, at = "end"), "planned for 100 people. This one, of 60, is too early", class = "dpts_message_end")
   path <- withr::local_tempfile()
