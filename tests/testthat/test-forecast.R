@@ -44,13 +44,13 @@ test_that("of experiments in strata as many reach a verdict as the forecast says
 })
 
 test_that("a future is drawn from the law of the releases", {
-  # Two arms, 400 people each; Laplace noise of scale 4 in each of two sums
+  # Two arms, 400 people each; Laplace noise of scale 20 in each of two sums
   table <- as_releases(data.frame(t = c(400, 400, 800, 800), block = c(1, 1, 2, 2), arm = c(1, 2, 1, 2), n = 200,
-                                  sum = c(80, 120, 90, 110), chance = 0.5, floor = 0.5), "laplace", 4)
+                                  sum = c(80, 120, 90, 110), chance = 0.5, floor = 0.5), "laplace", 20)
   law <- future_law(release_records(table)$records[[1]], 1700)
   expect_equal(law$mean, c(170, 230) / 400)
   variance <- law$mean * (1 - law$mean)
-  expect_equal(law$of_mean, variance / 400 + 2 * 2 * 4^2 / 400^2)
+  expect_equal(law$of_mean, variance / 400 + 2 * 2 * 20^2 / 400^2)
   expect_equal(law$sizes, c(400, 400)) # and 100 people of a block that is not whole
   set.seed(1)
   sums <- replicate(1200, {
@@ -58,7 +58,7 @@ test_that("a future is drawn from the law of the releases", {
     c(rows[1, "sum"] - rows[1, "size"] * law$mean[1], rows[1, "size"])
   })
   # reward, noise, and what is not known of the mean
-  expected <- 200 * variance[1] + 2 * 4^2 + 200^2 * law$of_mean[1]
+  expected <- 200 * variance[1] + 2 * 20^2 + 200^2 * law$of_mean[1]
   expect_lt(abs(var(sums[1, ]) / expected - 1), 4 * sqrt(2 / 1200) * 1.5)
   expect_lt(abs(mean(sums[1, ])), 4 * sqrt(expected / 1200))
   expect_lt(abs(var(sums[2, ]) / (400 / 4) - 1), 4 * sqrt(2 / 1200))
@@ -237,6 +237,7 @@ test_that("a future's blocks have numbers of their own in each stratum, and the 
   blocks <- unique(future[, c("block", "stratum")])
   expect_identical(c(anyDuplicated(blocks[, "block"]), is.unsorted(future[, "t"])), c(0L, 0L))
   expect_gt(min(table(blocks[, "stratum"])), 3)
+  expect_gt(max(future[, "t"]), 3200) # each stratum has a third of the people to come
 
   rows <- data.frame(t = c(400, 400, 800, 800), block = c(1, 1, 2, 2), arm = 1:2, n = 200, sum = c(80, 120, 90, 110), chance = 0.5,
                      floor = 0.5, permuted = TRUE, squares = 30)
