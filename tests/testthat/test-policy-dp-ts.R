@@ -56,6 +56,9 @@ test_that("DP-TS chooses with the distribution of Algorithm 1", {
     expect_same_choices(policy_dp_ts(case$eps, case$base), h$k, h$rewards, h$arms,
                         ref_dp_ts(h, case$eps, case$base))
   }
+  # Narrow posteriors, one far more shifted than the other, that are as likely to win: a shift off by 5% would show.
+  h <- list(k = 2, arms = rep(1:2, c(64, 512)), rewards = rep(c(0, 1, 0), c(64, 208, 304)))
+  expect_same_choices(policy_dp_ts(29.3, 2), 2, h$rewards, h$arms, ref_dp_ts(h, 29.3, 2), runs = 1500)
 })
 
 test_that("Lazy-DP-TS chooses with the distribution of Algorithm 2", {
