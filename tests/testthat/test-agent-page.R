@@ -5,7 +5,7 @@ skip_on_cran() # takes seconds
 test_that("each parameter of each route reaches the function that answers", {
   skip_if_not_installed("jsonlite")
   agent <- dpts_agent(policy_randomised(mu = 3, block = 60), c("a", "b", "c"), use = "arrival")
-  withr::with_seed(1, play_rounds(agent, 600, c(0.2, 0.5, 0.9), at_a_time = 120))
+  withr::with_seed(1, play_rounds(agent, 900, c(0.2, 0.5, 0.9), at_a_time = 60))
   router <- agent_api(agent, TOKEN, log = NULL)
   rows <- function(x) {
     x <- as.data.frame(x)
@@ -18,7 +18,7 @@ test_that("each parameter of each route reaches the function that answers", {
     "/privacy" = function(...) dpts_privacy(agent, ...),
     "/statement" = function(...) as.list(unclass(privacy_statement(agent, ...)))
   )
-  values <- list(error = c(0.5, 1e-5), margin = c(0, 0.6), level = c(0.5, 0.99), control = c("a", "c"), delta = c(1e-3, 1e-9),
+  values <- list(error = c(0.5, 1e-9), margin = c(0, 0.6), level = c(0.5, 0.99), control = c("a", "c"), delta = c(1e-3, 1e-9),
                  kind = c("means", "tosses"), against = c(0.2, 0.7))
   asked <- character()
   for (route in dpts:::api_routes()) {
