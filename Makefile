@@ -2,7 +2,7 @@
 # Without LaTeX the PDF manual cannot be made. Where there is no network: _R_CHECK_CRAN_INCOMING_REMOTE_=false make check.
 NO_MANUAL = $(shell command -v pdflatex > /dev/null || echo --no-manual)
 .DEFAULT_GOAL = help
-.PHONY: help setup setup-tests install quick demo test test-extended document build check bench torture fuzz storm referee mutants sanitize foreign format format-check readme vignettes articles slides paper site clean
+.PHONY: help setup setup-tests install quick demo test test-extended messages document build check bench torture fuzz storm referee mutants sanitize foreign format format-check readme vignettes articles slides paper site clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,10 @@ test: $(if $(FILE),,format-check setup-tests) ## Run the tests; FILE=simulate ru
 
 test-extended: export DPTS_EXTENDED_TESTS = true
 test-extended: test ## Run the tests, the slow ones too
+
+messages: ## Write what errors, warnings and messages say in the tests: tests/testthat/messages.txt
+	@rm -f messages.new && DPTS_NEW_MESSAGES=$(CURDIR)/messages.new $(MAKE) test
+	@LC_ALL=C sort -u messages.new > tests/testthat/messages.txt && rm messages.new
 
 document: setup ## Write man/ and NAMESPACE from the comments in R/
 	@Rscript tools/setup.R roxygen2 && Rscript tools/document.R

@@ -144,7 +144,8 @@ check_outcomes <- function(outcomes, policy, deadline) {
   }
   if (!inherits(policy, "dpts_policy_randomised")) {
     abort_input("outcomes", paste("`outcomes` must be NULL: policy \"%s\" has no blocks of people who were",
-                                  "tossed to arms with known probabilities, as `policy_randomised()` has."),
+                                  "randomised to arms with known probabilities, as `policy_randomised()`",
+                                  "has."),
                 policy$name)
   }
   for (name in names(outcomes)) {
@@ -159,8 +160,9 @@ check_outcomes <- function(outcomes, policy, deadline) {
                                     "arms are compared: see `policy_randomised()`."), name)
     }
     if (policy$params$permuted > 0) {
-      abort_input("outcomes", paste("Outcome \"%s\" has a `guard`, which needs independent tosses: with",
-                                    "`permuted` blocks there is no proof under drift."), name)
+      abort_input("outcomes", paste("Outcome \"%s\" has a `guard`, which needs people randomised",
+                                    "one by one: with `permuted` blocks there is no proof under drift."),
+                  name)
     }
   }
   outcomes

@@ -260,6 +260,7 @@ draw_regret <- function(object, experiment, log, level) {
     unique(as.character(last$series[order(-last$mean)]))
   }
   if (grepl("y", log)) {
+    stats <- stats[stats$mean > 0, , drop = FALSE]
     # On a linear x axis the first rounds are a vertical line, not worth three decades.
     floor <- if (grepl("x", log)) max(min(stats$mean), 1) else min(last$mean) / 10
     stats <- stats[stats$mean >= floor, , drop = FALSE]

@@ -77,7 +77,7 @@ check_contract <- function(policy) {
   for (k in c(3L, 16L)) wrong <- wrong %||% .Call(C_compiled_check, kernel(policy, 400), k, 400, dim)
   if (is.null(wrong) && !promises_nothing(policy$guarantee) && !is_true_of(policy, "releases") &&
       !is_true_of(policy, "tosses")) {
-    wrong <- "it has a guarantee, and neither releases noisy sums (.releases = 1) nor tosses (.tosses = 1)"
+    wrong <- "it has a guarantee, and releases no noisy sums (.releases = 1), nor randomises (.tosses = 1)"
   }
   needs <- is_true_of(policy, "releases") && is_true_of(policy, "reports") && dim == 0
   if (is.null(wrong) && is_true_of(policy, "each_once") && !needs) {

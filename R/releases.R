@@ -479,7 +479,7 @@ by_appearance <- function(x, all = FALSE) {
 
 column_error <- function(arg, column, must, rows = NULL) {
   abort_input(arg, "Column `%s` of `%s` must %s%s.", column, arg, must,
-              if (length(rows)) sprintf("; row %d does not", rows[1]) else "", class = "dpts_error_releases")
+              if (length(rows)) sprintf(": see row %d", rows[1]) else "", class = "dpts_error_releases")
 }
 
 # Any code may have changed the rows since they were made.

@@ -167,7 +167,6 @@ report_intervals <- function(report, level, bounded = TRUE, live = FALSE) {
   n <- length(report$rewards)
   out <- list(mean = report$sum / report$rewards, lower = rep(NA_real_, n), upper = rep(NA_real_, n))
   out$mean[report$rewards == 0] <- NA_real_
-  bounded <- rep_len(bounded, n)
   live <- rep_len(live, n)
   out$mean[bounded] <- pmin(pmax(out$mean[bounded], 0), 1)
   known <- which(report$rewards > 0 & bounded)

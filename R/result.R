@@ -366,6 +366,6 @@ dpts_problems <- function(x, ...) {
   if (inherits(arms, "dpts_arms")) arms <- stats::setNames(list(arms), describe_thing(arms))
   # A replay's arms are the names in its log.
   ok <- is.list(arms) && all(vapply(arms, inherits, NA, "dpts_arms"))
-  if (!ok) abort_arg("x", "a result that was played on arms")
+  if (!ok) abort_arg("x", "a result of simulated arms: those of a log are names alone")
   arms
 }

@@ -252,10 +252,9 @@ check_size <- function(record, runs, policies, horizon, problems = 1, history = 
 }
 
 # A count becomes 1..n; run numbers stay as they are
-check_runs <- function(runs, arg = caller_arg(runs)) {
-  force(arg)
-  if (is_count_argument(runs)) return(seq_len(check_count(runs, 1, 1e9, arg)) + 0)
-  check_picks(runs, 2^53, "a count of runs, or distinct whole numbers from 1", "run", arg)
+check_runs <- function(runs) {
+  if (is_count_argument(runs)) return(seq_len(check_count(runs, 1, 1e9)) + 0)
+  check_picks(runs, 2^53, "a count of runs, or distinct whole numbers from 1", "run", "runs")
 }
 
 # Run numbers or rounds themselves: whole numbers from 1 that differ
@@ -310,17 +309,16 @@ record_rounds <- function(n, horizon) {
 }
 
 # Delays as integers, or a function. What would come after the horizon never comes.
-check_delay <- function(delay, horizon, arg = caller_arg(delay)) {
-  force(arg)
+check_delay <- function(delay, horizon) {
   if (is.function(delay)) {
-    check_callback(delay, "delay(n)", arg)
+    check_callback(delay, "delay(n)")
     if (horizon > 1e8) abort_arg("horizon", "at most 1e8 where `delay` is a function", horizon)
     return(delay)
   }
   if (identical(delay, 0)) return(0L) # in most calls
-  delay <- as.vector(check_numbers(delay, 0, arg = arg))
+  delay <- as.vector(check_numbers(delay, 0))
   if (any(delay != trunc(delay))) {
-    abort_arg(arg, "whole numbers of at least 0, or a function", delay[delay != trunc(delay)][1])
+    abort_arg("delay", "whole numbers of at least 0, or a function", delay[delay != trunc(delay)][1])
   }
   as.integer(pmin(delay, horizon, .Machine$integer.max - 1))
 }

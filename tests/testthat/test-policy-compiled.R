@@ -210,7 +210,7 @@ test_that("what breaks the contract is an error by name", {
   bad <- list(
     c(bytes, "* 1;", past), c(bytes, "* (size_t)(problem->k > 3 ? 3 : problem->k);", past),
     c(bytes, "* (size_t)problem->k - 1;", past),
-    c(best, "  return 1;", "not on offer"),
+    c(best, "  return 1;", "not available"),
     c(best, "  return round->t > 50 ? -1 : dpts_best_arm(&best);", "in round 51 it had no arm"),
     c("s->arms[i].mean +", "(i ? s->arms[i].mean : NAN) +", "in round [0-9]+ it had no arm"),
     c(first, "  ((state_t *)state)->arms[0].sum += 1e-9; dpts_best best", "choose\\(\\) changes the state"),
@@ -231,7 +231,7 @@ test_that("what breaks the contract is an error by name", {
   # One that releases later than the check is long keeps the contract.
   expect_s3_class(policy_compiled(example_file("explore_commit.c"), "explore_commit", params = list(epsilon = 1, m = 1000),
                                   guarantee = privacy_pure(1)), "dpts_policy_compiled")
-  expect_error(policy_compiled(example_file("ucb1.c"), "ucb1", guarantee = privacy_pure(1)), "neither releases",
+  expect_error(policy_compiled(example_file("ucb1.c"), "ucb1", guarantee = privacy_pure(1)), "releases no noisy sums",
                class = "dpts_error_contract")
   expect_error(policy_compiled(example_file("ucb1.c"), "ucb2"), "one of the policies of \"ucb1.c\"", class = "dpts_error_input")
   expect_error(policy_compiled(example_file("tree_ucb.c"), "tree_ucb"), "must have \"epsilon\"", class = "dpts_error_input")
@@ -296,7 +296,7 @@ test_that("what goes wrong after the check is an error, too: a write past the st
   play <- function(policy, ...) dpts_simulate(two_arms(), policy, 600, runs = 2, seed = 1, ...)
   for (delay in c(0, 5)) {
     expect_error(play(made[[1]], delay = delay), "past the bytes that size\\(\\) asks for")
-    expect_error(play(made[[2]], delay = delay), "round 451 of run 1: the chances of its arms")
+    expect_error(play(made[[2]], delay = delay), "round 451 of run 1: the probabilities of its arms")
   }
   expect_no_error(play(made[[3]]))
   expect_error(play(policy_restart(made[[1]], 500)), "past the bytes")
@@ -305,7 +305,7 @@ test_that("what goes wrong after the check is an error, too: a write past the st
   expect_error(agent_reward(agent, tickets, 1), "past the bytes")
   agent <- dpts_agent(made[[4]], c("a", "b"), use = "arrival")
   agent_choose(agent, 450)
-  expect_error(agent_choose(agent, offer = "a"), "the chances of its arms")
+  expect_error(agent_choose(agent, offer = "a"), "the probabilities of its arms")
 })
 
 test_that("a skip that plays nothing, or pulls an arm that is not there, ends the run", {

@@ -577,5 +577,5 @@ test_that("a chance of an arm that is not available is an error, though all sum 
                           function(state, feedback) state, probability = function(state, round) c(0.5, 0.5, 0))
   agent <- dpts_agent(policy, 3, use = "arrival")
   expect_equal(agent_choose(agent, offer = 1:2)$probability, 0.5)
-  expect_error(agent_choose(agent, offer = 2:3), "the chances of its arms are no distribution over those on offer")
+  expect_error(agent_choose(agent, offer = 2:3), "the probabilities of its arms are no distribution over those available")
 })

@@ -42,6 +42,16 @@ test_that("blocks, releases and chances are those of plain R, in random scripts"
   }
 })
 
+test_that("the least probability of an arm, between two, is the floors' or that of equal shares", {
+  floors <- function(...) vapply(1:3, function(control) {
+    toss_floor(policy_randomised(mu = 1, control = control, ...), 3)
+  }, 0)
+  expect_equal(floors(rule = "equal", floor = c(0.05, 0.6)), rep(0.2 / 0.8, 3)) # (1 - .6) / 2 beside .6
+  # an arm at its floor, and all the others' but that of one other arm
+  expect_equal(floors(rule = "thompson", floor = c(0.05, 0.6)), rep(0.05 / (0.05 + 0.9), 3))
+  expect_equal(floors(rule = "thompson", floor = c(0.1, 0.05)), rep(0.05 / (0.05 + 0.85), 3))
+})
+
 test_that("arms that are added begin with their share above the floors, and blocks that wait are released", {
   withr::local_seed(2)
   for (rule in c("equal", "thompson", "top_two", "neyman")) for (control in list(NULL, 1, 2)) {

@@ -690,6 +690,7 @@ test_that("those who conclude are advised in people", {
   expect_lt(abs(log(plan$people / (2 * stats::power.prop.test(p1 = 0.7, p2 = 0.5, power = 0.9)$n))), 0.2)
   # A number of people is above 0, however few runs there are, and one run shows no power.
   two <- dpts_recommend(privacy_gdp(0.5), arms, 5000, goal = "effect", candidates = c("final", "blocks"), runs = 2, seed = 1)
+  expect_identical(two$standing, c("best", "tied")) # both of as many people
   expect_true(all(two$lower > 0 & two$lower < two$people & two$people < two$upper))
   expect_equal(log(two$upper / two$people), qnorm(0.975) * two$se / two$people)
   expect_equal(tidy(two)[c("conf.low", "conf.high")], two[c("lower", "upper")], ignore_attr = TRUE)
