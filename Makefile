@@ -38,9 +38,9 @@ test: $(if $(FILE),,format-check setup-tests) ## Run the tests; FILE=simulate ru
 test-extended: export DPTS_EXTENDED_TESTS = true
 test-extended: test ## Run the tests, the slow ones too
 
-messages: ## Write what errors, warnings and messages say in the tests: tests/testthat/messages.txt
-	@rm -f messages.new && DPTS_NEW_MESSAGES=$(CURDIR)/messages.new $(MAKE) test
-	@LC_ALL=C sort -u messages.new > tests/testthat/messages.txt && rm messages.new
+messages: ## Write what errors and messages say in the tests: tests/testthat/messages.txt; FILE=simulate adds those of one file
+	@rm -f messages.new && DPTS_NEW_MESSAGES=$(CURDIR)/messages.new $(MAKE) --no-print-directory test FILE="$(FILE)"
+	@LC_ALL=C sort -u messages.new $(if $(FILE),tests/testthat/messages.txt) -o tests/testthat/messages.txt && rm messages.new
 
 document: setup ## Write man/ and NAMESPACE from the comments in R/
 	@Rscript tools/setup.R roxygen2 && Rscript tools/document.R

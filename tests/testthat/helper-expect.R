@@ -71,7 +71,7 @@ expect_known <- function(cnd) {
   if (nzchar(new)) return(cat(paste0(text, "\n"), file = new, append = TRUE))
   if (is.null(known_messages$all)) known_messages$all <- readLines(messages_file, encoding = "UTF-8")
   if (text %in% known_messages$all) succeed() else testthat::fail(paste0(
-    "messages.txt does not have this; if it should, `make messages` takes it in:\n", text))
+    "messages.txt does not have this; if it should, `make messages` (FILE= for one file) takes it in:\n", text))
 }
 
 # An error of the right class and message passes without a backtrace, which takes ten times as long as the check that

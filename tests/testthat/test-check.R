@@ -90,6 +90,16 @@ test_that("no exported function leaves an unknown argument to R, which would not
   }
 })
 
+test_that("no method that sums up or draws leaves an unknown argument to others, whatever it is a method for", {
+  methods <- getNamespaceInfo("dpts", "S3methods")
+  methods <- methods[methods[, 1] %in% c("summary", "glance", "tidy", "augment", "autoplot") & grepl("^dpts_", methods[, 2]), ]
+  expect_gt(nrow(methods), 35)
+  for (i in seq_len(nrow(methods))) {
+    cnd <- caught(do.call(methods[i, 3], list(structure(list(), class = methods[i, 2]), no_such = 1), envir = asNamespace("dpts")))
+    expect_true(inherits(cnd, "dpts_error_dots"), label = methods[i, 3])
+  }
+})
+
 test_that("no default has changed", {
   # Results that people have depend on them: a change is said in NEWS.md.
   methods <- getNamespaceInfo("dpts", "S3methods")[, 3]

@@ -69,6 +69,8 @@ test_that("what is not a time is refused", {
   }
   bad("delay", delay = list(0, 5))
   bad("delay", delay = list(0, 5, 9), deadline = 7)
+  bad("delay", delay = list(0, -5), deadline = 7)
+  bad("delay", delay = list(0, "5"), deadline = 7)
   bad("delay", delay = function(n) rep(1, n), deadline = 7)
   bad("delay", delay = 2.5, deadline = 7)
   bad("deadline", deadline = 2.5)
