@@ -445,6 +445,7 @@ test_that("the log has a line per request and the database's words; answers have
   event <- vapply(lines, `[[`, "", "event")
   expect_equal(event, c("request", "request", "error", "request", "request"))
   expect_equal(vapply(lines[event == "request"], `[[`, 0L, "status"), c(200L, 400L, 503L, 200L))
+  expect_identical(lapply(lines[event == "request"], `[[`, "error"), list(NULL, "input", "store", NULL))
   expect_match(lines[[3]]$message, "could not extend file: No space left on device", fixed = TRUE)
   expect_equal(lines[[1]]$roles, "read")
   expect_no_match(readLines(file), "secret-person|0123456789|level")

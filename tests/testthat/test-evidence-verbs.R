@@ -259,6 +259,7 @@ test_that("of an arm without releases no difference is told, and its interval is
   effect <- effects(early)
   expect_identical(is.na(effect$difference), c(FALSE, TRUE, TRUE))
   expect_true(all(effect$lower[-1] < 0 & effect$upper[-1] > 0 & effect$p[-1] == 1))
+  expect_identical(nrow(autoplot(effect)$data), 1L) # what has no estimate has no mark
   expect_identical(verdict(early)$missing, "Nothing was released yet of third; too early to say how many more people.")
   one <- as_releases(data.frame(t = 5, block = 1, arm = c("a", "b"), n = c(1, 4), sum = 1, noise = "gaussian", scale = 0.01))
   expect_match(verdict(one)$missing, "^a leads b by 0.75;") # an arm with one person has a mean
