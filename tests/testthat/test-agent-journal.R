@@ -34,7 +34,8 @@ test_that("the journal is whole in every store, says who and why, and another pr
     agent_clock(agent, reason = "Looked at it.")
     agent_finish(agent, "verdict", reason = "The board.")
     file <- withr::local_tempfile(fileext = ".csv")
-    agent_journal(agent, file)
+    expect_invisible(agent_journal(agent, file))
+    expect_visible(agent_journal(agent))
     journal <- agent_journal(agent)
     by <- journal[!is.na(journal$who), ]
     expect_identical(by$kind, c("add", "pause", "clock", "end", "finish"))

@@ -284,6 +284,8 @@ test_that("a process that has waited believes the clock, and the page counts hou
   agent$cache <- NULL
   expect_equal(sum(dpts:::api_overview(agent)$arms$choices), 32)
   agent_choose(agent)
+  turn(1.1 * 86400) # ahead of the mended clock, not of what was read before
+  expect_error(agent_choose(agent), "ahead", class = "dpts_error_clock")
 })
 
 test_that("no more than max_per_person rewards of a person are used, and no sum has anything of the others", {
