@@ -149,8 +149,7 @@ candidate_policies <- function(candidates, budget, horizon, k, prefer = "mean", 
         c("dpts_error_budget", "dpts_error_input"), arg = "candidates"
       )
     }
-    check_horizon(policies, k, horizon)
-    if (goal == "verdict") check_concludes(policies, error, 0)
+    if (goal == "verdict") check_concludes(policies, error, 0, "candidates")
     return(list(policies = policies, dropped = character()))
   }
   known <- candidates_known(goal, error, outcome, contexts)
@@ -178,7 +177,6 @@ candidate_policies <- function(candidates, budget, horizon, k, prefer = "mean", 
       c("dpts_error_budget", "dpts_error_input"), arg = "budget"
     )
   }
-  check_horizon(policies, k, horizon)
   list(policies = policies, dropped = dropped)
 }
 

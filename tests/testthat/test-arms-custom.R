@@ -268,6 +268,11 @@ test_that("means that the rewards do not have are noticed after a simulation", {
                                   policy_fixed(2), 300, runs = 10, seed = 1))
 })
 
+test_that("of functions of packages it is the package's version that counts, but for R's own", {
+  expect_identical(package_of(environment(rlang::abort)), paste("rlang", utils::packageVersion("rlang")))
+  for (f in list(sum, stats::rnorm, mean, two_arms)) expect_null(package_of(environment(f)))
+})
+
 test_that("a checkpoint sees a changed variable or function that the arms' functions use", {
   path <- withr::local_tempfile(fileext = ".rds")
   global <- globalenv()

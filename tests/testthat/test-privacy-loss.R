@@ -50,6 +50,8 @@ test_that("a Renyi curve holds between its orders, never below a curve through t
   # the optimal conversion at one order (Asoodeh and others 2021, by enumeration of two-point pairs) is not above ours
   one <- privacy_rdp(4, 0.3)
   epsilon <- epsilon_of(one, "rdp", 1e-3)
+  expect_equal(epsilon_of(privacy_compose(one, one), "rdp", 1e-3), epsilon_of(privacy_rdp(4, 0.6), "rdp", 1e-3),
+               tolerance = 1e-12) # at the same order
   p <- exp(seq(log(1e-3), log(0.9), length.out = 3000))
   q <- pmax(p - 1e-3, 0) * exp(-epsilon)
   divergence <- log(p^4 * q^-3 + (1 - p)^4 * (1 - q)^-3) / 3

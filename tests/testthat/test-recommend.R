@@ -715,7 +715,7 @@ test_that("those who conclude are advised in people", {
     paste0(effect$policy, " ", shorts(effect$people), marked, collapse = ", ")))
   expect_error(dpts_recommend(privacy_gdp(0.5), arms, 500, goal = "verdict", checkpoint = "file.rds", seed = 1),
                "`checkpoint` must be NULL", class = "dpts_error_input")
-  expect_error(dpts_recommend(privacy_gdp(0.5), arms, 500, goal = "verdict", candidates = list(policy_ts_gaussian(1e4, 10))),
+  expect_error(dpts_recommend(privacy_gdp(0.5), arms, 500, goal = "verdict", candidates = list(policy_ts_gaussian(1e4))), "`candidates` must allow",
                class = "dpts_error_input")
   expect_error(dpts_recommend(privacy_gdp(0.5), arms, 500, goal = "ship"), "`goal`", class = "dpts_error_input")
 })
