@@ -273,6 +273,18 @@ test_that("of functions of packages it is the package's version that counts, but
   for (f in list(sum, stats::rnorm, mean, two_arms)) expect_null(package_of(environment(f)))
 })
 
+test_that("an environment is what is in it, wherever it was made and in whatever order it was filled", {
+  made <- function(what) {
+    nobody_asks <- stats::runif(1) # in the environment around it
+    e <- new.env()
+    for (name in names(what)) assign(name, what[[name]], e)
+    definition_of(list(e))
+  }
+  expect_identical(made(list(a = 1, b = "x")), made(list(b = "x", a = 1)))
+  expect_false(made(list(a = 1, b = "x")) == made(list(a = 1, b = "y")))
+  expect_false(definition_of(globalenv()) == definition_of(asNamespace("dpts")))
+})
+
 test_that("a checkpoint sees a changed variable or function that the arms' functions use", {
   path <- withr::local_tempfile(fileext = ".rds")
   global <- globalenv()

@@ -355,6 +355,13 @@ test_that("progress is shown if asked for, and changes nothing", {
   expect_match(paste(shown, collapse = " "), "Simulating .*% .*ETA")
 })
 
+test_that("rounds to record and runs may be named in any order", {
+  play <- function(...) dpts_simulate(arms3(), policy_ucb1(), 50, seed = 1, ...)
+  whole <- play(runs = 3, record = c(5, 20, 50))
+  expect_identical(play(runs = 3, record = c(50, 5, 20)), whole)
+  expect_equal(as.list(play(runs = c(3, 1, 2), record = c(5, 20, 50)))$regret, whole$regret[c(7:9, 1:6)])
+})
+
 test_that("a call that works in stages shows their bars once two seconds of all have passed", {
   withr::local_options(cli.progress_show_after = 2)
   stage <- function(waited) {
