@@ -25,11 +25,11 @@ plain_gaussian <- function(b, c) function(n, sum) {
   }, 0)
 }
 
-plain_beta <- function(n, sum) {
+plain_beta <- function(a, b) function(n, sum) {
   vapply(seq_along(n), function(i) {
     integrate(function(x) {
-      dbeta(x, sum[i] + 1, n[i] - sum[i] + 1) *
-        Reduce(`*`, lapply(seq_along(n)[-i], function(j) pbeta(x, sum[j] + 1, n[j] - sum[j] + 1)))
+      dbeta(x, sum[i] + a, n[i] - sum[i] + b) *
+        Reduce(`*`, lapply(seq_along(n)[-i], function(j) pbeta(x, sum[j] + a, n[j] - sum[j] + b)))
     }, 0, 1, rel.tol = 1e-10)$value
   }, 0)
 }
@@ -57,8 +57,8 @@ test_that("lists of transcripts agree with the plain recursion", {
     list(policy_ts_gaussian(1, 0.3), plain_gaussian(1, 0.3), 2, 5),
     list(policy_ts_gaussian(1, 2), plain_gaussian(1, 2), 3, 4),
     list(policy_ts_gaussian(0, 5), plain_gaussian(0, 5), 4, 3),
-    list(policy_ts_beta(), plain_beta, 2, 4),
-    list(policy_ts_beta(), plain_beta, 3, 3),
+    list(policy_ts_beta(), plain_beta(1, 1), 2, 4),
+    list(policy_ts_beta(c(2, 3)), plain_beta(2, 3), 3, 3),
     list(policy_uniform(), function(n, sum) rep(1 / length(n), length(n)), 3, 4)
   )
   for (case in cases) {
@@ -178,7 +178,7 @@ test_that("policies that toss no coin tell the streams apart, or not at all", {
 
 test_that("the loss of each transcript is that of the plain recursion, whichever round was changed", {
   arms <- t(as.matrix(expand.grid(1:2, 1:2, 1:2, 1:2)))
-  chance <- kept(plain_beta)
+  chance <- kept(plain_beta(1, 1))
   x <- cbind(c(1, 0, 1, 0), c(0, 1, 1, 0))
   for (changed in 1:4) {
     y <- x

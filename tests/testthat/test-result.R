@@ -398,6 +398,17 @@ test_that("augment() adds the mean of a policy's runs, in each problem and at ea
   expect_identical(as.data.frame(more)[names(sim)], as.data.frame(sim))
 })
 
+test_that("without one of its columns a result sums up and is drawn as before, or says that the column is needed", {
+  for (name in names(results())) for (column in names(results()[[name]])) {
+    x <- results()[[name]]
+    x[[column]] <- NULL
+    for (verb in list(summary, ggplot2::autoplot)) {
+      said <- tryCatch(suppressMessages(suppressWarnings(verb(x))), error = identity)
+      if (inherits(said, "error")) expect_true(inherits(said, "dpts_error"), label = paste(name, column, conditionMessage(said)))
+    }
+  }
+})
+
 test_that("every class sums up, is drawn and speaks broom", {
   grDevices::pdf(NULL)
   withr::defer(grDevices::dev.off())

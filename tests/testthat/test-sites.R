@@ -133,6 +133,9 @@ test_that("what does not fit together is refused by name", {
   refused(other("floor", 0.2), "same floor")
   refused(other("squares", 1), "sums of squares, or none: \"a\" has none, \"b\" has of all rewards")
   refused(other("per_person", 42), "as many rewards of a person: \"a\" has 1, \"b\" has 42")
+  predicted <- as.data.frame(table)
+  predicted[c("predicted_low", "predicted_high")] <- list(0.2, 0.8)
+  refused(list(a = table, b = as_releases(predicted)), "predictions in the same range: \"a\" has none, \"b\" has 0.2 and 0.8")
   refused(other("permuted", TRUE), "permuted blocks, or none")
   refused(other("arm", ifelse(table$arm == "new", "old", as.character(table$arm))),
           "same arms: \"a\" has control, new and third, \"b\" has control, old and third")
