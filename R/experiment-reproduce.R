@@ -280,7 +280,7 @@ draw_regret <- function(object, experiment, log, level) {
 draw_tuning <- function(object, experiment, log, level) {
   log <- log %||% "xy"
   scales <- axes(log)
-  rows <- bare(check_result(object, c("mu", "regret", "best", "series")))
+  rows <- bare(check_result(object, c("mu", "regret", "best")))
   rows[c("lower", "upper")] <- tuning_interval(object, level)
   at <- unique(rows$mu)
   scales[[1]] <- if (grepl("x", log)) {
@@ -304,7 +304,7 @@ draw_tuning <- function(object, experiment, log, level) {
 }
 
 draw_privacy <- function(object, experiment, log, level) {
-  rows <- bare(check_result(object, c("epsilon", "series")))
+  rows <- bare(check_result(object, "epsilon"))
   by_parameter <- !is.null(experiment$settings)
   wide <- by_parameter || any(c("standard", "sequence") %in% rows$accountant)
   log <- log %||% if (wide) "xy" else "x"

@@ -83,9 +83,10 @@ expect_error <- function(object, regexp = NULL, class = NULL, ..., info = NULL, 
   error <- tryCatch(list(object)[0], error = identity)
   said <- inherits(error, class %||% "error") && !identical(regexp, NA) &&
     (is.null(regexp) || any(grepl(regexp, conditionMessage(error), ...)))
-  if (said) expect_known(error)
-  if (said) succeed()
-  else testthat::expect_error(if (length(error)) stop(error) else object, regexp, class, ..., info = info, label = label)
+  if (said) {
+    succeed()
+    expect_known(error)
+  } else testthat::expect_error(if (length(error)) stop(error) else object, regexp, class, ..., info = info, label = label)
   invisible(if (length(error)) error else object)
 }
 

@@ -496,11 +496,15 @@ test_that("every store gives numbers of the same type, counts of PostgreSQL too"
 test_that("processes on one PostgreSQL agent: no lost update, no ticket twice", {
   skip_if_not(postgres_available(), "no PostgreSQL")
   processes <- if (extended()) 4 else 2
-  each <- 40 / processes
+  each <- 60 / processes
   con <- postgres_connection()
   agent <- dpts_agent(batch_policy(), 3, con, use = "arrival")
+  here <- withr::local_tempdir()
   work <- function(i) {
     agent <- agent_open(postgres_connection(attr(con, "schema")))
+    # All have opened it before one begins, and nobody is done before another has begun.
+    file.create(file.path(here, i))
+    for (moment in 1:1000) if (length(list.files(here)) < processes) Sys.sleep(0.01)
     vapply(seq_len(each), function(i) {
       ticket <- agent_choose(agent)$ticket
       agent_reward(agent, ticket, 1)
@@ -512,8 +516,8 @@ test_that("processes on one PostgreSQL agent: no lost update, no ticket twice", 
   expect_equal(anyDuplicated(tickets), 0)
   log <- dpts_history(agent)
   expect_setequal(log$ticket, tickets)
-  expect_equal(sort(log$t), as.numeric(1:40))
-  expect_equal(sum(pulls(agent)$pulls), 40)
+  expect_equal(sort(log$t), as.numeric(1:60))
+  expect_equal(sum(pulls(agent)$pulls), 60)
   expect_equal(agent$store$count("release"), sum(estimates(agent)$releases))
   # They took turns.
   process <- rep(seq_len(processes), each = each)[match(log$ticket[order(log$t)], tickets)]
