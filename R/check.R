@@ -310,7 +310,6 @@ check_dots_empty <- function(..., call = caller_env()) {
   f <- if (length(frame)) sys.function(frame[length(frame)])
   called <- if (length(frame)) sys.call(frame[length(frame)])[[1]]
   given <- ...names() %||% rep("", ...length())
-  given[is.na(given)] <- ""
   verb <- if (is.name(called)) sub("\\.(default|dpts_.*|data.frame)$", "", called) # of a method, the generic
   check_argument_names(stats::setNames(nm = given), setdiff(names(formals(f)), "..."),
                        if (is.null(verb)) "The function" else sprintf("`%s()`", verb), OTHER_NAMES)

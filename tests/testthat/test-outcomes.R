@@ -353,11 +353,11 @@ test_that("one bit has no square", {
 
 test_that("who takes scores for coins is told so once, and advice takes them for what they are", {
   scores <- arms_gaussian(c(0.55, 0.5), 0.1, c(0, 1))
-  said <- function(arms, policies) {
+  said <- function(arms, policies, play = function(...) dpts_simulate(..., horizon = 50)) {
     rlang::reset_message_verbosity("dpts_outcome")
     on.exit(rlang::reset_message_verbosity("dpts_outcome"))
     told <- FALSE
-    withCallingHandlers(dpts_simulate(arms, policies, 50, runs = 1, seed = 1), dpts_message_outcome = function(m) {
+    withCallingHandlers(play(arms, policies, runs = 1, seed = 1), dpts_message_outcome = function(m) {
       told <<- TRUE
       invokeRestart("muffleMessage")
     })
@@ -365,6 +365,7 @@ test_that("who takes scores for coins is told so once, and advice takes them for
   }
   binary <- policy_gaussian_imed(1)
   expect_true(said(scores, binary))
+  expect_true(said(scores, policy_top_two(1), function(...) dpts_identify(..., limit = 50)))
   expect_true(said(arms_drift(arms_beta(2, 1), arms_beta(1, 1), period = 10), policy_randomised(1)))
   expect_true(said(arms_discrete(c(0, 0.5, 1), rbind(c(0.2, 0.2, 0.6), c(0.5, 0.3, 0.2))), list(policy_ucb1(), binary)))
   expect_false(said(arms_bernoulli(c(0.5, 0.6)), binary))

@@ -61,6 +61,8 @@ test_that("a curve that overflows at large orders is still minimised", {
   expect_gt(rdp_epsilon(rdp = curve, delta = 1e-5), 0.95)
   # exactly: delta = (e - e^epsilon) / (1 + e), so no less than this
   expect_gte(rdp_epsilon(rdp = curve, delta = 1e-5), log(exp(1) - 1e-5 * (1 + exp(1))))
+  # at an order where the curve is NaN it promises nothing
+  expect_identical(rdp_epsilon(alpha = c(2, 1e5), rdp = curve, delta = 1e-5)[2], Inf)
 })
 
 test_that("figures of theory are met", {

@@ -359,4 +359,8 @@ test_that("what has been solved is not solved again, and is the same", {
   first <- sequence_epsilon(1e-5, 30, 20, 3) # orders, near-GDP and the lattice
   rm(list = ls(solved), envir = solved)
   expect_identical(sequence_epsilon(1e-5, 30, 20, 3), first)
+  # what is kept has a bound, beyond which all is forgotten and solved again
+  twice(1000 + 1:600)
+  expect_identical(twice(5), 10)
+  expect_identical(ls(solved), sprintf("test %a %a", 5, 2))
 })
