@@ -192,7 +192,6 @@ fit_ends <- function(plot, size) {
   names <- short_label(names, letters)
   given <- plot$layers[[i]] # a parent is looked up by its name
   layer <- ggplot2::ggproto(NULL, given)
-  layer$data <- given$data
   layer$data$dpts_name <- names
   layer$aes_params <- utils::modifyList(given$aes_params, list(size = points / ggplot2::.pt))
   plot$layers[[i]] <- layer
