@@ -165,6 +165,16 @@ test_that("what people got is what the runs of the same seed give, also where me
   }
 })
 
+test_that("power is that of the runs in which there is something to show", {
+  walk <- arms_walk(c(a = 0.5, b = 0.5), 0.02)
+  plan <- function(runs) dpts_plan(policy_randomised(block = 50), walk, 300, control = "a", runs = runs, seed = 3)
+  better <- vapply(1:60, function(run) diff(colMeans(dpts:::arm_means(walk, 300, 3, run))) > 0, NA)
+  some <- plan(I(which(better)))$power
+  expect_true(some > 0.2 && some < 0.9)
+  expect_identical(plan(60)$power, some)
+  expect_identical(plan(I(which(!better)))$power, NA_real_)
+})
+
 test_that("power is of the best arm, whichever is named", {
   # At a level of .4 for each side a wrong arm is claimed often.
   plan <- dpts_plan(policy_uniform(), two(0.5, 0.51), 100, error = 0.8, runs = 2000, seed = 1)

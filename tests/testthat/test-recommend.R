@@ -629,13 +629,13 @@ test_that("certain losses of first pulls are enough to leave, and are not simula
   play <- function(policies, runs, rounds = 1000) {
     played[[length(played) + 1]] <<- names(policies)
     array(rep(c(a = 10, b = 12, c = 99)[names(policies)], each = length(runs)) * rounds / 1000 + runs / 100,
-          c(length(runs), length(policies), 1))
+          c(length(runs), length(policies), 2))
   }
-  stretch <- list(rounds = 100, pulls = c(2, 2, 200), certain = matrix(c(1, 1, 40)))
+  stretch <- list(rounds = 100, pulls = c(2, 2, 200), certain = cbind(c(1, 1, 40), c(1, 1, 70)))
   out <- run_race(list(a = 1, b = 2, c = 3), 1:200, play, 0.95, 1000, stretch)
   expect_false("c" %in% unlist(played))
   expect_identical(attr(out, "rounds"), c(NA, NA, 200))
-  expect_equal(out[1:4, "c", 1], c(40, 40, 40, NA))
+  expect_equal(out[1:4, "c", ], cbind(c(40, 40, 40, NA), c(70, 70, 70, NA))) # on each problem its own
 })
 
 test_that("the first rounds of a race stop the best no more often than they say", {

@@ -54,6 +54,8 @@ test_that("the default grid respects the horizon", {
   expect_lte(max(grid), 1e4)
   expect_lte(length(grid), 12)
   expect_identical(prepull_grid(4, 5), 0)
+  # Of a long horizon the few pre-pulls are left out, and not the many.
+  expect_identical(range(prepull_grid(1e9, 5)), c(0, 1e8))
   tuning <- suppressMessages(dpts_tune(privacy_gdp(2), arms_bernoulli(c(0.7, 0.3)), 60,
                                        runs = 2, seed = 1))
   expect_identical(sum(tuning$best), 1L)
