@@ -240,7 +240,7 @@ summary.dpts_plan <- function(object, ...) {
 
 #' @export
 tidied.dpts_plan <- function(x, level) {
-  check_result(x, "power")
+  check_result(x, "power", labels = TRUE)
   n <- shared(x, "runs")
   places <- lapply(as.list(x)[setdiff(plan_key(x), "design")], function(v) {
     if (is.numeric(v)) v else as.character(v)

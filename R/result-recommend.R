@@ -375,7 +375,7 @@ tbl_sum.dpts_recommendation <- function(x, ...) {
 
 #' @export
 tidied.dpts_recommendation <- function(x, level) {
-  check_result(x, c(ranked_by(x), "se", "standing", "runs", "rounds"))
+  check_result(x, c(ranked_by(x), "se", "standing", "runs", "rounds"), labels = TRUE)
   score <- x[[ranked_by(x)]]
   runs <- runs_in(x)
   runs <- runs[match(as.character(x$policy), as.character(runs$policy)), ]

@@ -74,7 +74,8 @@ abort_rows <- function(why) {
 }
 
 check_labels <- function(x) {
-  for (column in c(if (has_problems(x)) "problem", carrier(x) %||% "policy")) {
+  labels <- intersect(c("problem", "policy", "design", "scenario"), result_key(x))
+  for (column in if (length(labels)) labels else carrier(x) %||% "policy") {
     if (is_label(x[[column]]) || is_label(attr(x, "label"))) next
     abort_dpts(c(sprintf("The column `%s` does not say any more what its labels stand for.", column),
                  i = "as.character() and factor() make a new column; `levels(x$policy) <- ` only renames."),

@@ -409,6 +409,27 @@ test_that("without one of its columns a result sums up and is drawn as before, o
   }
 })
 
+test_that("what reads the meaning of labels refuses text in their place, the rest reads text as well", {
+  refused <- character()
+  for (name in setdiff(names(results()), "reproduction_tuning")) for (column in names(results()[[name]])) {
+    x <- results()[[name]]
+    if (!inherits(x[[column]], "dpts_label")) next
+    x[[column]] <- as.character(x[[column]])
+    for (verb in c("summary", "tidy", "glance", "autoplot")) {
+      said <- tryCatch(suppressMessages(suppressWarnings(get(verb)(x))), error = identity)
+      if (!inherits(said, "error")) next
+      expect_true(inherits(said, "dpts_error_columns"), label = paste(name, column, verb, conditionMessage(said)))
+      refused <- c(refused, paste(name, column, verb))
+    }
+  }
+  three <- c("summary", "tidy", "autoplot")
+  expect_identical(refused, c(
+    paste("recommendation policy", three[1:2]), paste("replay policy", three), paste("identification policy", three),
+    paste0("reproduction_", c("simulation", "privacy"), " policy autoplot"), paste("reproduction_replay policy", three),
+    paste("plan design", three), paste("plan scenario", three)
+  ))
+})
+
 test_that("every class sums up, is drawn and speaks broom", {
   grDevices::pdf(NULL)
   withr::defer(grDevices::dev.off())
