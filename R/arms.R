@@ -4,6 +4,7 @@
 # `distribution`: One name, or one for each arm.
 # `mean`: Exact means. Their names are the arms' names.
 # `par`: Parameters: a list with a vector for each arm, or a matrix with a column for each.
+# `args`: The constructor's. Names are not kept there, so that arms named later are those named at once.
 # `range`: Where rewards lie: policies see them scaled to [0, 1], or as they are if
 #   the range is infinite.
 # `world`: What is not the same in every round, or not drawn in C; see R/world.R.
@@ -14,8 +15,9 @@ new_arms <- function(distribution, mean, par, args, title, range = c(0, 1), worl
     par <- lapply(seq_len(ncol(par)), function(i) par[, i])
   }
   structure(
-    list(distribution = distribution, mean = mean, gap = max(mean) - mean,
-         par = unname(par), args = args, title = title, range = range, world = world),
+    list(distribution = distribution, mean = mean, gap = max(mean) - mean, par = unname(par),
+         args = lapply(args, function(x) if (is.numeric(x)) unname(x) else x), title = title,
+         range = range, world = world),
     class = c(paste0("dpts_arms_", class), "dpts_arms")
   )
 }

@@ -182,6 +182,11 @@ test_that("functions that fail later name the arm and the run", {
   })
   error <- expect_error(dpts_simulate(fails, policy_fixed(1), 2e4, seed = 1), class = "dpts_error_callback")
   expect_match(conditionMessage(error$parent), "unknown future")
+  expect_error(dpts_simulate(arms_custom(function(arm, n, t) if (any(t > 70)) "a" else rep(0.5, n), function(t) cbind(t * 0, 0.5)),
+                             policy_fixed(1), 100, seed = 1), "for arm 1 in run 1, rounds 65 to 100", class = "dpts_error_callback")
+  gaps <- arms_custom(function(arm, n, t) rep(0.5, n), function(t) cbind(ifelse(t > 70, NA, 0.5), 0.5))
+  error <- expect_error(dpts_simulate(gaps, policy_fixed(1), 100, seed = 1), "`means` failed", class = "dpts_error_callback")
+  expect_match(conditionMessage(error$parent), "2 finite numbers for each round")
 })
 
 test_that("what a later block holds is checked as the first is, whatever its type", {
@@ -283,6 +288,10 @@ test_that("an environment is what is in it, wherever it was made and in whatever
   expect_identical(made(list(a = 1, b = "x")), made(list(b = "x", a = 1)))
   expect_false(made(list(a = 1, b = "x")) == made(list(a = 1, b = "y")))
   expect_false(definition_of(globalenv()) == definition_of(asNamespace("dpts")))
+  # A formula is what it says.
+  formula <- function(made) eval(quote(y ~ x), new.env())
+  expect_identical(made(list(a = formula())), made(list(a = formula())))
+  expect_false(made(list(a = formula())) == made(list(a = y ~ z)))
 })
 
 test_that("a checkpoint sees a changed variable or function that the arms' functions use", {

@@ -100,6 +100,15 @@ test_that("some of the arms are arms as one call makes them, and arms are a tabl
   expect_error(arms[4], "`i` must be different arms, numbers from 1 to 3 or names", class = "dpts_error_input")
   expect_error(arms_bernoulli(c(0.1, 0.2))[3], "numbers from 1 to 2\\.", class = "dpts_error_input")
   expect_error(arms["d"], "`i`", class = "dpts_error_input")
+  names(own) <- c("x", "y", "z")
+  expect_identical(tidy(own)$arm, c("x", "y", "z"))
+  expect_identical(names(own$gap), c("x", "y", "z"))
+  for (bad in list(1:3, c("x", "y"), c("x", "y", NA), c("x", "y", ""), c("x", "y", "x"))) {
+    expect_error(names(own) <- bad, "`value` must be NULL or 3 distinct names", class = "dpts_error_input")
+  }
+  names(own) <- NULL
+  expect_null(names(own))
+  expect_error(arms[list(1)], "`i`", class = "dpts_error_input")
   expect_error(arms[c(1, 1)], "`i`", class = "dpts_error_input")
   expect_error(arms_walk(c(0.5, 0.5), 0.1)[1], "`x`", class = "dpts_error_input")
 })

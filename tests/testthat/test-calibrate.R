@@ -144,6 +144,14 @@ test_that("the direct accountant meets a GDP budget up to nu, at every delta", {
               dpts_calibrate(budget, 2000, 200, "sequence", arms = 5)$params$variance_scale)
 })
 
+test_that("a budget of losses is read at one delta", {
+  # Randomised response: delta(epsilon) is 0.75 - 0.25 exp(epsilon).
+  response <- privacy_loss(list(c(0.75, 0.25), c(0.25, 0.75)))
+  expect_message(policy <- dpts_calibrate(response, 1000, 10, "sequence", delta = 0.01), "is read as \\(1.08519, 0.01\\)-DP",
+                 class = "dpts_message_budget")
+  expect_equal(policy$params, dpts_calibrate(privacy_approx(log(3 - 0.04), 0.01), 1000, 10, "sequence")$params)
+})
+
 test_that("where the least scale is inside a wide budget, or nothing is asked, that is the answer", {
   wide <- dpts_calibrate(privacy_gdp(1e12, nu = 1e-6), 1e4, prepulls = 10)
   expect_identical(wide$params$variance_scale, 1e-6)

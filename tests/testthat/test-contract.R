@@ -31,6 +31,15 @@ test_that("a policy tosses, and releases, if and only if it says so", {
   }
 })
 
+test_that("a ledger holds every number, however many a step releases", {
+  script <- list(k = 2, horizon = 6, arms = rep(NA_integer_, 6), rewards = matrix(0.5, 6, 2), seed = 1, own = FALSE,
+                 contexts = matrix(0.2, 12, 6), fresh = TRUE)
+  ledger <- coupling_player(policy_linucb(2, batch = 1))(script)$ledger
+  # A matrix of 12 rows, which is symmetric, and a vector
+  expect_gte(length(ledger$value), 6 * (12 * 13 / 2 + 12))
+  expect_false(anyNA(unlist(ledger)))
+})
+
 test_that("a policy that needs no horizon plays without one", {
   withr::local_seed(2)
   for (case in Filter(function(case) !needs_horizon(case$make()), session_policies())) {

@@ -86,6 +86,12 @@ test_that("what a paper leaves open is an argument, checked", {
   expect_error(dpts_reproduce("hh-2", runs = 0), "`runs`", class = "dpts_error_input")
   expect_error(dpts_reproduce(dpts_experiment("hh-2"), horizon = 10), class = "dpts_error_dots")
   expect_error(claims(mtcars), "`x`", class = "dpts_error_input")
+  expect_error(dpts_experiment("ou-2", mu = 30, prepulls = 3, horizon = 100), "variance scale of at least 1", class = "dpts_error_input")
+  renamed <- some <- dpts_reproduce("hh-2", horizon = 100, runs = 2)
+  levels(renamed$policy)[1] <- "Theirs"
+  for (x in list(renamed, droplevels(some[some$policy != "DP-SE", ]))) {
+    expect_error(claims(x), "`x` must be whole", class = "dpts_error_input")
+  }
 })
 
 test_that("every argument of every experiment is checked, at both ends of its range", {

@@ -210,7 +210,7 @@ test_that("a verdict stays, and bad input is refused", {
   bad(forecast(list(1), 1000), "named by their sites")
   agent_reward(agent, agent_choose(agent, 400)$ticket, rep(0:1, 200))
   expect_named(forecast(agent, 1000, runs = 5), c("people", "verdict"))
-  bad(forecast(agent, 100), "`people` must be at least 400")
+  bad(forecast(agent, 399), "`people` must be at least 400")
   bad(forecast(agent), "`people`")
   bad(forecast(agent, 1000, 5), "without a name")
   bad(forecast(agent, 1000, block = 4.5), "`block`")

@@ -91,6 +91,9 @@ test_that("guarantees print as sentences: neighbours, what is published, conditi
     }
   }
   expect_match(said(policy_ts_gaussian(3, 2)$guarantee), "every event read counts as a draw")
+  lives <- policy_restart(policy_ts_gaussian(3, 2), 200)$guarantee
+  expect_identical(format(lives), format(policy_ts_gaussian(3, 2)$guarantee))
+  expect_match(said(lives), "adds the rounds up for a horizon.*restarts every 200 rounds, .* only the rounds of one life add up")
   expect_match(said(policy_ucb1()$guarantee), "There is no guarantee")
   expect_match(said(attr(mechanism_laplace(1, 2), "guarantee")), "What is released is 2-DP")
   expect_match(said(policy_linucb(epsilon = 1, contexts = "public")$guarantee), "public contexts")

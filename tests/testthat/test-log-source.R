@@ -284,6 +284,9 @@ test_that("bad sources are refused, with the reason", {
     wrong[[column]] <- bad
     refused(wrong, sprintf("hold numbers in .* in `%s`", column))
   }
+  wide <- log
+  wide$arm <- structure(as.numeric(log$arm), class = "integer64")
+  refused(wide, "integers, strings or a factor, not by 64-bit integers")
   refused(log_chunks(function(i) if (i == 1) log[0, ]), "no rows")
   refused(log_chunks(function(i) NULL), "no rows")
   refused(log_chunks(function(i) 5), "data frames, not 5")
@@ -292,6 +295,9 @@ test_that("bad sources are refused, with the reason", {
   factors <- change("arm", 1)
   factors$arm <- factor(factors$arm)
   refused(parts(factors, droplevels(factors[-5, ])), "alike")
+  pools <- transform(factors, pool = I(rep(list(c(levels(arm), "z")), n)))
+  pools$propensity <- NULL
+  refused(pools, "only levels of `arm` in `pool`, not z")
   turned <- transform(factors, arm = factor(arm, rev(levels(arm)))) # the same levels, with other codes
   refused(parts(factors, turned), "alike.*row 61")
   refused(parts(factors, transform(factors, arm = as.character(arm))), "alike.*row 61")
@@ -309,7 +315,9 @@ test_that("bad sources are refused, with the reason", {
   writeLines(c("arm,reward", rep("1,0.5", 1200), "x,1"), file)
   refused(log_file(file), "got 'x'")
   refused(log_file(file, chunk = 400), "after line 1201: .*got 'x'") # the line of names is the first
-  other <- withr::local_tempfile(lines = c("arm,reward", "1,0.5"))
+  other <- withr::local_tempfile(lines = c("arm,rewards", "1,0.5"))
+  refused(log_file(c(file, other), text = "arm"), "same columns in all files")
+  writeLines(c("arm,reward", "1,0.5"), other)
   refused(log_file(c(other, file), chunk = 1000), "after line 1001: .*got 'x'") # of its own file
   refused(log_file(file, text = "item"), "`item`")
   expect_error(log_file(file, chunk = 0), "`chunk`", class = "dpts_error_input")

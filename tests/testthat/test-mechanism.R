@@ -64,6 +64,7 @@ test_that("a release is a column of a data frame and an aesthetic of a plot", {
   x <- mechanism_laplace(c(1, 2), epsilon = 1, seed = 1)
   expect_equal(as.numeric(data.frame(noisy = x)$noisy), as.numeric(x))
   expect_equal(as.numeric(tibble::tibble(noisy = x)$noisy), as.numeric(x))
+  expect_identical(format(x, digits = 3), format(as.numeric(x), digits = 3))
   plot <- ggplot2::ggplot(data.frame(noisy = x), ggplot2::aes(noisy, 1)) + ggplot2::geom_point()
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())

@@ -94,4 +94,6 @@ test_that("bad input is named", {
   expect_error(report_noisy_max(1:3, 1, "cauchy"), "`noise`", class = "dpts_error_input")
   expect_error(noisy_max_privacy(1, -1, 0), "`sensitivity`", class = "dpts_error_input")
   expect_error(noisy_max_privacy(1, 1, 2), "`delta`", class = "dpts_error_input")
+  expect_error(noisy_max_privacy(1:3, 1, 0, k = 2), "`k` must be 3", class = "dpts_error_input")
+  expect_error(noisy_max_privacy(1, 1:2, 0, k = 3), "`k` must be 2", class = "dpts_error_input")
 })

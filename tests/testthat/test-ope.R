@@ -388,6 +388,8 @@ test_that("arguments are checked", {
   for (off in c(0.4, 0.999, 1.001)) {
     expect_error(dpts_ope(bts, matrix(off / 34, 1, 34)), "adding up to 1", class = "dpts_error_input")
   }
+  named <- matrix(1 / 34, 1, 34, dimnames = list(NULL, c(0:32, "x")))
+  expect_error(dpts_ope(bts, named), "`target`.*\"33\" has none", class = "dpts_error_input")
   expect_error(dpts_ope(bts, "uniform", estimator = "magic"), class = "dpts_error_input")
   expect_error(dpts_ope(bts, "uniform", clip = 0), class = "dpts_error_input")
   expect_error(dpts_ope(bts, "uniform", "ipw"), class = "dpts_error_dots")

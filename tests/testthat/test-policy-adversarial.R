@@ -141,6 +141,8 @@ test_that("an adversary from a file in C plays as the one in R, and what breaks 
   bad("wide", "writes past the bytes that size\\(\\) asks for")
   bad("counts", "other rewards when it is asked again", arms = 3)
   bad("punish", "must have \"memory\"", "dpts_error_input")
+  bad("punish", "`params` must be a named list", "dpts_error_input", params = 4)
+  bad("punish", "`params` must be a named list", "dpts_error_input", params = list(4))
   bad("no", "one of the adversaries of \"mine.c\"", "dpts_error_input")
   expect_error(arms_adversary(file), "`name`", class = "dpts_error_input")
   expect_error(arms_adversary("package:stats", name = "x"), "no adversary for dpts: it has registered none", class = "dpts_error_compiled")
@@ -151,6 +153,7 @@ test_that("an adversary from a file in C plays as the one in R, and what breaks 
 
 test_that("what an adversary may not give is an error by name", {
   expect_error(arms_adversary(function(past, t) "a"), "must give a number for each arm", class = "dpts_error_callback")
+  expect_error(arms_adversary(function(past, t) stop("tired")), "`f` failed in round 1", class = "dpts_error_callback")
   expect_error(arms_adversary(1), "`f`", class = "dpts_error_input")
   short <- arms_adversary(function(past, t) if (t[1] > 5) 1 else c(0.5, 0.5))
   expect_error(dpts_simulate(short, policy_ucb1(), 10, runs = 1, seed = 1), "must give 2 numbers", class = "dpts_error_callback")

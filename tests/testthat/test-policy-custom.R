@@ -539,6 +539,7 @@ test_that("probability, finish and verdict of a policy in R reach those who ask"
   }
   expect_true(session_verdict(live) %in% 1:3)
   expect_identical(lapply(1:3, told_verdict, k = 3), lapply(1:3, function(arm) c(1, arm, NaN)))
+  for (x in list("a", 0, 4, 1.5, 1:2, c(NA, NA), NULL)) expect_error(told_verdict(x, 3), "an arm, or NA", class = "dpts_error_verdict")
   for (p in list(c(0.5, 0.6, 0), c(-0.5, 0.5, 1), c(0.5, 0.5))) {
     bad <- update(toss, probability = function(state, round) p)
     error <- expect_error(dpts_simulate(arms, bad, 5, runs = 1, seed = 1, history = TRUE), "`probability\\(\\)`", class = "dpts_error_callback")

@@ -74,6 +74,9 @@ test_that("a recommendation keeps what matters, and its call can be copied", {
     expect_identical(eval(parse(text = out[first:last])), recommended_policy(x))
     expect_lte(max(nchar(out)), width)
   }
+  # In less, the interval comes before its standard error.
+  withr::local_options(width = 40, cli.width = 40)
+  expect_match(capture.output(print(x)), "^ .*regret +lower +upper", all = FALSE)
 })
 
 test_that("dropped candidates are in the open", {

@@ -28,6 +28,13 @@ test_that("m rewards in m releases are mu sqrt(m), and m times a pure epsilon", 
   expect_equal(curve_at(privacy_group(privacy_group(privacy_gdp(0.1), 3), 4, TRUE), 1e-5, "gdp"),
                gdp_epsilon(0.6, 1e-5))
   expect_identical(privacy_group(policy_ucb1(), 5, TRUE), policy_ucb1()$guarantee)
+  # Orders add up one by one; what has no closed form is said of one reward, and how many there are.
+  renyi <- function(k) privacy_rdp(c(2, 8), k * c(0.1, 0.4))
+  expect_equal(curve_at(privacy_group(renyi(1), 3, TRUE), 1e-3, "rdp"), curve_at(renyi(3), 1e-3, "rdp"))
+  expect_identical(format(privacy_group(renyi(1), 3, TRUE)),
+                   "what (2, 0.1), (8, 0.4)-RDP for one reward means for people with up to 3 rewards in different releases")
+  expect_output(print(privacy_group(privacy_approx(1, 1e-6), 2, TRUE)),
+                "No release holds two rewards of a person.\nFor one reward: What is released is \\(1, 1e-06\\)-DP for streams")
 })
 
 # delta of m sums with two-sided geometric noise of a step of 1 / n that all move by 1: over all losses

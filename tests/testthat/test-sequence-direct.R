@@ -313,6 +313,14 @@ test_that("settings outside the certified range are refused by name, and bad inp
                class = "dpts_error_accountant")
 })
 
+test_that("where an inequality of the proof fails on wide cells, narrow ones are asked, and else nothing is certified", {
+  local_function("solve_once", function(old) function(what, args, solve) list(if (args[[5]] > 1) NA else narrow))
+  narrow <- 0.7
+  expect_identical(near_gdp(sampler(1000, 100, 1), 1e-6, coarse = 8), 0.7)
+  narrow <- NA_real_
+  expect_error(near_gdp(sampler(1000, 100, 1), 1e-6), "1000 rounds, 100 rewards .* no value is certified", class = "dpts_error_certificate")
+})
+
 test_that("dpts_privacy() takes the least of them, and composes GDP up to nu by squares", {
   p <- dpts_privacy(policy_ts_gaussian(500, 14), 4500, delta = c(1e-2, 1e-5, 1e-10), arms = 5,
                     accountant = c("gdp", "sequence", "direct"))

@@ -224,6 +224,8 @@ test_that("a checkpoint is not rewritten for every chunk, and an error loses non
   folder <- withr::local_tempdir()
   gone <- policy_custom("gone", start = function(k, horizon) unlink(folder, recursive = TRUE),
                         choose = function(state, round) 1L, update = function(state, feedback) state)
+  expect_error(dpts_simulate(arms3(), gone, 10, runs = 3, seed = 1, checkpoint = withr::local_tempdir()),
+               "must be a file, not a folder", class = "dpts_error_checkpoint")
   expect_error(dpts_simulate(arms3(), gone, 10, runs = 3, seed = 1, checkpoint = file.path(folder, "a.rds")),
                "`checkpoint` must be a file that can be written", class = "dpts_error_checkpoint")
 })

@@ -15,6 +15,13 @@ test_that("tuning calibrates every candidate and flags the best", {
     expect_equal(tuning$variance_scale[i], policy$params$variance_scale)
   }
   expect_identical(which(tuning$best), which.min(tuning$regret))
+  policy_of <- function(row) policy_ts_gaussian(tuning$prepulls[row], tuning$variance_scale[row])
+  expect_identical(recommended_policy(tuning), policy_of(which.min(tuning$regret)))
+  expect_identical(recommended_policy(tuning, accountant = "gdp"), policy_of(which.min(tuning$regret[1:3])))
+  expect_identical(recommended_policy(tuning, accountant = "sequence"), policy_of(3 + which.min(tuning$regret[4:6])))
+  expect_error(recommended_policy(tuning, accountant = "direct"), "`accountant`", class = "dpts_error_input")
+  expect_error(recommended_policy(tuning[!tuning$best, ]), "left out", class = "dpts_error_input")
+  expect_error(recommended_policy(tuning["regret"]), "`prepulls`", class = "dpts_error_columns")
   # the regret is that of dpts_simulate() with the same seed
   policy <- policy_ts_gaussian(tuning$prepulls[2], tuning$variance_scale[2])
   sim <- dpts_simulate(arms, policy, 1000, runs = 30, seed = 1, record = I(1000))

@@ -134,6 +134,12 @@ test_that("distributions mix, and keep what they are", {
   # Parts of one distribution are what one call makes.
   expect_identical(c(arms_bernoulli(0.4), arms_bernoulli(c(0.5, 0.6))), arms_bernoulli(c(0.4, 0.5, 0.6)))
   expect_identical(c(arms_beta(1, 2), arms_beta(3, 1)), arms_beta(c(1, 3), c(2, 1)))
+  expect_identical(c(arms_bernoulli(c(a = 0.4, b = 0.5))), arms_bernoulli(c(a = 0.4, b = 0.5)))
+  # Arms that are named later are those named at once.
+  one <- c(a = arms_bernoulli(0.4))
+  expect_identical(one, arms_bernoulli(c(a = 0.4)))
+  names(one) <- "b"
+  expect_identical(c(one, c = arms_bernoulli(0.5)), arms_bernoulli(c(b = 0.4, c = 0.5)))
   expect_error(c(arms_gaussian(1, 1, c(0, 5)), arms_bernoulli(0.4)), "range", class = "dpts_error_input")
   expect_error(c(arms_bernoulli(0.4), arms_linear(matrix(0.5), "uniform")), class = "dpts_error_input")
   expect_error(dpts_simulate(c(arms_bernoulli(0.4), arms_gaussian(2, 1)), policy_dp_imed(1), 100),
@@ -329,6 +335,15 @@ test_that("changing worlds print and are drawn", {
   data <- ggplot2::layer_data(plot)
   expect_equal(data$y[data$x %in% c(9, 10) & data$group == 1], c(0.5, 0.1))
   expect_equal(max(data$x), 20)
+  # By default it shows the switch, and where a reward is anyone's the middle of the range.
+  shown <- function(...) ggplot2::layer_data(ggplot2::autoplot(...))
+  expect_equal(max(shown(arms_switch(list(a, a, a), c(4, 8)))$x), 10)
+  expect_equal(shown(arms_adversary(function(past, t) cbind(t, t + 1) / 99, range = c(0, 5)), horizon = 3)$y, rep(2.5, 6))
+  wave <- function(t) {
+    stopifnot(length(t) == 1) # which is allowed
+    c(0.5, t / 4)
+  }
+  expect_equal(shown(arms_custom(function(arm, n, t) rep(0.5, n), wave), horizon = 3)$y, c(0.5, 0.5, 0.5, 0.25, 0.5, 0.75))
   points <- ggplot2::layer_data(ggplot2::autoplot(a))
   expect_setequal(points$x, c(0.5, 0.6))
   path <- ggplot2::layer_data(ggplot2::autoplot(arms_walk(c(0.5, 0.6), 0.1), horizon = 50, seed = 3, run = 2))
