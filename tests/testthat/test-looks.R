@@ -158,10 +158,20 @@ test_that("looks compare people of the same stratum", {
   arms <- arms_strata(north = arms_bernoulli(c(a = 0.2, b = 0.35)), south = arms_bernoulli(c(a = 0.6, b = 0.75)),
                       share = c(0.3, 0.7))
   policy <- policy_randomised(mu = 1, block = 50)
-  plan <- dpts_plan(policy, arms, 600, control = 1, looks = 0.5, runs = 25, seed = 1)
+  plan <- dpts_plan(policy, arms, 600, control = 1, looks = 0.5, spending = "pocock", runs = 25, seed = 1)
   sim <- dpts_simulate(arms, policy, 600, runs = 25, seed = 1, history = TRUE, finish = TRUE)
-  found <- quiet(effects(sim, 1, at = "end", looks = 0.5, people = 600))
-  expect_equal(plan$power, mean(found$p / 2 < 0.05 & found$difference > 0))
+  claimed <- function(x) {
+    found <- quiet(effects(x, 1, at = "end", looks = 0.5, spending = "pocock", people = 600))
+    found$p / 2 < 0.05 & found$difference > 0
+  }
+  expect_equal(plan$power, mean(claimed(sim)))
+  # The first look is as soon as 300 people are in what was released, whatever their strata.
+  table <- dpts_releases(sim)
+  first <- do.call(rbind, lapply(split(table, table$run), function(own) {
+    own[own$block %in% c(NA, 1:own$block[which(cumsum(own$n) >= 300)[1]]), ]
+  }))
+  expect_gt(plan$stopped, 0.2)
+  expect_equal(plan$stopped, mean(claimed(first)))
   expect_error(dpts_plan(policy, arms, 600, by = "stratum", looks = 0.5, runs = 5), "`looks`.*`by`", class = "dpts_error_input")
 })
 

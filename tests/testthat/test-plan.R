@@ -165,6 +165,17 @@ test_that("what people got is what the runs of the same seed give, also where me
   }
 })
 
+test_that("in strata an arm is one arm for everybody: who got it, and how long in a row", {
+  arms <- arms_strata(north = two(0.2, 0.5), south = two(0.7, 0.3), share = c(0.7, 0.3))
+  policy <- policy_randomised(rule = "thompson", block = 30)
+  plan <- dpts_plan(policy, arms, 300, runs = 20, seed = 3)
+  history <- dpts_history(dpts_simulate(arms, policy, 300, runs = 20, seed = 3, history = TRUE))
+  arm <- (as.integer(history$arm) - 1) %% 2 + 1
+  expect_equal(plan$longest_run, mean(vapply(split(arm, history$run), function(own) max(rle(own)$lengths), 0L)))
+  expect_equal(summary(plan)$share, tabulate(arm, 2) / 6000)
+  expect_equal(plan$failures, 300 - sum(arms$mean[as.integer(history$arm)]) / 20)
+})
+
 test_that("power is that of the runs in which there is something to show", {
   walk <- arms_walk(c(a = 0.5, b = 0.5), 0.02)
   plan <- function(runs) dpts_plan(policy_randomised(block = 50), walk, 300, control = "a", runs = runs, seed = 3)
@@ -486,7 +497,7 @@ looked_at <- function(policy, arms, people, runs, ...) {
   rows <- do.call(cbind, shown)
   list(looks = seen$looks, rows = data.frame(
     run = rows["run", ], outcome = rows[1, ], block = rows[2, ], arm = c("a", "b", "c")[rows[3, ]], n = rows[5, ], sum = rows[6, ],
-    chance = rows[7, ], stratum = rows[11, ], scale = 1 / told$outcomes$harm$mu %||% Inf, t = rows["t", ]
+    chance = rows[7, ], squares = rows[10, ], stratum = rows[11, ], scale = 1 / told$outcomes$harm$mu %||% Inf, t = rows["t", ]
   ))
 }
 
@@ -636,13 +647,14 @@ test_that("in strata each block has the outcomes of its own people, however long
   # In the rare stratum everybody has both outcomes, in the others one of them or none. There is no noise.
   arms <- arms_strata(often = two(0.4, 0.7), other = two(0.5, 0.5), rare = two(0.2, 0.3), share = c(0.57, 0.4, 0.03))
   rates <- cbind(one = c(0, 0, 1, 1, 1, 1), two = c(0, 1, 0, 1, 1, 1))
-  none <- agent_outcome(missing = 1)
-  rows <- looked_at(policy_randomised(block = 10), arms, 1500, 1, outcomes = list(one = none, two = none), rates = rates)$rows
+  outcomes <- list(one = agent_outcome(missing = 1), two = agent_outcome(missing = 1, outcome = "continuous"))
+  rows <- looked_at(policy_randomised(block = 10), arms, 1500, 1, outcomes = outcomes, rates = rates)$rows
   expect_gt(nrow(rows), 600)
   expect_true(all(tapply(rows$n, rows$stratum, length) >= 12))
   for (h in 1:2) {
     own <- rows[rows$outcome == h, ]
     expect_equal(own$sum, own$n * rates[2 * (own$stratum - 1) + match(own$arm, c("a", "b")), h])
+    expect_equal(own$squares, if (h == 2) own$n / 4 else rep(NaN, nrow(own))) # of 0 and 1 about 1/2
   }
   expect_identical(table(rows$outcome), table(rep(0:2, each = nrow(rows) / 3)), ignore_attr = TRUE)
 })

@@ -141,21 +141,22 @@ test_that("policy_dp_tt() stops, leads and challenges by Chernoff's rates", {
 })
 
 test_that("policy_dp_tt() stops as soon as the evidence passes its threshold, at first and at later releases", {
-  first <- ceiling(8 * log(10)) # epsilon 1, error 0.1, two arms
-  rewards <- matrix(0, 200, 2)
-  for (batches in list(c(1, 1), c(1, 2), c(2, 1))) {
+  # A third arm is far behind, and leaves its part of the error to each of the others.
+  for (k in 2:3) for (batches in list(c(1, 1), c(1, 2), c(2, 1))) {
+    first <- ceiling(8 * log(10 * (k - 1))) # epsilon 1, error 0.1
     n <- first * batches
     y <- n * c(0.5, 0.2)
-    w <- stats::uniroot(function(w) (1 + w) * exp(-w) - 0.1 / prod(batches, batches + 1), c(1, 50), tol = 1e-10)$root
+    w <- stats::uniroot(function(w) (1 + w) * exp(-w) - 0.1 / (k - 1) / prod(batches, batches + 1), c(1, 50), tol = 1e-10)$root
     y[1] <- stats::uniroot(function(y1) ref_dp_tt(c(y1, y[2]), n, batches, 1) - w, c(y[2] * n[1] / n[2], 3 * n[1]),
                            tol = 1e-9)$root
     twice <- which(batches == 2)
-    arm <- c(rep(1:2, each = first), rep(twice, first), rep(NA, 40))
+    arm <- c(rep(seq_len(k), each = first), rep(twice, first), rep(NA, 40))
     for (side in c(-1, 1)) {
       sums <- y + c(side * 1e-3, 0)
       # Before a second release both sums are those of the other arm.
-      forced <- if (length(twice)) c(rep(sums[-twice], 2), sums[twice] - sums[-twice]) else sums
-      out <- run_script(policy_dp_tt(1, 0.1), 2, arm, rewards, forced = forced)
+      forced <- c(if (length(twice)) rep(sums[-twice], 2) else sums, if (k == 3) -n[1])
+      if (length(twice)) forced <- c(forced, sums[twice] - sums[-twice])
+      out <- run_script(policy_dp_tt(1, 0.1), k, arm, matrix(0, length(arm), k), forced = forced)
       expect_setequal(utils::tail(out$arm, 40), if (side > 0) 1 else 1:2)
     }
   }

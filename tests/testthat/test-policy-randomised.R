@@ -139,6 +139,25 @@ test_that("all orders of a permuted block are equally likely, the first toss inc
   }
 })
 
+test_that("the place of who is erased from a permuted block is for the next people", {
+  for (gone in 1:3) {
+    live <- live_session(policy_randomised(permuted = TRUE, block = 10, floor = 0.2, control = 1), 3, 100, NULL)
+    session_start(live)
+    left <- c(4, 3, 3) # a third each, the rest to the first arm
+    for (i in 1:11) {
+      one <- session_play(live, NULL, NULL)
+      expect_identical(one[3], 1)
+      expect_equal(one[4], left[one[1]] / sum(left))
+      left[one[1]] <- left[one[1]] - 1
+      if (i == gone) {
+        expect_identical(session_unpull(live, as.integer(one[1]), one[3]), if (gone == 1) 2L else 1L)
+        left[one[1]] <- left[one[1]] + 1
+      }
+    }
+    expect_identical(session_play(live, NULL, NULL)[3], 2)
+  }
+})
+
 test_that("people with other arms on offer are in no block, until they are more than one", {
   withr::local_seed(2)
   policy <- policy_randomised(mu = 1, block = 5)
