@@ -11,10 +11,11 @@ settle_outcomes <- function(agent, tx) {
                       which(agent$life$status == ARM[["active"]]))
     if (!length(worse)) next
     one <- length(worse) == 1
-    tx$alarm <- sprintf("Outcome \"%s\" proves that %s %s worse than the guard of %s allows: %s paused.",
-                        names(agent$terms$outcomes)[h], words_list(agent$terms$arms[worse]),
-                        if (one) "is" else "are", number_text(agent$terms$outcomes[[h]]$guard),
-                        if (one) "it is" else "they are")
+    said <- sprintf("Outcome \"%s\" proves that %s %s worse than the guard of %s allows: %s paused.",
+                    names(agent$terms$outcomes)[h], words_list(agent$terms$arms[worse]),
+                    if (one) "is" else "are", number_text(agent$terms$outcomes[[h]]$guard),
+                    if (one) "it is" else "they are")
+    tx$alarm <- paste(c(tx$alarm, said), collapse = " ") # of other outcomes in the same call, too
     note_events(tx, rep("guard", length(worse)), list(t = rep(h, length(worse)), arm = worse))
     # Who operates now did not do this, nor for the reason that is given.
     set_status(agent, tx, list(pause = worse), reason = NULL)

@@ -35,10 +35,10 @@
 
 # The format of a store; a store of another one is refused. Raise it when a table or the trigger changes (a
 # test compares checksums of both), or when a value that is kept would be misread: a status, the head, the
-# life, a term of the definition. Do not raise it for a new term whose absence (NULL) means what was so
-# before, nor for the layout of a session or of a policy's state: these have versions of their own
+# life, a term of the definition, a checksum. Do not raise it for a new term whose absence (NULL) means what
+# was so before, nor for the layout of a session or of a policy's state: these have versions of their own
 # (play_session_save.c).
-STORE_VERSION <- 13
+STORE_VERSION <- 14
 
 # A checksum of bytes, as text
 checksum <- function(bytes) .Call(C_checksum, bytes)

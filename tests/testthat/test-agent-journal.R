@@ -128,9 +128,27 @@ test_that("a store that was edited by hand is not opened", {
   agent_close(agent)
 })
 
+test_that("pages of the state that changed places are found, though each is whole", {
+  x <- withr::local_tempfile(fileext = ".sqlite")
+  agent <- dpts_agent(policy_randomised(mu = 1, block = 20), c("a", "b"), x, use = "arrival", strata = c("n", "s"))
+  agent_choose(agent, 25, stratum = rep(c("n", "s", "s", "n", "s"), 5))
+  agent_close(agent)
+  con <- DBI::dbConnect(RSQLite::SQLite(), x, synchronous = NULL)
+  pages <- DBI::dbGetQuery(con, "SELECT bytes FROM dpts_page ORDER BY page")$bytes
+  DBI::dbDisconnect(con)
+  file <- withr::local_tempfile(fileext = ".sqlite")
+  for (i in which(!mapply(identical, pages[-1], pages[-length(pages)]))) {
+    file.copy(x, file, overwrite = TRUE)
+    edit_store(file, sprintf("UPDATE dpts_page SET page = -1 - page WHERE page IN (%d, %d)", i - 1L, i))
+    edit_store(file, sprintf("UPDATE dpts_page SET page = page + %d WHERE page < 0", 2L * i))
+    expect_error(agent_open(file), class = "dpts_error_store_damaged", label = paste("pages", i - 1, "and", i))
+  }
+})
+
 test_that("a store opens after everything that changes counts: persons who are erased or forgotten, arms that come and go", {
   now <- 1e9
   withr::local_options(dpts.clock = function() now)
+  local_function("COUNTED_AT_ONCE", function(most) 2) # tickets are counted in pieces
   x <- recorded_agent()
   agent <- x$agent
   reopen <- function() {

@@ -83,6 +83,13 @@ test_that("at the horizon the agent ends by itself, and what is open is released
     expect_true(all(is.na(agent$store$tickets(x$ticket)$reward)))
     agent_close(agent)
   })
+  # Who does not wait for what is out says so.
+  agent <- dpts_agent(clear_policy(20), c("a", "b"), use = "arrival", horizon = 10)
+  agent_reward(agent, agent_choose(agent, 10)$ticket[1:6], 1)
+  expect_equal(sum(pulls(agent)$outstanding), 4)
+  agent_finish(agent, "verdict")
+  expect_equal(sum(estimates(agent)$rewards), 6)
+  expect_equal(sum(pulls(agent)$outstanding), 0)
 })
 
 test_that("what a policy without sums ends with is the arm chosen most, and keep_rewards keeps those that were used", {

@@ -188,15 +188,18 @@ test_that("the guarantee of a person is over all outcomes", {
   expect_true(all(dpts_privacy(open)$epsilon == Inf))
 })
 
-test_that("who comes again while an outcome is out is in no block", {
+test_that("who comes again while an outcome is out is in no block, and who is erased then has not answered", {
   skip_if_not_installed("RSQLite")
   turn <- test_clock()
   agent <- side_agent(max_per_person = 9, outcomes = list(harm = agent_outcome(deadline = hours(5), missing = 1)))
   first <- agent_choose(agent, 20, person = paste0("p", 1:20))
+  agent_reward(agent, first$ticket, 0, outcome = "harm")
   turn(2 * 3600)
   expect_identical(is.na(agent_choose(agent, 2, person = c("p1", "new"))$t), c(TRUE, FALSE))
+  agent_erase(agent, "p2") # whose reward was released already: the outcome is missing
   turn(3 * 3600)
   expect_false(is.na(agent_choose(agent, person = "p1")$t))
+  expect_equal(sum(side_rows(agent, "harm")$sum), 1)
 })
 
 test_that("of three outcomes with other deadlines each is released at its own, and people are told apart until the longest", {
@@ -487,7 +490,8 @@ test_that("two guards whose outcomes are released in one call each pause an arm"
   agent_reward(agent, x$ticket, +(x$arm == "c"), outcome = "harm")
   agent_reward(agent, x$ticket, 10 * (x$arm == "b"), outcome = "cost")
   turn(3600)
-  suppressWarnings(pulls(agent))
+  told <- expect_warning(pulls(agent), "c is worse than the guard of 0.1 allows", class = "dpts_warning_guard")
+  expect_match(conditionMessage(told), "\"cost\" proves that b is worse than the guard of 1 allows", fixed = TRUE)
   expect_identical(agent_arms(agent)$status, c("active", "paused", "paused"))
   agent_arms(agent, pause = "a") # which no guard did
   expect_identical(experiment_numbers(list(agents = list(find = function(name) agent)), "x")$guards, 2)

@@ -356,3 +356,76 @@ test_that("an overview in parts, and one that goes on from the last, are those o
     expect_true(rlang::is_reference(agent$remembered$verdict$from, dpts_releases(agent))) # or nothing that is kept would be used
   }
 })
+
+# The page's own program, with a stand-in for the browser that keeps the texts
+test_that("the page shows the numbers of the overview, each in its place and unit", {
+  skip_if_not_installed("jsonlite")
+  skip_if(!nzchar(Sys.which("node")), "no node")
+  turn <- test_clock()
+  agent <- dpts_agent(policy_randomised(mu = 3, block = 20, control = 1), c("a", "b", "c"), use = "arrival", deadline = hours(20),
+                      strata = c("north", "south"), outcomes = list(
+                        harm = agent_outcome(mu = 3), cost = agent_outcome(mu = 3, range = c(0, 10))))
+  withr::local_seed(1)
+  visit <- function(n, told) {
+    x <- agent_choose(agent, n, stratum = rep_len(c("north", "south"), n))
+    agent_reward(agent, x$ticket[1:told], stats::rbinom(told, 1, c(0.1, 0.5, 0.9)[as.integer(x$arm[1:told])]))
+    agent_reward(agent, x$ticket, stats::runif(n), outcome = "harm")
+    agent_reward(agent, x$ticket, 10 * stats::runif(n), outcome = "cost")
+  }
+  visit(121, 110)
+  for (i in 1:2) {
+    turn(3600 * 20.5)
+    pulls(agent)
+  }
+  visit(70, 50)
+  page <- dpts:::overview(agent)
+  # An epsilon is rounded up: no less is promised.
+  page$epsilon <- data.frame(unit = c("reward", "person"), spent = c(0.121, 2), epsilon = c(1.2301, 2))
+  html <- paste(readLines(system.file("agent", "page.html", package = "dpts")), collapse = "\n")
+  file <- withr::local_tempfile(fileext = ".js")
+  writeLines(c("
+    class Element {
+      all = []; own = ''; style = {}; clientWidth = 400;
+      get textContent() { return this.own + this.all.map(e => e.textContent ?? e).join(''); }
+      set textContent(text) { this.own = String(text); this.all = []; }
+      append(...parts) { this.all.push(...parts); }
+      prepend(...parts) { this.all.unshift(...parts); }
+      replaceChildren(...parts) { this.own = ''; this.all = parts; }
+      insertRow() { this.all.push(new Element()); return this.all.at(-1); }
+      setAttribute() {} addEventListener() {}
+    }
+    const known_by = {}, location = { hash: '' }, innerWidth = 1000, document = {
+      getElementById: id => known_by[id] ??= new Element(), createElement: () => new Element(), createElementNS: () => new Element() };
+  ", sub(".*<script>\n\"use strict\";(.*)</script>.*", "\\1", html), sprintf("show(%s);", dpts:::api_json(page)), "
+    const cells = table => table.all.map(row => row.all.map(cell => cell.textContent));
+    const tables = id => $(id).all.filter(e => e.all[0]?.all[0] instanceof Element).map(cells);
+    console.log(JSON.stringify({ shares: cells($('shares')), answers: cells($('answers')), strata: tables('strata'), others: tables('others'),
+      sums: $('sums').all.map(e => e.textContent), exactly: $('exactly').textContent, since: $('since').textContent }));"), file)
+  said <- jsonlite::fromJSON(paste(system2("node", shQuote(file), stdout = TRUE), collapse = "\n"))
+  table_of <- function(...) unname(as.matrix(data.frame(...)))
+  percent <- function(x, digits) sprintf("%.*f%%", digits, 100 * x)
+  arms <- page$arms
+  expect_gt(sum(arms$recent), 0)
+  expect_lt(sum(arms$recent), page$rounds)
+  expect_identical(said$shares[-1, ], table_of(arms$arm, percent(arms$recent / sum(arms$recent), 0), percent(arms$choices / page$rounds, 0),
+                                               as.character(arms$choices)))
+  expect_identical(said$answers[-1, ], table_of(arms$arm, as.character(arms$counted), as.character(arms$open), as.character(arms$awaited)))
+  expect_identical(said$sums, paste(c(page$rounds, sum(arms$counted), sum(arms$open), page$outstanding),
+                                    c("choices =", "answers counted +", "in the open batch +", "awaited")))
+  of <- page$strata
+  expect_identical(said$strata[, 1, 1], c("All people", "north", "south"))
+  for (i in 1:3) {
+    own <- of[if (i == 1) is.na(of$stratum) else of$stratum %in% said$strata[i, 1, 1], ]
+    expect_identical(said$strata[i, -1, ], table_of(paste(own$arm, "against", own$control), percent(own$difference, 1),
+                                                    percent(own$lower, 1), percent(own$upper, 1)))
+  }
+  expect_identical(said$others[, 1, 1], c("harm", "cost"))
+  for (i in 1:2) {
+    of <- page$measured[[i]]
+    shown <- function(x) if (i == 1) percent(x, 1) else sprintf("%.2f", x)
+    expect_identical(said$others[i, -1, ], table_of(arms$arm, as.character(of$rewards), shown(of$mean), shown(of$lower), shown(of$upper)))
+  }
+  expect_match(said$exactly, paste("for one answer epsilon 0.13 so far, 1.24 at most; for all answers of a person",
+                                   "epsilon 2.00 at most, at delta one in a million."), fixed = TRUE)
+  expect_match(said$since, "(day 2)", fixed = TRUE)
+})

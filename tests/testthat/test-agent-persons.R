@@ -217,7 +217,7 @@ test_that("a window is over when its end is reached, and not before", {
     expect_identical(agent_reward(agent, x[1], 1)$status, "waiting")
     turn(1)
     # Of one who has told nothing until then the first reward is all; of one who has, the mean is taken.
-    expect_identical(agent_reward(agent, x[1:2], c(0, 1))$status, c("late", "used"))
+    expect_identical(agent_reward(agent, x[c(1, 2, 2)], c(0, 1, 0))$status, c("late", "used", "late"))
     expect_equal(sum(pulls(agent)$outstanding), 1)
     expect_false(agent_choose(agent, person = "Cy")$ticket == x[3])
     agent_close(agent)

@@ -186,6 +186,11 @@ test_that("a life of a restarted policy that ends leaves what its filter charged
   agent <- agent_open(file)
   expect_identical(session_paid(agent$session), paid[34])
   agent_close(agent)
+  # Of a policy that releases, too: nothing of its second life is released yet, and what was of the first stays spent.
+  agent <- dpts_agent(policy_restart(policy_gaussian_imed(1, first = 10), 30), 2, use = "arrival", horizon = 60)
+  expect_equal(spending(play_one_by_one(agent, 30)), gdp_epsilon(1, 1e-2), tolerance = 1e-4)
+  expect_equal(spending(play_one_by_one(agent, 5)), gdp_epsilon(1, 1e-2), tolerance = 1e-4)
+  expect_equal(sum(estimates(agent)$releases), 0)
 })
 
 test_that("an old copy keeps the budget from its first moment: nothing that is due is released again", {
