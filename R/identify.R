@@ -166,6 +166,8 @@ summary.dpts_identification <- function(object, ...) {
   labels <- lapply(stats::setNames(nm = by), function(column) plain_factor(object[[column]]))
   groups <- unname(split(seq_len(nrow(object)), rev(labels), drop = TRUE))
   limit <- shared(object, "limit")
+  numbers <- c("runs", "mean", "se", "median", "q90", "wrong", "wrong_lower", "wrong_upper", "undecided",
+               "bound")
   rows <- lapply(groups, function(i) {
     people <- object$people[i]
     n <- length(i)
@@ -173,14 +175,14 @@ summary.dpts_identification <- function(object, ...) {
     wrong <- sum(!object$correct[i], na.rm = TRUE)
     at <- function(p) sort(people, na.last = TRUE)[ceiling(p * n)]
     bound <- lower_bound_of(object, i[1])
-    list(runs = n, mean = mean(all), se = stats::sd(all) / sqrt(n), median = at(0.5), q90 = at(0.9),
-         wrong = wrong / n, wrong_lower = if (wrong == 0) 0 else stats::qbeta(0.025, wrong, n - wrong + 1),
-         wrong_upper = if (wrong == n) 1 else stats::qbeta(0.975, wrong + 1, n - wrong),
-         undecided = mean(is.na(people)), bound = bound)
+    stats::setNames(nm = numbers, c(
+      n, mean(all), stats::sd(all) / sqrt(n), at(0.5), at(0.9), wrong / n,
+      if (wrong == 0) 0 else stats::qbeta(0.025, wrong, n - wrong + 1),
+      if (wrong == n) 1 else stats::qbeta(0.975, wrong + 1, n - wrong), mean(is.na(people)), bound
+    ))
   })
   first <- vapply(groups, `[`, 0L, 1)
-  columns <- lapply(stats::setNames(nm = names(rows[[1]])),
-                    function(name) vapply(rows, function(r) r[[name]] + 0, 0))
+  columns <- lapply(stats::setNames(nm = numbers), function(name) vapply(rows, `[[`, 0, name))
   tibble::as_tibble(c(lapply(labels, `[`, first), columns))
 }
 
@@ -201,7 +203,7 @@ tidied.dpts_identification <- function(x, level) {
   limit <- shared(x, "limit")
   key <- c(if (has_problems(x)) "problem", "policy")
   group <- vctrs::vec_match(keys_of(x, key), keys_of(rows, key))
-  interval <- mean_interval(group_stats(ifelse(is.na(x$people), limit, x$people), group), level, 0, limit)
+  interval <- mean_interval(group_stats(replace(x$people, is.na(x$people), limit), group), level, 0, limit)
   list(c(list(term = as.character(rows$policy)),
          if (has_problems(x)) list(problem = as.character(rows$problem))),
        estimate = rows$mean, se = rows$se, lower = interval$lower, upper = interval$upper)

@@ -224,7 +224,7 @@ summary.dpts_plan <- function(object, ...) {
   at <- vctrs::vec_match(keys_of(object, result_key(object)), keys_of(kept, result_key(object)))
   arms <- shared(object, "arms")
   each <- function(x) rep(x, each = length(arms))
-  long <- function(name) unlist(kept[[name]][at])
+  long <- function(name) as.numeric(unlist(kept[[name]][at]))
   places <- lapply(as.list(bare(object))[plan_key(object)], each)
   out <- tibble::as_tibble(c(places, list(
     arm = factor(rep(arms, nrow(object)), arms), test = each(kept$test[at]),

@@ -197,6 +197,8 @@ nothing_to_draw <- function(why) {
     ggplot2::labs(alt = why)
 }
 
+NO_ROWS <- "No rows to draw."
+
 # Two to four round powers of ten inside the range of x, for a narrow axis
 powers_of_ten <- function(x) {
   ends <- round(log10(range(x)), 6)

@@ -156,9 +156,10 @@ replay_rows <- function(object, level) {
   x <- x[by, ]
   runs <- runs[by, ]
   group <- vctrs::vec_group_id(x[c("policy", "delay")])
-  rows <- vctrs::vec_rbind(!!!lapply(unname(split(seq_along(by), as.vector(group))), function(i) {
+  groups <- c(list(integer()), unname(split(seq_along(by), as.vector(group)))) # the first for its columns
+  rows <- vctrs::vec_rbind(!!!lapply(groups, function(i) {
     average_replay(x$rate[i], x$events[i], runs[i, ], log, level)
-  }))
+  }))[-1, ]
   first <- !duplicated(group)
   own <- c("policy", "delay", "run", "events", "reward", "rate", "relative", names(rows))
   tibble::as_tibble(c(list(policy = x$policy[first], delay = x$delay[first]), as.list(rows),

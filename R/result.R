@@ -27,6 +27,9 @@ bare <- function(x) {
 # The columns that together identify a row
 result_key <- function(x) UseMethod("result_key")
 
+# Those of them that are labels
+label_columns <- function(x) intersect(c("problem", "policy", "design", "scenario"), result_key(x))
+
 # The name of the column that carries what rows have in common, and its label; NULL if that was lost
 carrier <- function(x) {
   for (name in names(x)) if (name != "problem" && is_label(.subset2(x, name))) return(name)
@@ -74,11 +77,12 @@ abort_rows <- function(why) {
 }
 
 check_labels <- function(x) {
-  labels <- intersect(c("problem", "policy", "design", "scenario"), result_key(x))
+  labels <- label_columns(x)
   for (column in if (length(labels)) labels else carrier(x) %||% "policy") {
     if (is_label(x[[column]]) || is_label(attr(x, "label"))) next
     abort_dpts(c(sprintf("The column `%s` does not say any more what its labels stand for.", column),
-                 i = "as.character() and factor() make a new column; `levels(x$policy) <- ` only renames."),
+                 i = sprintf("as.character() and factor() make a new column; `levels(x$%s) <- ` only renames.",
+                             column)),
                c("dpts_error_columns", "dpts_error_input"))
   }
 }
@@ -94,7 +98,8 @@ need_columns <- function(x, columns) {
 
 # Has the table what its header speaks of?
 is_whole <- function(x, columns = character()) {
-  all(c(result_key(x), columns) %in% names(x)) && is_label(label_of(x))
+  all(c(result_key(x), columns) %in% names(x)) && is_label(label_of(x)) &&
+    all(vapply(as.list(x)[label_columns(x)], is_label, NA))
 }
 
 # Does the result hold several problems, side by side?
@@ -277,6 +282,7 @@ rbind.dpts_result <- function(..., deparse.level = 1) {
     if (!identical(own_classes(part), own_classes(parts[[1]]))) {
       abort_join("They are results of different kinds.", hint_tibble, call)
     }
+    check_labels(part)
   }
   if (length(parts) == 1) return(parts[[1]])
   like <- parts[[1]]

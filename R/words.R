@@ -112,7 +112,7 @@ LOWER_BOUNDS <- "lower"
 
 #' @export
 format.dpts_bounds <- function(x, ...) {
-  if (isTRUE(attr(x, "rounded"))) return(NextMethod())
+  if (isTRUE(attr(x, "rounded")) || nrow(x) == 0) return(NextMethod())
   columns <- as.list(x)
   for (name in intersect(names(x), c(UPPER_BOUNDS, LOWER_BOUNDS))) {
     if (!is.numeric(x[[name]])) next

@@ -366,6 +366,7 @@ test_that("who takes scores for coins is told so once, and advice takes them for
   binary <- policy_gaussian_imed(1)
   expect_true(said(scores, binary))
   expect_true(said(scores, policy_top_two(1), function(...) dpts_identify(..., limit = 50)))
+  expect_true(said(scores, policy_randomised(1), function(arms, policies, ...) dpts_plan(policies, arms, 50, ...)))
   expect_true(said(arms_drift(arms_beta(2, 1), arms_beta(1, 1), period = 10), policy_randomised(1)))
   expect_true(said(arms_discrete(c(0, 0.5, 1), rbind(c(0.2, 0.2, 0.6), c(0.5, 0.3, 0.2))), list(policy_ucb1(), binary)))
   expect_false(said(arms_bernoulli(c(0.5, 0.6)), binary))

@@ -430,6 +430,26 @@ test_that("what reads the meaning of labels refuses text in their place, the res
   ))
 })
 
+test_that("a filter that leaves no row, or a label made text, ends in no error of R", {
+  for (name in names(results())) {
+    x <- results()[[name]]
+    none <- x[0, ]
+    for (verb in list(summary, tidy)) {
+      said <- tryCatch(verb(none), dpts_error_input = identity) # of advice the best row is needed
+      if (name == "recommendation" && inherits(said, "error")) next
+      expect_identical(dim(said), c(0L, ncol(verb(x))), info = name)
+    }
+    expect_type(format(none), "character")
+    expect_s3_class(ggplot2::ggplot_build(ggplot2::autoplot(none)), "ggplot_built")
+    for (column in names(x)[vapply(x, inherits, NA, "dpts_label")]) {
+      lost <- x
+      lost[[column]] <- factor(as.character(x[[column]]))
+      expect_type(format(lost), "character")
+      expect_error(rbind(x, lost), column, class = "dpts_error_columns")
+    }
+  }
+})
+
 test_that("every class sums up, is drawn and speaks broom", {
   grDevices::pdf(NULL)
   withr::defer(grDevices::dev.off())
