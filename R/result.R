@@ -81,8 +81,8 @@ check_labels <- function(x) {
   for (column in if (length(labels)) labels else carrier(x) %||% "policy") {
     if (is_label(x[[column]]) || is_label(attr(x, "label"))) next
     abort_dpts(c(sprintf("The column `%s` does not say any more what its labels stand for.", column),
-                 i = sprintf("as.character() and factor() make a new column; `levels(x$%s) <- ` only renames.",
-                             column)),
+                 i = sprintf(paste("as.character() and factor() make a new column;",
+                                   "`levels(x$%s) <- ` only renames."), column)),
                c("dpts_error_columns", "dpts_error_input"))
   }
 }
