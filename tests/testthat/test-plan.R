@@ -410,6 +410,14 @@ test_that("visits that do not count tell nothing, and a person's guarantee is pr
   all <- ask(visits = 2)
   expect_lt(abs(all$power[1] - stats::power.prop.test(150, 0.4, 0.6)$power), 0.04)
   expect_equal(all$counted, c(300, 300))
+  # Of a policy without estimates an arm has the mean of what counts.
+  job <- plan_job(list(s = two(1, 0)), list(p = policy_ts_gaussian()), data.frame(scenario = "s", people = 30),
+                  list(error = 0.05, margin = 0, control = 0, signs = 2, claims = 1, intervals = 1), 1:5, 3, 1, 0L, 1,
+                  visits = check_visits(4, 2))
+  seen <- simulate_chunk(job, list(problem = "s 30", policy = "p", run = 1:5 + 0))$trial[3 + 1:6, ]
+  expect_identical(colSums(seen[1:2, ]), rep(120, 5))
+  expect_identical(colSums(seen[3:4, ]), rep(60, 5))
+  expect_equal(seen[5:6, ], matrix(1:0, 2, 5))
   expect_match(capture.output(print(all)), "private: 2-GDP for people with up to 2 rewards \\(a reward: 1-GDP\\)", all = FALSE)
   # Kept apart, four visits cost sqrt(4)
   apart <- dpts_plan(policy_randomised(mu = 1, block = 50), two(0.4, 0.6), 150, visits = 4, max_per_person = 4, runs = 2, seed = 1)

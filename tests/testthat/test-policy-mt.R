@@ -108,6 +108,15 @@ test_that("gap estimation follows lines 1 to 8", {
   expect_equal(nrow(out$ledger), 4)
 })
 
+test_that("pulls while a batch of the gap estimation waits for a reward are in no batch", {
+  # Batches of 192 k ln(T) / epsilon = 3 rewards; the last reward of the first two is known after round 26.
+  expect_identical(ceiling(192 * 2 * log(2000) / 1000), 3)
+  out <- run_script(policy_mt_ts(1000), 2, rep(NA, 2000), matrix(1, 2000, 2), delays = replace(numeric(2000), 6, 20))
+  expect_setequal(out$arm[7:26], 1:2)
+  expect_identical(out$released[c(25, 26)], c(0L, 2L))
+  expect_identical(out$exact[1:2], c(3, 3))
+})
+
 test_that("between gap estimation and sampling each arm is pulled as often as line 12 says", {
   # Rewards 1 and 0: the first batch, D = 1, tells them apart at once, so D = 1/2.
   eps <- 2000

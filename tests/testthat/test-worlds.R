@@ -265,6 +265,7 @@ test_that("means walk on a path of each run, reflected or held", {
   expect_equal(walk(0.3), in_r(0.3, mirror), tolerance = 1e-6, ignore_attr = TRUE)
   expect_equal(walk(0.3, FALSE), in_r(0.3, function(x) pmin(1, pmax(0, x))), tolerance = 1e-6,
                ignore_attr = TRUE)
+  expect_equal(walk(c(0.3, 0.02)), in_r(c(0.3, 0.02), mirror), tolerance = 1e-6, ignore_attr = TRUE) # one for each
   expect_true(any(walk(0.3, FALSE) == 1))
   expect_false(isTRUE(all.equal(walk(0.3), walk(0.3, run = 2))))
 
