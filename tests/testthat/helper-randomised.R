@@ -2,7 +2,8 @@
 # which chances every person is tossed. It has no random numbers: the arms and the released sums are given to it.
 
 # Returns functions: probability(offer), of each arm; commit(offer, arm), the block that the person is in, 0: none;
-#   update(block, arm, reward), finish(), which take what they release from next_sum(n, exact), a function of
+#   erase(block, arm), somebody whose reward is out: 2, who was alone in the block; 1; 0, in none;
+#   update(block, arm, reward), erase(), finish(), which take what they release from next_sum(n, exact), a function of
 #   the people of an arm in a block and the sum of their rewards, for the released one; grow(k); report(), of
 #   each arm n, sum and the number of releases
 randomised_model <- function(k, next_sum, mu = NULL, epsilon = NULL, rule = "equal", block = NULL, floor = 0.1,
@@ -125,6 +126,27 @@ randomised_model <- function(k, next_sum, mu = NULL, epsilon = NULL, rule = "equ
       if (base::sum(first$come) < first$people) return()
       waiting <<- waiting[-1]
       release(first)
+    },
+    erase = function(number, arm) {
+      there <- 0L
+      for (at in which(vapply(waiting, `[[`, 0, "number") == number)) {
+        people <<- people - 1
+        waiting[[at]]$people <<- waiting[[at]]$people - 1
+        if (permuted) waiting[[at]]$left[arm] <<- waiting[[at]]$left[arm] + 1
+        there <- if (waiting[[at]]$people == 0) 2L else 1L
+        if (there == 1) next
+        if (is_open && at == length(waiting)) {
+          begun <<- begun - 1
+          is_open <<- FALSE
+        }
+        waiting <<- waiting[-at]
+      }
+      while (length(waiting) > is_open && base::sum(waiting[[1]]$come) == waiting[[1]]$people) {
+        first <- waiting[[1]]
+        waiting <<- waiting[-1]
+        release(first)
+      }
+      there
     },
     finish = function() {
       for (of in waiting) if (base::sum(of$come) > 0) release(of)

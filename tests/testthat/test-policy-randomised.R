@@ -139,22 +139,48 @@ test_that("all orders of a permuted block are equally likely, the first toss inc
   }
 })
 
-test_that("the place of who is erased from a permuted block is for the next people", {
-  for (gone in 1:3) {
-    live <- live_session(policy_randomised(permuted = TRUE, block = 10, floor = 0.2, control = 1), 3, 100, NULL)
+test_that("who is erased, whenever that is, leaves blocks, releases and chances as plain R has them", {
+  for (seed in 1:8) {
+    withr::local_seed(seed)
+    args <- list(mu = 1, rule = c("equal", "thompson", "top_two", "neyman")[seed %% 4 + 1], block = c(9, 6),
+                 permuted = seed > 4, control = if (seed %% 2) 2)
+    live <- live_session(do.call(policy_randomised, args), 3, 1e4, NULL)
     session_start(live)
-    left <- c(4, 3, 3) # a third each, the rest to the first arm
-    for (i in 1:11) {
-      one <- session_play(live, NULL, NULL)
-      expect_identical(one[3], 1)
-      expect_equal(one[4], left[one[1]] / sum(left))
-      left[one[1]] <- left[one[1]] - 1
-      if (i == gone) {
-        expect_identical(session_unpull(live, as.integer(one[1]), one[3]), if (gone == 1) 2L else 1L)
-        left[one[1]] <- left[one[1]] + 1
+    sums <- numeric()
+    released <- function() take_sums(live)[, match("sum", RELEASE)]
+    model <- do.call(randomised_model, c(list(3, function(n, sum) {
+      value <- sums[1]
+      sums <<- sums[-1]
+      value
+    }), args[lengths(args) > 0]))
+    out <- list()
+    off <- other <- numeric(200)
+    for (t in 1:200) {
+      offer <- if (stats::runif(1) < 0.1) sort(sample(3L, 2)) else 1:3
+      one <- session_play(live, offer, NULL)
+      off[t] <- abs(model$probability(offer)[one[1]] - one[4])
+      other[t] <- model$commit(offer, one[1]) - one[3]
+      out <- c(out, list(one))
+      while (length(out) > 20 || stats::runif(1) < 0.5 && length(out)) {
+        at <- sample.int(length(out), 1)
+        one <- out[[at]]
+        out <- out[-at]
+        if (stats::runif(1) < 0.3) {
+          there <- session_unpull(live, as.integer(one[1]), one[3])
+          sums <- released()
+          other[t] <- other[t] + abs(model$erase(one[3], one[1]) - there)
+        } else {
+          session_feed(live, one[2], one[1], one[3], t %% 2, NULL)
+          sums <- released()
+          model$update(one[3], one[1], t %% 2)
+        }
+        other[t] <- other[t] + length(sums)
       }
     }
-    expect_identical(session_play(live, NULL, NULL)[3], 2)
+    expect_equal(as.vector(session_arms(live)$report$rewards), model$report()$n)
+    expect_gt(min(model$report()$releases), 10)
+    expect_true(all(other == 0), info = seed)
+    expect_lt(max(off), 5e-4) # live noise is announced larger
   }
 })
 
