@@ -53,14 +53,6 @@ test_that("first batches are an eighth of the horizon for all arms together, whe
   expect_equal(first(policy_dp_imed(0.5, index = "likelihood"), 800, 2), 48)
 })
 
-test_that("a batch that evidence sizes has at least half as many rewards as the first", {
-  # Nothing is against the arm that leads: 0.3 n, for n of 20, 30, 40, ...
-  policy <- policy_dp_imed(1, index = "likelihood", ratio = 1.3, first = 20)
-  sim <- dpts_simulate(arms_bernoulli(c(1, 0)), policy, 400, runs = 1, seed = 1, history = TRUE)
-  sizes <- dpts_releases(sim)
-  expect_identical(utils::head(sizes$n[sizes$arm == 1 & sizes$n > 0], 7), c(20, 10, 10, 12, 16, 21, 27))
-})
-
 test_that("options that have no meaning together are refused, and so is a horizon too short for the first batches", {
   expect_error(policy_dp_imed(1, schedule = "evidence"), "`schedule` must be \"geometric\" unless",
                class = "dpts_error_input")
