@@ -368,7 +368,7 @@ test_that("an audit of the whole agent finds nothing, and finds a promise that i
   expect_gt(min(found(20, 60)), claimed)
 })
 
-test_that("deleted rewards are not in the file's bytes, nor in its log's", {
+test_that("deleted rewards and predictions are not in the file's bytes, nor in its log's", {
   skip_if_not_installed("RSQLite")
   file <- withr::local_tempfile(fileext = ".sqlite")
   # A reward with a bit pattern that is not there by chance
@@ -402,6 +402,22 @@ test_that("deleted rewards are not in the file's bytes, nor in its log's", {
   agent_reward(agent, agent_choose(agent, 3)$ticket, c(reward, 0, 0))
   expect_false(any(file.size(paste0(file, "-wal")) > 0)) # sums under way were cut from it too
   agent_close(agent)
+  # A prediction goes when its ticket is resolved, also where nobody answered.
+  turn <- test_clock()
+  file <- withr::local_tempfile(fileext = ".sqlite")
+  rewards <- pattern
+  pattern <- charToRaw(dpts:::write_context(reward, TRUE))
+  agent <- dpts_agent(policy_randomised(1, block = 8, outcome = "continuous", predicted = c(0, 1)), 2, file,
+                      use = "arrival", deadline = hours(1))
+  agent_choose(agent, 4, predicted = rep(reward, 4))
+  expect_gt(found(), 0)
+  turn(1800)
+  agent_choose(agent, 4, predicted = rep(0.5, 4))
+  turn(1800)
+  expect_equal(sum(pulls(agent)$outstanding), 4)
+  expect_equal(found(), 0)
+  agent_close(agent)
+  pattern <- rewards
   # While another process reads the log it cannot be cut; the next change does it, of whatever process.
   for (own in c(TRUE, FALSE)) {
     file <- withr::local_tempfile(fileext = ".sqlite")

@@ -245,6 +245,17 @@ test_that("after a mended clock a ticket waits its deadline from then on, and on
     expect_equal(c(out(3599), out(1)), c(2, if (use == "arrival") 1 else 2))
     expect_equal(c(out(19 * 3600 - 1), out(1)), c(if (use == "arrival") 1 else 2, 0))
   }
+  # The history is in the order of the choices, whatever the time was.
+  turn <- test_clock()
+  agent <- dpts_agent(batch_policy(), 2, use = "arrival")
+  turn(3600)
+  agent_choose(agent)
+  agent_reward(agent, agent_choose(agent)$ticket, 1)
+  turn(-3600)
+  agent_clock(agent)
+  agent_choose(agent)
+  expect_equal(dpts_history(agent)$t, 1:3)
+  expect_equal(dpts_history(agent, n = 2)$t, 2:3)
   # A process that reports, and looks at nothing in between, goes by the new time as well.
   each_database(function(store) {
     turn <- test_clock()

@@ -103,6 +103,12 @@ test_that("estimates from chunks are those from the data frame", {
   expect_identical(dpts_ope(cut_log(log, 13), "b"), whole)
   expect_identical(dpts_ope(cut_log(log, 13), "uniform"), dpts_ope(log, "uniform"))
   expect_identical(dpts_ope(cut_log(log, 13), policy_exp3(), seed = 1), dpts_ope(log, policy_exp3(), seed = 1))
+  # A warning is about all chunks.
+  log <- data.frame(arm = rep(1:2, 30), reward = 0.5, propensity = rep(c(1, 0.5), c(4, 56)))
+  for (source in list(log, cut_log(log, 13))) {
+    expect_warning(dpts_replay(source, policy_ucb1(), seed = 1), "In 4 of 60 events the log showed its arm with probability 1",
+                   class = "dpts_warning_overlap")
+  }
 })
 
 test_that("a query, a file and several files are logs", {
@@ -317,6 +323,8 @@ test_that("bad sources are refused, with the reason", {
   refused(log_file(file, chunk = 400), "after line 1201: .*got 'x'") # the line of names is the first
   other <- withr::local_tempfile(lines = c("arm,rewards", "1,0.5"))
   refused(log_file(c(file, other), text = "arm"), "same columns in all files")
+  writeLines(c("reward,arm", "0,1"), other)
+  refused(log_file(c(file, other), text = "arm"), "same columns in all files") # in another order
   writeLines(c("arm,reward", "1,0.5"), other)
   refused(log_file(c(other, file), chunk = 1000), "after line 1001: .*got 'x'") # of its own file
   refused(log_file(file, text = "item"), "`item`")

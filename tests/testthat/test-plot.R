@@ -387,6 +387,26 @@ test_that("of many pairs of arms those with the best are drawn, and nothing else
   expect_false(is.unsorted(rev(plot$data$at)))
   expect_equal(plot$data$to - plot$data$at, (all$difference - all$lower)[all$arm == "g"][match(plot$data$arm, all$control[all$arm == "g"])])
   expect_no_match(autoplot(best)$labels$caption, "pairs")
+  # Seen from the other arm, what is worst for one is best for the other.
+  case <- rep(c("released", "worst", "best"), 3)
+  pairs <- data.frame(arm = rep(c("b", "c", "c"), each = 3), control = rep(c("a", "a", "b"), each = 3), missing = case,
+                      difference = c(0.1, 0, 0.2, 0.3, 0.2, 0.45, 0.2, 0.1, 0.3))
+  pairs[c("lower", "upper")] <- pairs$difference + cbind(rep(-0.05, 9), 0.05)
+  own <- pairs_with_best(pairs)
+  expect_identical(unique(own$control), "c")
+  own <- own[own$arm == "a", ]
+  expect_equal(stats::setNames(own$difference, own$missing)[c("released", "worst", "best")], c(released = -0.3, worst = -0.45, best = -0.2))
+})
+
+test_that("of panels that have no room nothing comes back, whatever layer it is from", {
+  data <- data.frame(x = 1:40, y = 1, site = factor(1:40))
+  plot <- ggplot2::ggplot(data, ggplot2::aes(x, y)) + ggplot2::geom_point() +
+    ggplot2::geom_vline(ggplot2::aes(xintercept = x), data = data) + panels_by(data, "site") + plot_words(x = "x")
+  withr::local_pdf(NULL, width = 2, height = 2)
+  built <- ggplot2::ggplot_build(plot)
+  n <- nrow(built$layout$layout)
+  expect_lt(n, 40)
+  expect_match(one_line(built$plot$labels$caption), sprintf("Drawn are %d of 40 panels", n), fixed = TRUE)
 })
 
 # ---- every picture in words ------------------------------------------------------------------------

@@ -10,6 +10,7 @@ test_that("a folder and its CSV file give the same log", {
   expect_equal(as.integer(as.character(log$position)), raw$position)
   expect_equal(as.character(log$user_feature_0), raw$user_feature_0)
   expect_equal(format(log$timestamp[1], "%Y-%m-%d %H:%M:%S", tz = "UTC"), "2019-11-24 00:01:03")
+  withr::with_timezone("Asia/Tokyo", expect_equal(unclass(read_open_bandit(folder)$timestamp), unclass(log$timestamp)))
   expect_equal(unique(log$pool), list(0:33)) # from item_context.csv: not all 34 occur
   expect_lt(length(unique(log$arm)), 34)
 })

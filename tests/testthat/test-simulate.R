@@ -266,9 +266,12 @@ test_that("copies that killed processes left are removed, once they are old", {
   old <- tempfile(".c.rds-", tmpdir = folder)
   young <- tempfile(".c.rds-", tmpdir = folder)
   mine <- file.path(folder, ".c.rds-notes")
-  file.create(old, young, mine)
-  Sys.setFileTime(c(old, mine), Sys.time() - 120)
-  dpts_simulate(arms3(), policy_ucb1(), 10, seed = 1, checkpoint = path)
+  for (copies in list(old, c(old, young))) { # of two minutes, alone and beside a new one
+    file.create(copies, mine)
+    Sys.setFileTime(c(old, mine), Sys.time() - 120)
+    dpts_simulate(arms3(), policy_ucb1(), 10, seed = 1, checkpoint = path)
+    expect_false(file.exists(old))
+  }
   expect_identical(file.exists(old, young, mine, path), c(FALSE, TRUE, TRUE, TRUE))
 })
 
