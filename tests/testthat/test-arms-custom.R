@@ -289,7 +289,7 @@ test_that("an environment is what is in it, wherever it was made and in whatever
   expect_false(made(list(a = 1, b = "x")) == made(list(a = 1, b = "y")))
   expect_false(definition_of(globalenv()) == definition_of(asNamespace("dpts")))
   # A formula is what it says.
-  formula <- function(made) eval(quote(y ~ x), new.env())
+  formula <- function() eval(quote(y ~ x), list2env(list(own = stats::runif(1)))) # in an environment of its own
   expect_identical(made(list(a = formula())), made(list(a = formula())))
   expect_false(made(list(a = formula())) == made(list(a = y ~ z)))
 })

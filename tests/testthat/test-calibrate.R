@@ -144,6 +144,16 @@ test_that("the direct accountant meets a GDP budget up to nu, at every delta", {
               dpts_calibrate(budget, 2000, 200, "sequence", arms = 5)$params$variance_scale)
 })
 
+test_that("where orders alone ask for less than all draws, the scale is theirs", {
+  scale <- function(part) {
+    local_function("orders_gdp", function(old) function(own, nu, enough = Inf) part * mu_published(own))
+    start_direct(list(mu = 20, nu = 1e-6), function(scale) sampler(10, 0, scale))
+  }
+  all <- 10 / (2 * 20^2)
+  expect_equal(scale(0.995), all)
+  expect_true(scale(0.5) >= all / 4 && scale(0.5) < 1.01 * all / 4)
+})
+
 test_that("a budget of losses is read at one delta", {
   # Randomised response: delta(epsilon) is 0.75 - 0.25 exp(epsilon).
   response <- privacy_loss(list(c(0.75, 0.25), c(0.25, 0.75)))

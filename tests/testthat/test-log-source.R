@@ -314,6 +314,7 @@ test_that("bad sources are refused, with the reason", {
   )) expect_error(eval(bad), class = "dpts_error_input")
   file <- withr::local_tempfile(lines = c("arm,reward", "1,0.5", "2"))
   refused(log_file(file), "line 2|elements")
+  expect_error(open_spool(list(path = tempfile())), "not there: workers must share", class = "dpts_error_log")
   gone <- withr::local_tempdir()
   source <- log_chunks(function(i) if (i == 1) log, dir = gone)
   unlink(gone, recursive = TRUE)
@@ -336,6 +337,7 @@ test_that("bad sources are refused, with the reason", {
 })
 
 test_that("queries that fail, or lack columns, are named", {
+  expect_output(print(log_chunks(function(i) NULL)), "A log: the chunks of a function", fixed = TRUE)
   skip_if_not_installed("RSQLite")
   con <- withr::local_db_connection(DBI::dbConnect(RSQLite::SQLite(), ":memory:"))
   DBI::dbWriteTable(con, "log", small_log(50))
