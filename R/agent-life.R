@@ -71,7 +71,8 @@ check_some_arms <- function(which, arms, arg) {
   if (is.null(which)) integer() else unique(arm_numbers(which, arms, arg, "some of the agent's arms"))
 }
 
-# New arms: a session of more arms takes over what the old one knows.
+# New arms: a session of more arms takes over what the old one knows. No guarantee of a policy that can take
+# on arms depends on their number, so that the budget is as it was.
 add_arms <- function(agent, tx, add) {
   if (!length(add)) return(invisible())
   terms <- agent$terms
@@ -86,9 +87,6 @@ add_arms <- function(agent, tx, add) {
                 terms$policy$name)
   }
   terms$arms <- c(terms$arms, add)
-  if (is_over(terms, tx$restored) && !agent$over) {
-    abort_input("add", "With more arms the agent would be beyond its `budget`.")
-  }
   check_state_fits(terms, "add")
   session_grow(agent$session, length(terms$arms))
   agent$terms <- terms

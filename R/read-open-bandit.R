@@ -151,7 +151,7 @@ open_bandit_numbers <- function(raw, column) {
 open_bandit_integers <- function(raw, column) {
   x <- open_bandit_numbers(raw, column)
   if (any(x != trunc(x)) || any(abs(x) > 1e9)) {
-    abort_open_bandit(raw$file, sprintf("has fractions in `%s`", column))
+    abort_open_bandit(raw$file, sprintf("has numbers in `%s` that are not whole, or beyond 1e9", column))
   }
   as.integer(x)
 }

@@ -231,14 +231,12 @@ race_regret <- function(rounds, policies, problems, setup, runs, threads, progre
   array(sim$regret, c(length(runs), length(policies), length(problems)))
 }
 
-# Known candidates that can be played in strata, and from which something is concluded there
+# Known candidates that can be played in strata, and from which something is concluded there: of each goal and
+# noise there is one
 with_strata <- function(chosen, goal) {
   why <- unlist(lapply(chosen$policies, function(policy) {
     no_strata(policy) %||% if (goal != "regret") untossed(policy)
   }))
-  if (length(why) == length(chosen$policies)) {
-    abort_input("arms", "`arms` must have no strata: no candidate for this budget can be played in them.")
-  }
   out <- names(chosen$policies) %in% names(why)
   list(policies = chosen$policies[!out],
        dropped = c(chosen$dropped, vapply(why, function(because) paste("in strata: it", because), "")))

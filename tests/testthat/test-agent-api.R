@@ -116,6 +116,7 @@ test_that("errors have the right status, in JSON, and change nothing", {
     expect_equal(ask("POST", path, sprintf('{"%s": %s}', field, none)), 400)
   }
   expect_equal(ask("POST", "/choose", as.raw(c(0xff, 0xfe, 0))), 400)
+  expect_equal(ask("POST", "/choose", as.raw(c(0x7b, 0, 0x7d))), 400) # a NUL in braces
   expect_equal(ask("POST", "/choose", strrep(" ", 1e6 + 1)), 413)
   expect_equal(ask("POST", "/choose", '{"key": "a b"}'), 400)
   expect_equal(ask("POST", "/reward", sprintf('{"ticket": "%s", "reward": 2}', ticket)), 400)

@@ -478,7 +478,20 @@ test_that("mistakes with arms are named, and what cannot be promised is refused"
                "cannot take on arms", class = "dpts_error_input")
   expect_error(agent_arms(dpts_agent(greedy_policy(), 2, use = "arrival"), add = "c"), "cannot take on arms",
                class = "dpts_error_input")
-  # The same guarantee as before
+  # The same guarantee as before, whatever policy can take on arms: a budget need not be looked at again.
+  grows <- 0
+  for (case in session_policies()) {
+    policy <- withr::with_seed(1, case$make())
+    if (!is_true_of(policy, "grows") || promises_nothing(policy$guarantee)) next
+    forms <- function(k) {
+      at <- conditions(1000, k, delay = Inf, pools = TRUE)
+      curve <- form(policy$guarantee, "curve", at)
+      list(form(policy$guarantee, "epsilon", at), form(policy$guarantee, "mu", at), if (!is.null(curve)) curve(c(1e-9, 0.1)))
+    }
+    expect_identical(forms(200), forms(2))
+    grows <- grows + 1
+  }
+  expect_gt(grows, 10)
   agent <- dpts_agent(policy_gaussian_imed(1), 2, use = "arrival", budget = privacy_gdp(1))
   before <- dpts_privacy(agent)
   agent_arms(agent, add = "c")

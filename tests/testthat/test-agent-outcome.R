@@ -15,6 +15,10 @@ side_rows <- function(agent, outcome) {
   data.frame(block = rows$block, arm = as.character(rows$arm), n = rows$n, sum = rows$sum)
 }
 
+test_that("an outcome prints as what it is", {
+  expect_output(print(agent_outcome(range = c(0, 10), missing = 1)), "<outcome> without noise, from 0 to 10, missing counts 1", fixed = TRUE)
+})
+
 test_that("sums of outcomes are those of a model, through a random life in each store", {
   each_database(function(store) {
     withr::local_seed(1)

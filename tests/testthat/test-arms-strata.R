@@ -122,6 +122,11 @@ test_that("dpts_recommend() ranks what can be played in strata by its regret the
   expect_equal(rows$regret[rows$standing == "best"], mean(sim$regret))
   # Without strata the same arms would be two of rates .45 each: only a policy with strata gains.
   expect_lt(min(rows$regret, na.rm = TRUE), 1000 * 0.2 / 2 - 3 * 1000 * 0.2 / 2 / sqrt(1000))
+  # Something is left of the candidates for each goal, however small the budget.
+  for (budget in list(privacy_pure(1e-6), privacy_gdp(1e-6), privacy_approx(1e-6, 1e-9))) for (goal in c("regret", "verdict", "effect")) {
+    chosen <- candidate_policies(NULL, budget, 1000, 2, goal = goal, error = 0.05)
+    expect_gt(length(with_strata(chosen, goal)$policies), 0)
+  }
   expect_error(dpts_recommend(privacy_gdp(1), arms, horizon = 1000, runs = 3, candidates = "ts_gaussian",
                               seed = 1),
                "noisy sum", class = "dpts_error_input")

@@ -146,6 +146,9 @@ test_that("an agent knows what a missing answer counted as, and errors say how t
   bad("`at`", answered = "answered", at = "any")
   bad("`outcome`", answered = "answered", outcome = "answered")
   bad("`missing`", missing = 0)
+  guessed <- dpts_agent(policy_randomised(block = 20, outcome = "continuous", predicted = c(0, 1)), c("a", "b"), deadline = hours(1),
+                        outcomes = list(answered = agent_outcome(missing = 0)))
+  bad("with predictions", answered = "answered", x = guessed)
   plain <- dpts_agent(policy_randomised(block = 20), c("a", "b"), use = "arrival")
   bad("Plan it before the first person", answered = "answered", x = plain)
   table <- blocks_of(factor(rep(c("a", "b"), 100)), rep(0:1, 100), rep(1, 200))

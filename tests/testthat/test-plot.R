@@ -268,13 +268,20 @@ test_that("texts can be read at the width of a phone and of a page: 8 points, co
 })
 
 test_that("in 5 cm the legend is below, texts are whole and apart, and names of curves have room with a theme of the user's", {
-  at_5_cm <- function(plot) {
-    grDevices::pdf(NULL, 1.97, 2.56)
+  at_5_cm <- function(plot, width = 1.97) {
+    grDevices::pdf(NULL, width, 2.56)
     on.exit(grDevices::dev.off())
     ggplot2::ggplotGrob(plot)
   }
   curves <- function(n) autoplot(dpts_simulate(two_arms(), stats::setNames(rep(list(policy_ucb1()), n), paste("policy", 1:n)), 300,
                                                runs = 2, seed = 1, record = 5))
+  # In less than 4 cm long names break once more.
+  named <- list(`EXTRAORDINARILY_PRIVATE_ONES` = policy_dp_imed(1), `NO PRIVACY WHATSOEVER, AT ALL` = policy_ucb1())
+  table <- at_5_cm(autoplot(dpts_simulate(two_arms(), named, 300, runs = 2, seed = 1, record = 5)), 1.5)
+  texts <- read_texts(table, 1.5, 2.56)
+  legend <- texts[grepl("^(EXTRA|NO PRI|Policy)", texts$label), ]
+  expect_identical(nrow(legend), 3L)
+  expect_true(all(legend$left > -0.01 & legend$right < 1.51))
   few <- list(eight = curves(8))
   if (extended()) {
     forty <- arms_bernoulli(stats::setNames(seq(0.3, 0.7, length.out = 40), paste("treatment", 1:40)))

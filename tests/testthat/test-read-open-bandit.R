@@ -73,6 +73,9 @@ test_that("what is cut or does not fit is an error or a warning", {
   writeLines(lines, file)
   writeLines(c("item_id", "0"), file.path(dir, "item_context.csv"))
   expect_error(read_open_bandit(file), "does not list", class = "dpts_error_format")
+  unlink(file.path(dir, "item_context.csv"))
+  writeLines(character(), file.path(dir, "item_context.csv")) # which R cannot read
+  expect_error(read_open_bandit(file), "no column `item_id`", class = "dpts_error_format")
   writeLines(c("item", "0"), file.path(dir, "item_context.csv"))
   expect_error(read_open_bandit(file), "item_context.csv", class = "dpts_error_format")
 })
@@ -88,6 +91,10 @@ test_that("what is no log of the Open Bandit Dataset is refused", {
   expect_error(read_open_bandit(file), class = "dpts_error_format")
   writeLines(c(head, "2019-11-24 00:00:01+00:00,x,1,0,0.5"), file)
   expect_error(read_open_bandit(file), "item_id", class = "dpts_error_format")
+  for (item in c("0.5", "2e9")) {
+    writeLines(c(head, sprintf("2019-11-24 00:00:01+00:00,%s,1,0,0.5", item)), file)
+    expect_error(read_open_bandit(file), "`item_id` that are not whole, or beyond 1e9", class = "dpts_error_format")
+  }
   writeBin(as.raw(0:50), file)
   expect_error(read_open_bandit(file), class = "dpts_error_format")
   expect_error(read_open_bandit(file.path(dir, "nosuch.csv")), "exists", class = "dpts_error_input")

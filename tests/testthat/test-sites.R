@@ -171,6 +171,14 @@ test_that("sites together have planned the sum of their people, and looks only i
   other <- dpts_releases(list(a = site(300, "0.5 pocock"), b = site(200, "0.75 pocock")))
   expect_equal(unique(other$planned), 500)
   expect_true(all(is.na(other[["looks"]]))) # there may be no such column
+  # Each site's people have the promise of their own policy.
+  of <- function(name, seed) {
+    dpts_releases(dpts_simulate(two_arms(), stats::setNames(list(policy_randomised(mu = 1, block = 50)), name), 100, runs = 1,
+                                seed = seed, history = TRUE))
+  }
+  said <- function(one, two) names(attr(dpts_releases(list(north = of(one, 1), south = of(two, 2))), "guarantees"))
+  expect_identical(said("a", "a"), "a")
+  expect_identical(said("a", "b"), c("a at north", "b at south"))
 })
 
 test_that("sites of strata conclude as one experiment, in whatever order each of them names its strata", {
