@@ -165,6 +165,46 @@ test_that("what people got is what the runs of the same seed give, also where me
   }
 })
 
+test_that("what a plan says of the end is what effects() say of the same runs", {
+  for (seed in 1:8) {
+    withr::local_seed(seed)
+    k <- sample(2:3, 1)
+    means <- c(0.5, 0.65, 0.3)[1:k] # the same differences in each stratum
+    own <- function(add) stats::setNames(arms_bernoulli(means + add), letters[1:k])
+    arms <- if (seed %% 2) own(0.1) else arms_strata(x = own(0.2), y = own(-0.1), z = own(0.1), share = c(0.2, 0.5, 0.3))
+    control <- if (stats::runif(1) < 0.6) sample.int(k, 1)
+    margin <- if (is.null(control)) 0 else sample(c(0, 0.12), 1)
+    budget <- list(list(), list(mu = 1), list(epsilon = 0.5))[[sample(3, 1)]]
+    policy <- do.call(policy_randomised, c(budget, list(
+      rule = sample(c("equal", "neyman"), 1), block = c(40, sample(25:60, 1)), control = control, permuted = stats::runif(1) < 0.3
+    )))
+    plan <- dpts_plan(policy, arms, 400, control = control, error = 0.2, margin = margin, runs = 12, seed = seed)
+    sim <- dpts_simulate(arms, policy, 400, runs = 12, seed = seed, history = TRUE, finish = TRUE)
+    found <- suppressMessages(effects(sim, control, level = 0.8, at = "end", margin = margin))
+    found[c("arm", "control")] <- lapply(found[c("arm", "control")], as.integer)
+    gap <- means[found$arm] - means[found$control]
+    inside <- found$lower - 1e-9 <= gap & gap <= found$upper + 1e-9
+    info <- paste(seed, format(policy))
+    expect_equal(plan$coverage, mean(tapply(inside, found$run, all)), info = info)
+    expect_equal(plan$width, mean(found$upper - found$lower), tolerance = 1e-4, info = info) # quantiles are rounded
+    # Arms that are shown to be better than the control, or than all others
+    share <- 0.2 / if (is.null(control)) k else k - 1
+    one_sided <- if (margin > 0) found$p else ifelse(found$p == 1, 1, found$p / 2)
+    claims <- vapply(seq_len(k), function(arm) {
+      up <- found$arm == arm & one_sided < share & (margin > 0 | found$difference > 0)
+      down <- margin == 0 & found$control == arm & is.null(control) & one_sided < share & found$difference < 0
+      tapply(up | down, found$run, sum) == if (is.null(control)) k - 1 else 1
+    }, logical(12))
+    if (!is.null(control)) claims[, control] <- FALSE
+    rival <- if (is.null(control)) vapply(seq_len(k), function(arm) max(means[-arm]), 0) else means[control]
+    better <- means + margin > rival + 1e-12
+    if (!is.null(control)) better[control] <- FALSE
+    expect_equal(plan$false_claims, mean(rowSums(claims[, !better, drop = FALSE]) > 0), info = info)
+    aim <- if (margin > 0) which.max(replace(means, control, -1)) else which.max(means)
+    expect_equal(plan$power, if (better[aim]) mean(claims[, aim]) else NA_real_, info = info)
+  }
+})
+
 test_that("in strata an arm is one arm for everybody: who got it, and how long in a row", {
   arms <- arms_strata(north = two(0.2, 0.5), south = two(0.7, 0.3), share = c(0.7, 0.3))
   policy <- policy_randomised(rule = "thompson", block = 30)
