@@ -377,6 +377,11 @@ test_that("one service has many agents: a list, a folder, a database", {
   single <- new_api()$router
   expect_equal(call_api(single, "POST", "/experiments/agent/choose")$json$t, 1)
   expect_equal(call_api(single, "POST", "/choose")$json$t, 2)
+  # One in a file, by the file's name
+  router <- agent_api(file.path(folder, "two words.sqlite"), TOKEN, log = NULL)
+  expect_equal(call_api(router, "GET", "/status")$json$name, "TWO WORDS")
+  expect_equal(call_api(router, "GET", "/experiments/two%20words/status")$json$name, "TWO WORDS")
+  expect_equal(call_api(router, "GET", "/experiments/one/status")$status, 404)
   for (bad in list(list(), list(1), list(make(NULL, NULL)), "/no/such/place", 1)) {
     expect_error(agent_api(bad, TOKEN), class = "dpts_error_input", "`agent`")
   }
@@ -515,6 +520,20 @@ test_that("where deadlines decide, neither /metrics nor the log tells of a repor
   close(log)
   expect_identical(answers, c(200L, 429L, 429L))
   expect_identical(readLines(file), character())
+  # Warnings of the store are in the log, without the path of a report.
+  log <- file(file, "w")
+  router <- agent_api(agents[1:2], role_tokens, log = log)
+  local_function("agent_reward", function(old) function(...) {
+    warning("the disk is nearly full")
+    old(...)
+  })
+  for (name in names(agents)[1:2]) {
+    expect_equal(ask(name, "reward", '{"ticket": "x", "reward": 1}', role_tokens$report)$json$status, "unknown")
+  }
+  close(log)
+  warned <- Filter(function(line) line$event == "warning", lapply(readLines(file), jsonlite::parse_json))
+  expect_identical(lapply(warned, `[[`, "message"), rep(list("the disk is nearly full"), 2))
+  expect_identical(lapply(warned, `[[`, "path"), list(NULL, "/experiments/open/reward"))
 })
 
 test_that("an experiment that has ended says which arm to fall back on, or gives it to everyone", {
@@ -553,6 +572,12 @@ test_that("one damaged experiment hurts nobody else, and experiments are listed 
   expect_equal(call_api(router, "GET", "/ready", token = NULL)$status, 200)
   expect_equal(call_api(router, "GET", "/experiments/bad/status")$status, 503)
   expect_equal(call_api(router, "POST", "/experiments/e4/choose")$status, 200)
+  # Whether an answer to the damaged one is protected is not known: a refused report leaves no trace.
+  noted <- textConnection("said", "w", local = TRUE)
+  limited <- agent_api(folder, TOKEN, rate = 1, log = noted)
+  expect_equal(replicate(3, call_api(limited, "POST", "/experiments/bad/reward", "{")$status), c(400, 429, 429))
+  close(noted)
+  expect_identical(said, character())
   said <- call_api(router, "GET", "/metrics")$text
   expect_match(said, "dpts_experiment_up{experiment=\"bad\"} 0", fixed = TRUE)
   expect_match(said, "dpts_experiment_up{experiment=\"e4\"} 1", fixed = TRUE)

@@ -319,7 +319,7 @@ test_that("what is promised for a context survives a restored copy, and is said"
 
 test_that("a ticket whose context is gone or is no context is damage, and no crash, for one and for many", {
   skip_if_not_installed("RSQLite")
-  wrong <- list("", "00", write_context("a"), write_context(c(1, 2, 3)), write_context(1:2), NA)
+  wrong <- list("", "00", "zz", write_context("a"), write_context(c(1, 2, 3)), write_context(1:2), NA)
   for (n in c(1, 150)) {
     turn <- test_clock()
     con <- withr::local_db_connection(DBI::dbConnect(RSQLite::SQLite(), ":memory:"))

@@ -120,6 +120,12 @@ test_that("a store that was edited by hand is not opened", {
     for (edit in strsplit(edits[[name]], "; ")[[1]]) edit_store(file, edit)
     expect_error(agent_open(file), class = "dpts_error_store_damaged", label = name)
   }
+  # Rows that go while it is open
+  file.copy(x$file, file, overwrite = TRUE)
+  agent <- agent_open(file)
+  for (edit in strsplit(edits[["short"]], "; ")[[1]]) edit_store(file, edit)
+  expect_error(agent_journal(agent), "rows are missing", class = "dpts_error_store_damaged")
+  agent_close(agent)
   # What is in the middle of the journal is found by whoever reads it whole.
   edit_store(x$file, "DROP TRIGGER dpts_event_no_update")
   edit_store(x$file, "UPDATE dpts_event SET arm = 3 - arm WHERE seq = 5 AND part = 1")

@@ -416,6 +416,8 @@ test_that("a locked, read-only or full store is told, and works again afterwards
   DBI::dbRollback(own)
   DBI::dbExecute(own, "PRAGMA query_only = ON")
   expect_error(agent_choose(agent), "cannot be written", class = "dpts_error_store_readonly")
+  expect_error(dpts_agent(batch_policy(), 2, file.path(dirname(x$file), strrep("x", 300)), use = "arrival"), "cannot be made",
+               class = "dpts_error_store_readonly")
   DBI::dbExecute(own, "PRAGMA query_only = OFF")
   expect_equal(agent_choose(agent)$t, 12)
   # A full disk: no more pages than now
@@ -456,6 +458,13 @@ test_that("an agent that nobody closed goes without a warning, and its connectio
     gc()
     expect_false(DBI::dbIsValid(con))
   })
+})
+
+test_that("a connection to another database is refused by name", {
+  skip_if_not_installed("RSQLite") # and so DBI
+  methods::setClass("OtherConnection", contains = "DBIConnection", where = environment())
+  expect_error(dpts_agent(batch_policy(), 2, methods::new("OtherConnection"), use = "arrival"), "`store` must be a connection of RSQLite",
+               class = "dpts_error_input")
 })
 
 test_that("packages are asked for by name", {
@@ -787,8 +796,19 @@ test_that("old values that another process left in the write-ahead log go with t
   for (i in 1:2) agent_choose(agent) # nothing was forgotten: the second change does not cut the log
   agent_close(agent)
   expect_gt(file.size(log), 0)
+  # A change stands, whether the log can be cut or not; then the next one cuts it.
+  full <- TRUE
+  local_function("sqlite_messages", function(old) function(...) {
+    server <- old(...)
+    query <- server$query
+    server$query <- function(text, ...) if (full && grepl("wal_checkpoint", text)) stop("the disk is full") else query(text, ...)
+    server
+  })
   agent <- agent_open(file)
-  agent_choose(agent)
+  expect_equal(agent_choose(agent)$t, 3)
+  expect_gt(file.size(log), 0)
+  full <- FALSE
+  expect_equal(agent_choose(agent)$t, 4)
   expect_equal(file.size(log), 0)
   agent_close(agent)
 })

@@ -170,6 +170,19 @@ test_that("workers give the sequential answer bit for bit, and get global variab
   withr::defer(future::plan(old))
   skip_if(inherits(future::plan(), "sequential"), "no plan to test with")
   expect_identical(dpts_simulate(arms2(), custom_greedy(), 300, runs = 6, seed = 7, record = 20), base)
+  # As they are sent, not as a worker may have them
+  global <- globalenv()
+  withr::defer(rm("dpts_test_arm", envir = global))
+  assign("dpts_test_arm", 1, global)
+  choose <- eval(quote(function(state, round) dpts_test_arm), global)
+  pulled <- function() {
+    found <- pulls(dpts_simulate(arms2(), policy_custom("of a global", function(k, horizon) 0, choose, function(state, feedback) state),
+                                 20, runs = 2, seed = 1))
+    tapply(found$pulls, found$arm, sum)[[2]]
+  }
+  expect_identical(pulled(), 0)
+  local_function("globals_of", function(old) function(...) replace(old(...), "dpts_test_arm", 2))
+  expect_identical(pulled(), 40)
 })
 
 test_that("a policy is the same when it is made again or read from a file, and no other", {

@@ -68,8 +68,10 @@ test_that("one seed gives one answer, whatever the threads, chunks, ranges and c
 test_that("workers give the sequential answer bit for bit", {
   skip_if_not_installed("future.apply")
   who <- withr::local_tempfile()
+  nap <- withr::local_tempfile()
   noting <- policy_custom("noting", function(k, horizon) 0, function(state, round) {
     cat(Sys.getpid(), "\n", file = who, append = TRUE)
+    if (round$t == 9 && file.exists(nap)) Sys.sleep(0.06) # more than a slice of the work
     1
   }, function(state, feedback) state)
   policies <- list(a = policy_ts_gaussian(), b = policy_ucb1(), c = noting)
@@ -84,6 +86,7 @@ test_that("workers give the sequential answer bit for bit", {
   expect_identical(players(), as.double(Sys.getpid())) # what takes no time is played here
   withr::local_options(dpts.seconds_before_workers = 0)
   unlink(who)
+  file.create(nap)
   expect_identical(play(checkpoint = withr::local_tempfile()), base)
   expect_false(Sys.getpid() %in% players())
 })
