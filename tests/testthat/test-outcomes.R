@@ -394,11 +394,15 @@ test_that("a range of rewards changes nothing but the units", {
     as.data.frame(dpts_identify(arms, policies, limit = 3000, runs = 3, seed = 1))[c("people", "arm", "correct")]
   })
   expect_identical(found[[1]], found[[2]])
-  margin <- lapply(list(unit, wide), function(arms) {
-    found <- dpts_identify(arms, policies["tossed"], margin = 0.1, limit = 3000, runs = 3, seed = 1)
+  # So it is with a margin, within which either arm may be named.
+  close <- list(arms_gaussian(c(0.5, 0.51), 0.1, c(0, 1)), arms_gaussian(c(250, 255), 50, c(0, 500)))
+  margin <- lapply(close, function(arms) {
+    found <- dpts_identify(arms, policies["tossed"], margin = 0.1, limit = 3000, runs = 8, seed = 1)
     as.data.frame(found)[c("people", "arm", "correct")]
   })
   expect_identical(margin[[1]], margin[[2]])
+  expect_setequal(margin[[1]]$arm, 1:2)
+  expect_true(all(margin[[1]]$correct))
   sims <- lapply(list(unit, wide), dpts_simulate, policies, 1000, runs = 1, seed = 1, history = TRUE)
   effects <- lapply(sims, function(sim) suppressMessages(effects(sim)))
   for (column in c("difference", "lower", "upper")) {
