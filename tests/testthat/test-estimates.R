@@ -63,6 +63,11 @@ test_that("each number of a report has its part in the interval", {
   # The noise of the last sum alone is bounded at all of 8; live, each of 8 sums was rounded.
   apart <- 5 * sqrt(-2 * log(0.05 / (20 * 8 * 9)))
   expect_equal(found(last_terms = 1, live = TRUE), by_hand("Gaussian", 2, apart, 8, squares))
+  # That bound takes a tenth of the error, and the rest is for the sum that is left.
+  law <- list(kind = "Gaussian", scale = 3)
+  less <- dpts:::intervals(90, 40 - apart, law, 2, 0, 1 - 0.9 * 0.05)
+  more <- dpts:::intervals(90, 40 + apart, law, 2, 0, 1 - 0.9 * 0.05)
+  expect_equal(dpts:::intervals(90, 40, law, 2, apart, 0.95)[c("lower", "upper")], list(lower = less$lower, upper = more$upper))
   # Looks are as many as terms where they are not told.
   expect_equal(found(kind = 1, looks = 0, weight = 1), by_hand("Laplace", 2, 0, 0, list(sum = 4, scale = 3, terms = 2)))
 })
