@@ -552,6 +552,43 @@ test_that("an experiment that has ended says which arm to fall back on, or gives
   expect_equal(choose()$json[c("t", "arm")], data.frame(t = NA, arm = "b"))
 })
 
+test_that("a request is refused by its head alone, and that is noted", {
+  skip_if_not_installed("jsonlite")
+  noted <- textConnection("lines", "w", local = TRUE)
+  withr::defer(close(noted))
+  router <- agent_api(dpts_agent(batch_policy(), 2, use = "arrival"), TOKEN, log = noted)
+  head <- function(...) {
+    router$onHeaders(list2env(list(REQUEST_METHOD = "POST", PATH_INFO = "/choose", HTTP_AUTHORIZATION = paste("Bearer", TOKEN), ...)))
+  }
+  expect_null(head(HTTP_CONTENT_LENGTH = "1000000")) # the body may come
+  long <- head(HTTP_CONTENT_LENGTH = "1000001")
+  expect_equal(long$status, 413)
+  expect_equal(long$headers$Connection, "close")
+  for (unknown in list(list(HTTP_CONTENT_LENGTH = "x"), list(HTTP_TRANSFER_ENCODING = "chunked"))) {
+    expect_equal(do.call(head, unknown)$status, 413)
+  }
+  expect_equal(router$onHeaders(new.env())$status, 400) # no HTTP
+  expect_identical(vapply(lines, function(line) jsonlite::parse_json(line)$status, 0L, USE.NAMES = FALSE), c(413L, 413L, 413L, 400L))
+})
+
+test_that("what fails where it is asked if an answer waits is left to the answer, and a service that ends refuses", {
+  skip_if_not_installed("jsonlite")
+  service <- new_service(list(x = dpts_agent(batch_policy(), 2, use = "arrival")), TOKEN, Inf, NULL)
+  request <- function(path, query = "") {
+    list2env(list(REQUEST_METHOD = "GET", PATH_INFO = path, QUERY_STRING = query, HTTP_AUTHORIZATION = paste("Bearer", TOKEN)))
+  }
+  bad <- request("/experiments/x/privacy", "?delta=x")
+  expect_false(serve_later(service, bad))
+  expect_length(service$waiting, 0)
+  expect_equal(answer_request(service, bad)$status, 400)
+  service$ending <- TRUE
+  said <- answer_request(service, request("/experiments/x/status"))
+  expect_equal(list(said$status, said$headers[["Retry-After"]]), list(503, "5"))
+  service$ending <- FALSE
+  service$agents$names <- function(...) abort_store("gone")
+  expect_false(serve_later(service, request("/experiments/x/status")))
+})
+
 test_that("one damaged experiment hurts nobody else, and experiments are listed without being opened", {
   folder <- withr::local_tempdir()
   for (i in 1:4) {

@@ -397,6 +397,26 @@ test_that("SIGTERM: what has come is answered, the stores are closed, and all is
   expect_length(list.files(s$folder, "wal$|shm$"), 0)
 })
 
+test_that("for a moment after SIGTERM it refuses what comes, then closes its agents and returns them", {
+  skip_on_os("windows")
+  for (package in c("jsonlite", "RSQLite")) skip_if_not_installed(package)
+  agent <- dpts_agent(batch_policy(), 2, use = "arrival")
+  said <- list()
+  local_function("serve_one", function(old) function(service, server, milliseconds) {
+    Sys.sleep(0.05)
+    said[[length(said) + 1]] <<- c(service$ending, agent$closed)
+    if (length(said) == 2) tools::pskill(Sys.getpid(), tools::SIGTERM)
+  })
+  log <- textConnection("lines", "w", local = TRUE)
+  withr::defer(close(log))
+  out <- withVisible(agent_serve(agent, free_port(), TOKEN, log = log))
+  expect_identical(out, list(value = agent, visible = FALSE))
+  expect_identical(unique(said), list(c(FALSE, FALSE), c(TRUE, FALSE)))
+  expect_identical(said[1:3], list(c(FALSE, FALSE), c(FALSE, FALSE), c(TRUE, FALSE)))
+  expect_true(agent$closed)
+  expect_identical(vapply(lines, function(line) jsonlite::parse_json(line)$event, "", USE.NAMES = FALSE), c("start", "end"))
+})
+
 test_that("others are answered between the parts of an answer that takes long, which goes to nobody else", {
   skip_on_os("windows")
   for (package in c("curl", "jsonlite", "RSQLite")) skip_if_not_installed(package)
@@ -528,5 +548,12 @@ test_that("who connects while parts are to be done waits for none of them", {
   withr::defer(close(client))
   writeBin(charToRaw("GET /asked HTTP/1.1\r\n\r\n"), client)
   # One look lets the client in, and the next one hears it: both come before the part.
-  expect_identical(dpts:::next_request(list(waiting = list("a part")), server, 0L)$PATH_INFO, "/asked")
+  got <- dpts:::next_request(list(waiting = list("a part")), server, 0L)
+  expect_identical(got$PATH_INFO, "/asked")
+  # A mistake of the service is an answer, too, and ends nothing.
+  for (package in c("jsonlite", "RSQLite")) skip_if_not_installed(package)
+  service <- dpts:::new_service(dpts_agent(batch_policy(), 2, use = "arrival"), TOKEN, Inf, NULL)
+  dpts:::serve_answer(service, server, list2env(got), function(...) stop("a mistake"))
+  .Call(dpts:::C_serve_next, server, 100L) # which sends
+  expect_match(readLines(client, 1), "HTTP/1.1 500", fixed = TRUE)
 })
