@@ -65,12 +65,7 @@ agent_registry <- function(x, most = 100) {
       for (name in setdiff(known, names(titles))) {
         if (seconds_now() - began > 0.05) break
         # One that cannot be opened now is served to nobody, and listed all the same.
-        titles[[name]] <<- tryCatch({
-          store <- from$peek(name)
-          title <- read_definition(store)$terms$name
-          store$close()
-          title
-        }, error = function(e) NULL) %||% NA_character_
+        titles[[name]] <<- tryCatch(title_of(from$peek(name)), error = function(e) NULL) %||% NA_character_
       }
       vapply(known, function(name) titles[[name]] %||% NA_character_, "", USE.NAMES = FALSE)
     },
@@ -118,6 +113,12 @@ agent_source <- function(x) {
     abort_arg("agent", paste("an agent, a named list of agents, the path of a SQLite file or of a folder, or",
                              "a connection of RPostgres"), x)
   }
+}
+
+# The title of the agent in a store, which is closed
+title_of <- function(store) {
+  on.exit(store$close())
+  read_definition(store)$terms$name
 }
 
 # The schemas of a database that hold an agent

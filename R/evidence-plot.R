@@ -52,8 +52,8 @@ autoplot.dpts_evidence <- function(object, ...) {
     panels_by(data, c(panels, if (length(levels) > MAX_LABELS) "arm")) +
     (if (length(levels) > MAX_LABELS) no_legend()) +
     plot_words(x = "People", y = what, colour = "Arm", linetype = "Arm",
-                  caption = paste0("Wide and grey: the threshold. Natural logarithms; below 0 drawn at ",
-                                   "0.", if (length(runs) > 1) " Each line is one run."),
+                  caption = paste(c("Wide and grey: the threshold. Natural logarithms; below 0 drawn at 0.",
+                                    words_runs(length(runs))), collapse = " "),
                   alt = sprintf("%s, against people; at the end %s; the line is at %s.", what,
                                 paste(utils::head(paste(last$arm, shorts(signif(last$evidence, 3))), 12),
                                       collapse = ", "),

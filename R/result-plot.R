@@ -155,18 +155,15 @@ draw_ranges <- function(data, x, alt, caption, log = "", line = NULL) {
       ggplot2::scale_x_continuous(labels = if (large) label_thousands else label_count, n.breaks = 3)
      else axes(log)[[1]]) +
     panels + (if (is.null(panels)) room_between()) + # the last number of the axis can lie at its end
-    plot_words(x = x, y = NULL, alt = alt, rows = rows, caption = wrap_caption(
-      caption, if (length(runs) > length(few)) sprintf("Drawn are %d of %s runs.", length(few),
-                                                       label_count(length(runs))) else
-        if (length(few) > 1) "Each line is one run."
-    ))
+    plot_words(x = x, y = NULL, alt = alt, rows = rows,
+               caption = wrap_caption(caption, words_runs(length(runs))))
 }
 
 # Points of so many rows, in millimetres
 point_size <- function(rows) if (rows > MANY_LINES) 1.2 else 2.5
 
 # Of more runs none can be seen.
-MAX_RUNS <- 20
+MAX_RUNS <- 20L
 
 # From the first level at the top to the last
 downwards <- function(x) factor(x, rev(if (is.factor(x)) levels(x) else unique(x)))
@@ -186,6 +183,12 @@ words_mean <- function(runs, level, mark = "band") {
     sprintf("%s to %s runs", label_count(runs[1]), label_count(runs[2]))
   if (runs[2] < 2) return("One run, which has no confidence interval.")
   sprintf("Mean of %s; %s: %s confidence interval.", over, mark, words_level(level))
+}
+
+# What a plot says of n runs, each of which it would draw
+words_runs <- function(n) {
+  if (n > MAX_RUNS) sprintf("Drawn are %d of %s runs.", MAX_RUNS, label_count(n)) else
+    if (n > 1) "Each line is one run."
 }
 
 # A plot that says why it is empty

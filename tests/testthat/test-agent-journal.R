@@ -52,11 +52,11 @@ test_that("the journal is whole in every store, says who and why, and another pr
       files <- paste0(file, seq_along(damaged))
       withr::defer(unlink(files))
       for (i in seq_along(damaged)) writeLines(damaged[[i]], files[i], useBytes = TRUE)
-      said <- check_files(c(file, files, files[6]), c(rep(last, 6), NA, last, last))
+      said <- check_files(c(file, files, files[6], file), c(rep(last, 6), NA, last, last, journal$digest[nrow(journal) - 1]))
       expect_identical(said[c(1, 7)], c("None", "None"))
       expect_match(said[2:6], "does not fit")
       expect_match(said[8], "no file of a journal")
-      expect_match(said[9], "rows are missing")
+      expect_match(said[9:10], "rows are missing, or were added")
       run <- function(...) {
         suppressWarnings(system2("python3", shQuote(c("-B", system.file("examples", "check_journal.py", package = "dpts"), ...)),
                                  stdout = TRUE))
@@ -78,13 +78,16 @@ test_that("a ticket that was edited by hand is not as the journal says, and one 
     turn(-10)
     suppressWarnings(agent_clock(agent, .POSIXct(1e9)))
     expect_true("beyond" %in% agent_journal(agent)$kind)
+    turn(30)
+    agent_choose(agent, person = "Eve")
     log <- agent$store$log
-    for (name in c("time", "chance", "none", "batch", "round", "nothing")) {
+    for (name in c("time", "later", "chance", "none", "batch", "round", "nothing")) {
       agent$store$log <- function(n) { # as after this edit of the fourth ticket
         rows <- as.list(log(n))
-        i <- 3
+        i <- 4
         rows$time <- as.numeric(rows$time)
         if (name == "time") rows$time[i] <- rows$time[i] - 60
+        if (name == "later") rows$time[i] <- rows$time[1] # that of another ticket
         if (name == "chance") rows$probability[i] <- 0.25
         if (name == "none") rows$batch[i] <- NA
         if (name == "batch") rows$batch[i] <- rows$batch[i] + 1

@@ -371,6 +371,17 @@ test_that("at the end outcomes that are due are released, and the others dropped
   agent_finish(agent)
   expect_identical(nrow(side_rows(agent, "harm")), 0L)
   expect_identical(length(agent$store$answers(1L, 1)$reward), 0L)
+  # The block that is open then is released if each of its people has a reward.
+  for (told in c(6, 10)) {
+    agent <- dpts_agent(side_policy(), c("a", "b"), use = "arrival", outcomes = list(
+      harm = agent_outcome(deadline = hours(1), missing = 1)))
+    x <- agent_choose(agent, 10)$ticket
+    agent_reward(agent, x, 0, outcome = "harm")
+    agent_reward(agent, x[1:told], 1)
+    turn(3600)
+    agent_finish(agent)
+    expect_identical(colSums(side_rows(agent, "harm")[c("n", "sum")]), c(n = if (told == 10) 10 else 0, sum = 0))
+  }
   # A copy takes what waits with it.
   agent <- late()
   agent_reward(agent, agent_choose(agent, 20)$ticket, 0, outcome = "harm")

@@ -153,6 +153,15 @@ test_that("while a service ends it refuses, but says that it is there; and readi
     now <- now + 1
   }
   expect_equal(slow, 2)
+  # Other answers are kept for 20 times as long as they took, parts that were computed before included.
+  owner$spent <- 40
+  kept <- function(wait) {
+    now <<- now + wait
+    before <- slow
+    dpts:::cached(owner, "page", compute)
+    slow == before
+  }
+  expect_identical(c(kept(0), kept(1999), kept(2), kept(1199), kept(2)), c(FALSE, TRUE, FALSE, TRUE, FALSE))
   asked <- NULL
   local_function("cached", function(old) function(owner, name, compute, most = Inf) {
     asked <<- most
@@ -396,11 +405,22 @@ test_that("the page shows the numbers of the overview, each in its place and uni
     }
     const known_by = {}, location = { hash: '' }, innerWidth = 1000, document = {
       getElementById: id => known_by[id] ??= new Element(), createElement: () => new Element(), createElementNS: () => new Element() };
-  ", sub(".*<script>\n\"use strict\";(.*)</script>.*", "\\1", html), sprintf("show(%s);", dpts:::api_json(page)), "
+  ", sub(".*<script>\n\"use strict\";(.*)</script>.*", "\\1", html), sprintf("const overview = %s;", dpts:::api_json(page)), "
+    show(overview);
     const cells = table => table.all.map(row => row.all.map(cell => cell.textContent));
     const tables = id => $(id).all.filter(e => e.all[0]?.all[0] instanceof Element).map(cells);
-    console.log(JSON.stringify({ shares: cells($('shares')), answers: cells($('answers')), strata: tables('strata'), others: tables('others'),
-      sums: $('sums').all.map(e => e.textContent), exactly: $('exactly').textContent, since: $('since').textContent }));"), file)
+    const bars = $('bars').all.map(row => row.all[1]), axis = bars.pop().all.map(tick => [tick.textContent, tick.style.left]);
+    const out = { shares: cells($('shares')), answers: cells($('answers')), strata: tables('strata'), others: tables('others'),
+      said: $('others').all.map(e => e.textContent), axis, bars: bars.map(track => [track.all[0].style.left, track.all[0].style.width, track.all[1].style.left]),
+      sums: $('sums').all.map(e => e.textContent), exactly: $('exactly').textContent };
+    const told = (id, change) => { show({ ...overview, ...change }); return $(id).textContent; };
+    const lead = (status, worse, then = 'go') => told('lead', { then, verdict: { arm: 'a', missing: '' }, outcomes: worse,
+      arms: overview.arms.map(a => ({ ...a, status: a.arm === 'a' ? status : 'active' })) });
+    const harm = worse => overview.outcomes.map(o => ({ ...o, worse: o.outcome === 'harm' ? worse : [] })), began = Date.parse(overview.since);
+    out.lead = [lead('active', harm([])), lead('paused', harm(['a'])), lead('paused', harm(['c'])), lead('active', harm(['a'])),
+      lead('paused', harm(['c', 'a']), 'end'), told('lead', { verdict: null, leads: { arm: 'c', rival: 'a', by: 0.25 } })];
+    out.days = [0, 864e5 - 1000, 864e5, 10 * 864e5].map(after => told('since', { now: new Date(began + after).toISOString() }).match(/day \\d+/)[0]);
+    console.log(JSON.stringify(out));"), file)
   said <- jsonlite::fromJSON(paste(system2("node", shQuote(file), stdout = TRUE), collapse = "\n"))
   table_of <- function(...) unname(as.matrix(data.frame(...)))
   percent <- function(x, digits) sprintf("%.*f%%", digits, 100 * x)
@@ -427,5 +447,17 @@ test_that("the page shows the numbers of the overview, each in its place and uni
   }
   expect_match(said$exactly, paste("for one answer epsilon 0.13 so far, 1.24 at most; for all answers of a person",
                                    "epsilon 2.00 at most, at delta one in a million."), fixed = TRUE)
-  expect_match(said$since, "(day 2)", fixed = TRUE)
+  # Bars and dots stand where the axis says.
+  number <- function(x) as.numeric(sub("%", "", x))
+  place <- stats::lm(number(said$axis[, 2]) ~ I(number(said$axis[, 1]) / 100))$coefficients
+  at <- function(x) place[[1]] + place[[2]] * x
+  expect_equal(array(number(said$bars), c(3, 3)), cbind(at(arms$lower), place[[2]] * (arms$upper - arms$lower), at(arms$mean)), tolerance = 1e-6)
+  for (i in 1:2) expect_match(said$said[2 * i], page$outcomes[[i]]$about, fixed = TRUE)
+  guard <- "it is proved to be worse than the guard of harm allows."
+  best <- "a is proved to be the best"
+  expect_identical(said$lead[1:5], c(
+    paste0(best, "."), paste0(best, ", but it is paused: ", guard), paste0(best, ", but it is paused."),
+    paste0(best, ", but ", guard), paste0("The experiment has ended. ", best, ", but it is paused: ", guard)))
+  expect_match(said$lead[6], "^c leads a by 25[.0]* percentage points[.] It is not proved yet[.]$")
+  expect_identical(said$days, paste("day", c(1, 1, 2, 11)))
 })

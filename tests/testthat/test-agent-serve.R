@@ -222,6 +222,53 @@ console.log((await new Agent("%1$s", "choose-0123456789", { experiment: "ended" 
                       "green"))
 })
 
+# A service that refuses each path once, with that status
+test_that("the clients ask again where the service says \"not now\", and only there", {
+  skip_on_os("windows")
+  path <- function(name) system.file("clients", name, package = "dpts")
+  out <- list(run_client("python3", c("import sys, threading, http.server", sprintf("sys.path.insert(0, '%s')", dirname(path("dpts.py"))),
+                                      "sys.dont_write_bytecode = True", "from dpts import Agent, AgentError"), '
+asked = []
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        status = int(self.path[1:])
+        asked.append(status)
+        self.send_response(200 if asked.count(status) > 1 else status)
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"{}")
+    def log_message(self, *said): pass
+server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+agent = Agent("http://127.0.0.1:%d" % server.server_port, "token", tries=2)
+for status in [400, 403, 409, 410, 429, 500, 502, 503, 504]:
+    try:
+        agent.get(str(status))
+    except AgentError as e:
+        assert e.status == status
+    print(status, asked.count(status))
+', ".py"))
+  node <- Sys.which("node")
+  if (nzchar(node) && as.numeric(sub("^v([0-9]+).*", "\\1", system2("node", "--version", stdout = TRUE))) >= 18) {
+    out[[2]] <- run_client("node", c('import http from "node:http";', sprintf('import { Agent } from "%s";', path("dpts.mjs"))), '
+const asked = {};
+const server = http.createServer((request, answer) => {
+  const status = request.url.slice(1);
+  asked[status] = (asked[status] ?? 0) + 1;
+  answer.writeHead(asked[status] > 1 ? 200 : Number(status)).end("{}");
+});
+await new Promise(done => server.listen(0, "127.0.0.1", done));
+const agent = new Agent(`http://127.0.0.1:${server.address().port}`, "token", { tries: 2 });
+for (const status of [400, 403, 409, 410, 429, 500, 502, 503, 504]) {
+  await agent.get(status).catch(e => { if (e.status !== status) throw e; });
+  console.log(status, asked[status]);
+}
+process.exit();
+', ".mjs")
+  }
+  for (said in out) expect_identical(said, paste(c(400, 403, 409, 410, 429, 500, 502, 503, 504), c(1, 1, 1, 1, 2, 1, 2, 2, 2)))
+})
+
 test_that("whoever sends half a request, nothing, two at once or none of HTTP, stops no other and gets no choice unanswered", {
   s <- service()
   skip_if(system("ulimit -n", intern = TRUE) %in% as.character(1:1023), "few open files are allowed")
@@ -263,10 +310,12 @@ for head in (request(more="Upgrade: websocket\\r\\nConnection: Upgrade\\r\\n", m
     c = connect(); c.sendall(head); print([a[0] for a in answers(c, 2)], end=" ") # and hangs up
 print(rounds() - before)
 wait = connect(); wait.sendall(request(length=8, more="Expect: 100-continue\\r\\n")); print(wait.recv(100)); wait.sendall(b\'{"n": 2}\'); print(len(answers(wait, 1)[0][1]))
+wait.sendall(request(length=8)); time.sleep(0.3); wait.sendall(b\'{"n": 1}\'); print(wait.recv(12)) # which asks for no 100
 head = connect(); head.sendall(request(method="HEAD", path="/health")); print(head.recv(1000).endswith(b"\\r\\n\\r\\n"))
 ', s$port), ".py")
   expect_equal(out, c("(200, True) 1", "(200, True) 2", "[2] 4", "[[5], [6, 7]]", "True 57", "True",
-                      "[400] [400] [400] [400] [400] [413] [400] [400] [400] [400] 0", "b'HTTP/1.1 100 Continue\\r\\n\\r\\n'", "2", "True"))
+                      "[400] [400] [400] [400] [400] [413] [400] [400] [400] [400] 0", "b'HTTP/1.1 100 Continue\\r\\n\\r\\n'", "2", "b'HTTP/1.1 200'",
+                      "True"))
 })
 
 test_that("clients are answered in turn, whoever has sent how much", {

@@ -83,6 +83,9 @@ test_that("what more privacy costs is shown the right way round: noise, errors, 
   })
   calls <- lapply(0:2, function(times) dpts:::explore_calls("attack", c(0.5, 0.4), 1, "DP-IMED", 100, times)[[1]])
   expect_equal(vapply(calls, function(call) eval(call$runs), 0), c(1000, 2000, 4000))
+  # Another experiment is another one.
+  calls <- lapply(0:2, function(times) dpts:::explore_calls("stop", c(0.5, 0.4), 1, "DP-IMED", 100, times)[[1]])
+  expect_identical(anyDuplicated(lapply(calls, function(call) eval(call$seed))), 0L)
 })
 
 test_that("a page is an app of two to eight arms", {

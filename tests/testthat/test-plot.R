@@ -96,6 +96,11 @@ test_that("captions are true at the edges of their cases", {
   expect_match(caption(21), "Drawn are 20 of 21 runs", fixed = TRUE)
   expect_match(caption(20), "Each line is one run", fixed = TRUE)
   expect_no_match(caption(1), "Each line|Drawn are")
+  many <- evidence(dpts_simulate(two_arms(), policy_randomised(mu = 1, block = 50), 100, runs = 21, seed = 1, history = TRUE), "tosses")
+  caption <- function(runs) one_line(autoplot(many[many$run <= runs, ])$labels$caption)
+  expect_match(caption(21), "drawn at 0. Drawn are 20 of 21 runs.", fixed = TRUE)
+  expect_match(caption(20), "Each line is one run", fixed = TRUE)
+  expect_no_match(caption(1), "Each line|Drawn are")
 })
 
 test_that("names stand at the ends of curves, colours belong to policies, and the first level is on top", {
