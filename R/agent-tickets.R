@@ -97,11 +97,10 @@ feed_rewards <- function(agent, tickets, value) {
   if (length(value) > 100 && is.null(session$dim) && !is_custom(terms$policy)) {
     return(session_feed_all(session, tickets$t, tickets$arm, as.double(tickets$batch), value))
   }
+  wrong <- function(...) abort_store("the context of a ticket cannot be read")
   for (i in seq_along(value)) {
-    context <- tryCatch(read_context(tickets$context[i], !is.null(session$dim)), error = function(e) NULL)
-    if (!is.null(session$dim) && !(is.double(context) && length(context) == session$dim)) {
-      abort_store("the context of a ticket cannot be read")
-    }
+    context <- tryCatch(read_context(tickets$context[i], !is.null(session$dim)), error = wrong)
+    if (!is.null(session$dim) && !(is.double(context) && length(context) == session$dim)) wrong()
     session_feed(session, tickets$t[i], tickets$arm[i], tickets$batch[i], value[i], context)
   }
 }

@@ -574,13 +574,14 @@ test_that("a request is refused by its head alone, and that is noted", {
 test_that("what fails where it is asked if an answer waits is left to the answer, and a service that ends refuses", {
   skip_if_not_installed("jsonlite")
   service <- new_service(list(x = dpts_agent(batch_policy(), 2, use = "arrival")), TOKEN, Inf, NULL)
-  request <- function(path, query = "") {
-    list2env(list(REQUEST_METHOD = "GET", PATH_INFO = path, QUERY_STRING = query, HTTP_AUTHORIZATION = paste("Bearer", TOKEN)))
+  request <- function(path) {
+    list2env(list(REQUEST_METHOD = "GET", PATH_INFO = path, HTTP_AUTHORIZATION = paste("Bearer", TOKEN)))
   }
-  bad <- request("/experiments/x/privacy", "?delta=x")
-  expect_false(serve_later(service, bad))
+  find <- service$agents$find
+  service$agents$find <- function(...) abort_store("gone")
+  expect_false(serve_later(service, request("/experiments/x/verdict")))
   expect_length(service$waiting, 0)
-  expect_equal(answer_request(service, bad)$status, 400)
+  service$agents$find <- find
   service$ending <- TRUE
   said <- answer_request(service, request("/experiments/x/status"))
   expect_equal(list(said$status, said$headers[["Retry-After"]]), list(503, "5"))

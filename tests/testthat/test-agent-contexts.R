@@ -332,6 +332,13 @@ test_that("a ticket whose context is gone or is no context is damage, and no cra
       expect_error(agent_open(con), class = "dpts_error_store_damaged")
     }
   }
+  # A policy in R is not told that there was none.
+  con <- withr::local_db_connection(DBI::dbConnect(RSQLite::SQLite(), ":memory:"))
+  agent <- dpts_agent(greedy_policy(), 2, con, use = "deadline", deadline = hours(1))
+  agent_reward(agent, agent_choose(agent, context = c(0.5, 0.5))$ticket, 1)
+  turn(3601)
+  DBI::dbExecute(con, "UPDATE dpts_ticket SET context = '0zz'")
+  expect_error(pulls(agent), "context of a ticket", class = "dpts_error_store_damaged")
   # Nor does the code in C read what is not there.
   handle <- live_handle(policy_linucb(), dim = 2)
   expect_error(.Call(C_session_choose, handle, NULL, NULL), "contexts of 2 numbers")

@@ -44,6 +44,14 @@ test_that("a store of another agent, or none, is refused by name and left alone"
   expect_equal(length(readLines(text)), 1000)
 })
 
+test_that("where tables cannot be made nothing is left, and the connection is free", {
+  skip_if_not(postgres_available())
+  con <- postgres_connection()
+  DBI::dbExecute(con, "CREATE TABLE dpts_page (x int)")
+  expect_error(dpts_agent(batch_policy(), 2, con, use = "arrival"), "already exists", class = "dpts_error_store")
+  expect_identical(grep("^dpts_", DBI::dbListTables(con), value = TRUE), "dpts_page")
+})
+
 test_that("damage is found by checksums before anything is done", {
   x <- new_file_agent()
   agent_close(x$agent)
