@@ -172,9 +172,6 @@ ope_target_policy <- function(policy, data, seed) {
   job <- list(problems = list(list(delay = 0)), policies = policies, data = data, seed = seed,
               horizon = data$n, finish = FALSE, observers = "sums", chances = TRUE)
   chances <- replay_chunk(job, list(policy = 1, problem = 1, run = 1))
-  if (anyNA(chances)) {
-    abort_arg("target", "a policy whose probabilities are a distribution over the available arms")
-  }
   target <- ope_target_matrix(t(chances), data)
   target$title <- sprintf("policy %s, as it learns", policy$name)
   target

@@ -244,7 +244,6 @@ kind_composed <- list(
   composes = TRUE,
   # A person may be in every part: a group of a composition is the composition of groups.
   group = function(g, k) replace(g, "parts", list(lapply(g$parts, group_of, k = k))),
-  paid = function(g, paid) replace(g, "parts", list(lapply(g$parts, as_paid, paid = paid))),
   words = function(g, digits) words_sum(simplified(g$parts), digits),
   sentences = function(g, digits) {
     whole <- simplified(g$parts)
@@ -289,7 +288,7 @@ innermost <- function(parts) {
   unlist(lapply(parts, function(part) if (is.null(part$parts)) list(part) else innermost(part$parts)), FALSE)
 }
 
-# A guarantee at the time when the filters of its parts have charged a given mu^2
+# A policy's guarantee at the time when its filter has charged a given mu^2
 as_paid <- function(guarantee, paid) {
   own <- kind_of(guarantee)$paid
   if (!is.null(own)) return(own(guarantee, paid))

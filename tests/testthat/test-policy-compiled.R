@@ -299,6 +299,8 @@ test_that("what goes wrong after the check is an error, too: a write past the st
     expect_error(play(made[[2]], delay = delay), "round 451 of run 1: the probabilities of its arms")
   }
   expect_no_error(play(made[[3]]))
+  log <- data.frame(arm = factor(rep(c("a", "b"), 300)), reward = 1)
+  expect_error(dpts_ope(log, made[[2]]), "event 450 of run 1: the probabilities of its arms")
   expect_error(play(policy_restart(made[[1]], 500)), "past the bytes")
   agent <- dpts_agent(made[[1]], c("a", "b"), use = "arrival")
   tickets <- agent_choose(agent, 460)$ticket
