@@ -552,6 +552,17 @@ test_that("an experiment that has ended says which arm to fall back on, or gives
   expect_equal(choose()$json[c("t", "arm")], data.frame(t = NA, arm = "b"))
 })
 
+test_that("the help page has every request with its parameters and their defaults", {
+  page <- paste(as.character(tools::Rd_db("dpts")[["agent_api.Rd"]]), collapse = "")
+  rows <- strsplit(page, "\\cr", fixed = TRUE)[[1]]
+  for (route in api_routes()) {
+    row <- grep(paste0("{", route$method, " ", route$path, "}"), rows, fixed = TRUE, value = TRUE)
+    expect_length(row, 1)
+    asked <- vapply(names(route$query), function(name) paste0(name, "=", route$query[[name]]$default), "")
+    for (words in c(names(route$body$properties), asked, route$role, sub("`.*", "", route$summary))) expect_match(row, words, fixed = TRUE)
+  }
+})
+
 test_that("a request is refused by its head alone, and that is noted", {
   skip_if_not_installed("jsonlite")
   noted <- textConnection("lines", "w", local = TRUE)

@@ -276,6 +276,7 @@ test_that("means that the rewards do not have are noticed after a simulation", {
 test_that("of functions of packages it is the package's version that counts, but for R's own", {
   expect_identical(package_of(environment(rlang::abort)), paste("rlang", utils::packageVersion("rlang")))
   for (f in list(sum, stats::rnorm, mean, two_arms)) expect_null(package_of(environment(f)))
+  expect_identical(package_of(structure(new.env(), name = "package:dptsnosuch")), "package:dptsnosuch ") # attached, not installed
 })
 
 test_that("an environment is what is in it, wherever it was made and in whatever order it was filled", {

@@ -70,6 +70,7 @@ test_that("a release is a column of a data frame and an aesthetic of a plot", {
   on.exit(grDevices::dev.off())
   expect_silent(drawn <- ggplot2::layer_data(plot))
   expect_equal(as.numeric(drawn$x), as.numeric(x))
+  expect_s3_class(ggplot2::layer_scales(plot)$x, "ScaleContinuous")
 })
 
 test_that("mechanisms refuse bad input by name", {
