@@ -5,12 +5,15 @@ skip_on_cran() # takes seconds
 test_that("several problems are those one by one", {
   arms <- list(easy = arms_bernoulli(c(0.9, 0.1)), three = arms_beta(c(x = 1, y = 2, z = 3), 2))
   policies <- list(ts = policy_ts_gaussian(), ucb1 = policy_ucb1())
-  both <- dpts_simulate(arms, policies, 400, runs = 3, seed = 1, record = 5)
+  both <- dpts_simulate(arms, policies, 400, runs = 3, seed = 1, record = 5, history = TRUE)
   expect_named(both, c("problem", "policy", "run", "t", "regret", "reward"))
+  rounds <- dpts_history(both)
   expect_equal(levels(both$problem), c("easy", "three"))
   for (name in names(arms)) {
-    one <- dpts_simulate(arms[[name]], policies, 400, runs = 3, seed = 1, record = 5)
+    one <- dpts_simulate(arms[[name]], policies, 400, runs = 3, seed = 1, record = 5, history = TRUE)
     own <- both[both$problem == name, ]
+    texts <- function(h) lapply(h[c("policy", "run", "t", "arm", "reward")], as.character)
+    expect_identical(texts(rounds[rounds$problem == name, ]), texts(dpts_history(one)))
     expect_identical(own$regret, one$regret)
     expect_identical(own$reward, one$reward)
     expect_equal(pulls(own)$pulls, pulls(one)$pulls)
@@ -100,6 +103,10 @@ test_that("keeping the rounds changes nothing, whichever engine plays", {
     gap <- c(problems$coins$gap, problems$beta$gap)[3 * (h$problem == "beta") + h$arm]
     expect_equal(stats::ave(gap, own, FUN = cumsum)[at], kept$regret)
   }
+  # Also of runs that are played in the place of earlier ones
+  withr::local_options(dpts.engine = "lanes")
+  many <- dpts_simulate(problems$coins, policy_ts_gaussian(), 50, runs = 40, seed = 1, history = TRUE)
+  expect_equal(as.vector(with(dpts_history(many), table(arm, run))), pulls(many)$pulls)
 })
 
 test_that("a skipped stretch is filled in with the distribution of its rounds", {

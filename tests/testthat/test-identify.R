@@ -55,6 +55,17 @@ test_that("runs depend on their key alone", {
   expect_identical(plain$people, all$people)
 })
 
+test_that("several problems are those one by one", {
+  problems <- list(first = arms_bernoulli(c(0.9, 0.4)), second = arms_bernoulli(c(0.5, 0.2, 0.9)), none = arms_bernoulli(c(0.5, 0.5)))
+  policies <- list(a = policy_top_two(), b = policy_randomised(mu = 1), c = policy_gaussian_imed(mu = 1))
+  all <- dpts_identify(problems, policies, runs = 5, seed = 1, limit = 400)
+  expect_gt(sum(!is.na(all$correct)), 20)
+  for (name in names(problems)) {
+    one <- dpts_identify(problems[[name]], policies, runs = 5, seed = 1, limit = 400)
+    expect_equal(as.data.frame(all)[all$problem == name, names(one)], as.data.frame(one), ignore_attr = TRUE)
+  }
+})
+
 test_that("equal arms seldom get a verdict, and with a margin they do", {
   arms <- arms_bernoulli(c(0.5, 0.5))
   same <- dpts_identify(arms, list(a = policy_top_two(mu = 0.5, error = 0.2), b = policy_randomised(mu = 0.5)), error = 0.2,
@@ -80,6 +91,15 @@ test_that("where people are tossed the verdict is that of the releases, with and
     found
   })
   expect_true(all(people[[2]] <= people[[1]]) && any(people[[2]] < people[[1]]))
+  # Where one release proves several arms to be within the margin, the verdict names the one that leads.
+  close <- arms_bernoulli(c(0.5, 0.5, 0.5))
+  found <- dpts_identify(close, policy_randomised(block = 600), margin = 0.5, runs = 10, seed = 1, limit = 1200)
+  sim <- dpts_simulate(close, policy_randomised(block = 600), 600, runs = 10, seed = 1, history = TRUE)
+  first <- dpts_releases(sim)
+  leads <- vapply(split(first, first$run), function(own) which.max(own$sum / own$n), 0L)
+  expect_equal(found$people, rep(600, 10))
+  expect_identical(found$arm, unname(leads))
+  expect_gt(length(unique(leads)), 1)
 })
 
 test_that("bad input is refused by name", {

@@ -175,6 +175,19 @@ test_that("looks compare people of the same stratum", {
   expect_error(dpts_plan(policy, arms, 600, by = "stratum", looks = 0.5, runs = 5), "`looks`.*`by`", class = "dpts_error_input")
 })
 
+test_that("a margin at looks is a share of the rewards' range, though residuals are wider", {
+  arms <- arms_predicted(c(a = 20, b = 22), sd = 8, r2 = 0.4, range = c(0, 50))
+  policy <- policy_randomised(mu = 1, block = 50, outcome = "continuous", predicted = c(0, 1))
+  plan <- dpts_plan(policy, arms, 400, control = 1, margin = 0.1, looks = 0.5, spending = "pocock", runs = 40, seed = 1)
+  sim <- dpts_simulate(arms, policy, 400, runs = 40, seed = 1, history = TRUE, finish = TRUE, record = I(c(200, 400)))
+  claimed <- function(n) {
+    quiet(effects(sim[sim$t <= n, ], 1, at = "end", margin = 5, looks = 0.5, spending = "pocock", people = 400))$p < 0.05
+  }
+  expect_equal(plan$power, mean(claimed(400)))
+  expect_equal(plan$stopped, mean(claimed(200)))
+  expect_true(all(c(plan$stopped, 1 - plan$power) > 0.1))
+})
+
 test_that("an agent is analysed at the looks of its plan", {
   skip_if_not_installed("RSQLite")
   policy <- policy_randomised(mu = 1, block = 50)

@@ -637,6 +637,11 @@ test_that("nothing is silent: contexts that are shortened, runs that release not
   expect_no_warning(dpts_replay(log, policy_linucb(1, contexts = "public"), runs = 1, seed = 1))
   expect_warning(play(policy_linucb(mu = 1, contexts = "public"), 7), "8 rewards of an arm", class = "dpts_warning_unreleased")
   expect_no_warning(play(policy_linucb(mu = 1, contexts = "public"), 8))
+  # Four rewards of an arm for each number that a policy sees: of contexts alone, or times those of an arm
+  both <- list(own = policy_linucb(mu = 1, contexts = "public"),
+               shared = policy_linucb(mu = 1, contexts = "public", model = "shared"))
+  expect_warning(dpts_replay(log[1:40, ], both, runs = 1, seed = 1, arm_features = matrix(0.4, 2, 6)),
+                 "\"shared\".* 24 rewards of an arm", class = "dpts_warning_unreleased")
   # Contexts from a distribution: some are longer, or none
   drawn <- function(policy, contexts) {
     dpts_simulate(arms_linear(rbind(c(0.5, 0.1), c(0.1, 0.5)), contexts), policy, 400, runs = 1, seed = 1)
