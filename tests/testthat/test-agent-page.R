@@ -401,7 +401,7 @@ test_that("the page shows the numbers of the overview, each in its place and uni
       prepend(...parts) { this.all.unshift(...parts); }
       replaceChildren(...parts) { this.own = ''; this.all = parts; }
       insertRow() { this.all.push(new Element()); return this.all.at(-1); }
-      setAttribute() {} addEventListener() {}
+      setAttribute() {} addEventListener(what, act) { this[what] = act; }
     }
     const known_by = {}, location = { hash: '' }, innerWidth = 1000, document = {
       getElementById: id => known_by[id] ??= new Element(), createElement: () => new Element(), createElementNS: () => new Element() };
@@ -420,7 +420,27 @@ test_that("the page shows the numbers of the overview, each in its place and uni
     out.lead = [lead('active', harm([])), lead('paused', harm(['a'])), lead('paused', harm(['c'])), lead('active', harm(['a'])),
       lead('paused', harm(['c', 'a']), 'end'), told('lead', { verdict: null, leads: { arm: 'c', rival: 'a', by: 0.25 } })];
     out.days = [0, 864e5 - 1000, 864e5, 10 * 864e5].map(after => told('since', { now: new Date(began + after).toISOString() }).match(/day \\d+/)[0]);
-    console.log(JSON.stringify(out));"), file)
+    // Of experiments that come and go, one is shown, and asked for again by one clock; without a right to look by none.
+    let served = ['b', 'c'], status = 200, clocks = new Set(), last = 0;
+    out.asked = [];
+    globalThis.setTimeout = () => (clocks.add(++last), last);
+    globalThis.clearTimeout = clock => clocks.delete(clock);
+    globalThis.fetch = async path => {
+      if (path !== 'experiments') out.asked.push(path);
+      return { ok: status === 200, status, json: async () => path === 'experiments' ? served.map(experiment => ({ experiment })) : overview };
+    };
+    (async () => {
+      const look = async act => { act(); await new Promise(setImmediate); out.asked.push(clocks.size); };
+      await look(renew);
+      await look(() => $('experiment').change({ target: { value: 'c' } }));
+      served = ['a', 'c'];
+      await look(renew);
+      served = ['a', 'd'];
+      await look(renew);
+      status = 401;
+      await look(renew);
+      console.log(JSON.stringify(out));
+    })();"), file)
   said <- jsonlite::fromJSON(paste(system2("node", shQuote(file), stdout = TRUE), collapse = "\n"))
   table_of <- function(...) unname(as.matrix(data.frame(...)))
   percent <- function(x, digits) sprintf("%.*f%%", digits, 100 * x)
@@ -460,4 +480,5 @@ test_that("the page shows the numbers of the overview, each in its place and uni
     paste0(best, ", but ", guard), paste0("The experiment has ended. ", best, ", but it is paused: ", guard)))
   expect_match(said$lead[6], "^c leads a by 25[.0]* percentage points[.] It is not proved yet[.]$")
   expect_identical(said$days, paste("day", c(1, 1, 2, 11)))
+  expect_identical(said$asked, c(rbind(sprintf("experiments/%s/overview", c("b", "c", "c", "a")), "1"), "0"))
 })

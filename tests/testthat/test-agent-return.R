@@ -181,6 +181,17 @@ test_that("other outcomes are released for those who stay, in every store and ov
   })
 })
 
+test_that("a report of any outcome keeps a ticket from being given back", {
+  agent <- dpts_agent(policy_randomised(block = 5), 2, deadline = hours(1), use = "arrival",
+                      outcomes = list(harm = agent_outcome(), cost = agent_outcome()))
+  x <- agent_choose(agent, 3, key = "a")
+  for (i in 3:2) {
+    name <- c("harm", "cost")[i - 1]
+    agent_reward(agent, x$ticket[i], 1, outcome = name)
+    expect_error(agent_return(agent, x$ticket[i:3]), sprintf("report of \"%s\"", name), class = "dpts_error_input")
+  }
+})
+
 test_that("agents for which it is not exact say why", {
   refused <- function(policy, why, ...) {
     expect_error(agent_return(dpts_agent(policy, 2, use = "arrival", ...), "x"), why, class = "dpts_error_input")

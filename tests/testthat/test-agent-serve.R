@@ -161,7 +161,7 @@ reader = Agent("%1$s", "read-0123456789012", "two words")
 one = chooser.choose(offer=["green"])
 two = chooser.choose(2, key="order-1")
 print(one[0]["arm"], two == chooser.choose(2, key="order-1"), [x["t"] for x in two])
-print(reporter.reward(one[0]["ticket"], 1)[0]["status"], [x["status"] for x in reporter.reward([two[0]["ticket"], None], [0, 1])])
+print(reporter.reward(one[0]["ticket"], 1)[0]["status"], [x["status"] for x in reporter.reward([None, two[0]["ticket"]], [7, 0])]) # 7 is no reward: it is left out
 print(reader.get("status")["rounds"], len(reader.get("estimates", level=0.9)))
 try:
     reporter.choose()
@@ -203,7 +203,7 @@ const before = (await reader.get("status")).rounds;
 const [one] = await chooser.choose({ offer: ["green"] });
 const two = await chooser.choose({ n: 2, key: "order-1" });
 console.log(one.arm, JSON.stringify(two) === JSON.stringify(await chooser.choose({ n: 2, key: "order-1" })), two.map(x => x.t - before).join());
-console.log((await reporter.reward(one.ticket, 1))[0].status, (await reporter.reward([two[0].ticket, null], [0, 1])).map(x => x.status).join());
+console.log((await reporter.reward(one.ticket, 1))[0].status, (await reporter.reward([null, two[0].ticket], [7, 0])).map(x => x.status).join());
 console.log((await reader.get("status")).rounds - before, (await reader.get("estimates", { level: 0.9 })).length);
 await reporter.choose().catch(e => console.log(e.status, e.error));
 await chooser.choose({ predicted: [0.5] }).catch(e => console.log(e.status, e.message.includes("predicted")));
