@@ -30,6 +30,8 @@ test_that("delayed rewards and batches are learned when they should be: UCB1 in 
   own <- withr::with_seed(2, sample(0:50, horizon, replace = TRUE))
   expect_equal(play_late(log, horizon, delay = function(n) own[seq_len(n)]),
                ucb1_late(log$rewards, horizon, function(t) t + own[t]))
+  expect_equal(play_late(log, horizon, delay = function(n) own[seq_len(n)], batch = 7),
+               ucb1_late(log$rewards, horizon, function(t) ceiling((t + own[t]) / 7) * 7))
 })
 
 test_that("delay 0 and batch 1 change nothing, to the bit, and neither do other names for a delay", {
@@ -69,12 +71,15 @@ test_that("random delays have a stream of their own, keyed by seed and run", {
   # The delays that are drawn have the frequencies of those given: a batch of two arms, of which one
   # is learned at the end of round 1 or not.
   log <- recorded(3)
-  sim <- dpts_simulate(log$arms, policy_custom(
-    "watch", start = function(k, horizon) 0, choose = function(state, round) if (state > 0) 2 else 1,
-    update = function(state, feedback) state + 1
-  ), 3, runs = 400, seed = 1, delay = c(0, 5, 5, 5), record = I(3))
+  watch <- policy_custom("watch", start = function(k, horizon) 0, choose = function(state, round) if (state > 0) 2 else 1,
+                         update = function(state, feedback) state + 1)
+  sim <- dpts_simulate(log$arms, watch, 3, runs = 400, seed = 1, delay = c(0, 5, 5, 5), record = I(3))
   first <- matrix(pulls(sim)$pulls, 2)[2, ] == 2
   expect_lt(abs(mean(first) - 1 / 4), 5 * sqrt(3 / 16 / 400))
+  # With batches the first of them is learned when one ends: here mostly after 14 rounds, else after 21.
+  batches <- dpts_simulate(arms_bernoulli(c(0.5, 0.5)), watch, 28, runs = 50, seed = 1, delay = 8:30, batch = 7, history = TRUE)
+  until <- with(dpts_history(batches), tapply(arm == "1", run, sum))
+  expect_setequal(until, c(14, 21))
 })
 
 test_that("a policy that never learns does not look at its rewards", {
