@@ -42,7 +42,7 @@ class Agent:
         except AgentError as e:
             if default is None or e.status not in (0, 410, 429, 500, 503):
                 raise
-            return [{"ticket": None, "t": None, "arm": e.arm or default, "probability": None}] * n
+            return [{"ticket": None, "t": None, "arm": e.arm or default, "probability": None} for _ in range(n)]
 
     def give_back(self, ticket):
         """The last tickets of a call of choose(n, key=...), which nobody used: ?agent_return."""

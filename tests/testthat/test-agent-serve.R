@@ -182,12 +182,13 @@ try:
 except AgentError as e:
     print(e.status, "last tickets" in str(e))
 away = Agent("http://127.0.0.1:9", "choose-0123456789", tries=2)
-print(away.choose(default="red")[0])
+one, other = away.choose(2, default="red")
+print(one, one is other) # whoever writes into one leaves the other as it is
 print(Agent("%1$s", "choose-0123456789", "ended").choose(default="red")[0]["arm"])
 ', s$url), ".py")
   expect_equal(out, c("green True [2, 3]", "used ['used']", "3 2", "403 role", "400 True",
                       "['waiting', 'waiting', 'waiting', 'known']", "['returned', 'returned'] late", "400 True",
-                      "{'ticket': None, 't': None, 'arm': 'red', 'probability': None}", "green")) # the winner of one that has ended
+                      "{'ticket': None, 't': None, 'arm': 'red', 'probability': None} False", "green")) # the winner of one that has ended
 })
 
 test_that("the client in JavaScript does the same", {
