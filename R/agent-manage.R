@@ -173,7 +173,7 @@ agent_copy <- function(agent, store, ...) {
   check_all_given()
   check_agent(agent)
   if (is.null(store)) abort_arg("store", "the path of a SQLite file or a DBI connection", store)
-  target <- open_store(store, create = TRUE, arg = "store")
+  target <- open_store(store, create = TRUE)
   if (target$exists()) {
     on.exit(target$close())
     refuse_store(target, agent$terms)

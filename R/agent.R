@@ -290,7 +290,7 @@ dpts_agent <- function(policy, arms, store = NULL, ..., name = NULL, horizon = N
   if (!is.null(dim) && !is.null(horizon)) {
     inform_outweighed(stats::setNames(list(policy), policy$name), dim, length(arms), horizon)
   }
-  opened <- open_store(store, create = TRUE, arg = "store")
+  opened <- open_store(store, create = TRUE)
   made <- FALSE
   on.exit(if (!made) opened$close())
   if (opened$exists()) refuse_store(opened, terms)
@@ -328,7 +328,7 @@ agent_open <- function(store, ..., restored = FALSE) {
 
 # An agent that is being opened, and `step()`, which does a part of it: TRUE as long as there are more
 begin_opening <- function(store, restored = FALSE) {
-  opened <- open_store(store, create = FALSE, arg = "store")
+  opened <- open_store(store, create = FALSE)
   made <- FALSE
   on.exit(if (!made) opened$close())
   if (!opened$exists()) abort_arg("store", "a store that holds an agent; `dpts_agent()` makes one")

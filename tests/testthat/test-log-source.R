@@ -98,6 +98,11 @@ test_that("estimates from chunks are those from the data frame", {
       for (size in c(7, 120)) expect_identical(estimate(cut_log(log, size)), whole)
     }
   }
+  # What is read is closed; and arms that are no whole numbers stay what they are, beside one that is.
+  open <- nrow(showConnections())
+  replay <- dpts_replay(cut_log(transform(log, arm = arm + (arm > 5) / 2), 120), policy_uniform(), runs = 1, seed = 1)
+  expect_identical(nrow(showConnections()), open)
+  expect_identical(shared(replay, "arms"), c(2, 3, 7.5, 10.5, 20.5))
   log <- pool_log(400)
   whole <- dpts_ope(log, "b")
   expect_identical(dpts_ope(cut_log(log, 13), "b"), whole)

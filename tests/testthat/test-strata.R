@@ -144,7 +144,7 @@ test_that("effects by stratum leave out an arm that was retired, as those of all
 test_that("a person is in one stratum, and a store opened anew goes on", {
   file <- withr::local_tempfile(fileext = ".sqlite")
   agent <- new_strata(store = file, max_per_person = 4, policy = policy_randomised(mu = 1, block = 5))
-  visit(agent, "north", person = "p")
+  visit(agent, factor("north", c("south", "north")), person = "p")
   expect_true(is.na(visit(agent, "south", person = "p")$t)) # another stratum
   expect_true(is.na(visit(agent, "north", person = "p")$t)) # the open block
   visit(agent, rep("north", 4), person = letters[1:4])
