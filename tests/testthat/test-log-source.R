@@ -99,9 +99,11 @@ test_that("estimates from chunks are those from the data frame", {
     }
   }
   # What is read is closed; and arms that are no whole numbers stay what they are, beside one that is.
-  open <- nrow(showConnections())
+  held <- list() # what is held is closed by nobody else
+  local_function("open_spool", function(own) function(spool) (held[[length(held) + 1]] <<- own(spool)))
   replay <- dpts_replay(cut_log(transform(log, arm = arm + (arm > 5) / 2), 120), policy_uniform(), runs = 1, seed = 1)
-  expect_identical(nrow(showConnections()), open)
+  expect_gt(length(held), 0)
+  for (con in held) expect_true(inherits(try(isOpen(con), silent = TRUE), "try-error"))
   expect_identical(shared(replay, "arms"), c(2, 3, 7.5, 10.5, 20.5))
   log <- pool_log(400)
   whole <- dpts_ope(log, "b")
