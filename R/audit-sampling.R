@@ -99,16 +99,6 @@ split_runs <- function(runs) {
   list(fit = fit, choose = choose, measure = seq_len(runs)[-c(fit, choose)])
 }
 
-# How many runs did the event happen in, at most and at least? One-sided limits of Clopper and
-# Pearson (1934), each wrong with a chance of at most `risk`.
-clopper_lower <- function(hits, runs, risk) {
-  ifelse(hits == 0, 0, stats::qbeta(risk, hits, runs - hits + 1))
-}
-
-clopper_upper <- function(hits, runs, risk) {
-  ifelse(hits == runs, 1, stats::qbeta(risk, hits + 1, runs - hits, lower.tail = FALSE))
-}
-
 # P(event) <= exp(epsilon) Q(event) + delta
 event_epsilon <- function(p, q, delta) pmax(0, log(pmax(p - delta, 0) / q))
 

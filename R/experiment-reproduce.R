@@ -208,7 +208,7 @@ autoplot.dpts_reproduction <- function(object, ..., log = NULL, level = 0.95) {
   check_number(level, 0, 1, open = TRUE)
   if (!is.null(log)) check_choice(log, c("", "x", "y", "xy", "yx"))
   experiment <- shared(check_result(object, c("policy", "panel", "series"), labels = TRUE), "experiment")
-  if (nrow(object) == 0) return(nothing_to_draw(NO_ROWS))
+  if (nrow(object) == 0) return(nothing_to_draw())
   draw <- switch(experiment$kind, simulation = draw_regret, tuning = draw_tuning,
                  privacy = draw_privacy, replay = draw_replay)
   plot <- draw(object, experiment, log, level)

@@ -124,7 +124,7 @@ autoplot.dpts_history <- function(object, ..., bins = 100) {
   check_dots_empty(...)
   bins <- check_count(bins, 1, 1e5)
   need_columns(object, c("policy", "t", "arm"))
-  if (nrow(object) == 0) return(nothing_to_draw(NO_ROWS))
+  if (nrow(object) == 0) return(nothing_to_draw())
   data <- pull_shares(object, bins)
   by <- intersect(HISTORY_OF, names(data))
   arms <- levels(data$arm)

@@ -165,25 +165,20 @@ summary.dpts_identification <- function(object, ...) {
   by <- c(if (has_problems(object)) "problem", "policy")
   labels <- lapply(stats::setNames(nm = by), function(column) plain_factor(object[[column]]))
   groups <- unname(split(seq_len(nrow(object)), rev(labels), drop = TRUE))
-  limit <- shared(object, "limit")
-  numbers <- c("runs", "mean", "se", "median", "q90", "wrong", "wrong_lower", "wrong_upper", "undecided",
-               "bound")
-  rows <- lapply(groups, function(i) {
-    people <- object$people[i]
-    n <- length(i)
-    all <- ifelse(is.na(people), limit, people)
-    wrong <- sum(!object$correct[i], na.rm = TRUE)
-    at <- function(p) sort(people, na.last = TRUE)[ceiling(p * n)]
-    bound <- lower_bound_of(object, i[1])
-    stats::setNames(nm = numbers, c(
-      n, mean(all), stats::sd(all) / sqrt(n), at(0.5), at(0.9), wrong / n,
-      if (wrong == 0) 0 else stats::qbeta(0.025, wrong, n - wrong + 1),
-      if (wrong == n) 1 else stats::qbeta(0.975, wrong + 1, n - wrong), mean(is.na(people)), bound
-    ))
-  })
   first <- vapply(groups, `[`, 0L, 1)
-  columns <- lapply(stats::setNames(nm = numbers), function(name) vapply(rows, `[[`, 0, name))
-  tibble::as_tibble(c(lapply(labels, `[`, first), columns))
+  n <- lengths(groups)
+  each <- function(of) vapply(groups, of, 0)
+  people <- object$people
+  all <- replace(people, is.na(people), shared(object, "limit"))
+  wrong <- each(function(i) sum(!object$correct[i], na.rm = TRUE))
+  at <- function(p) each(function(i) sort(people[i], na.last = TRUE)[ceiling(p * length(i))])
+  tibble::as_tibble(c(lapply(labels, `[`, first), list(
+    runs = as.double(n), mean = each(function(i) mean(all[i])),
+    se = each(function(i) stats::sd(all[i])) / sqrt(n),
+    median = at(0.5), q90 = at(0.9), wrong = wrong / n, wrong_lower = clopper_lower(wrong, n, 0.025),
+    wrong_upper = clopper_upper(wrong, n, 0.025), undecided = each(function(i) mean(is.na(people[i]))),
+    bound = vapply(first, function(row) lower_bound_of(object, row), 0)
+  )))
 }
 
 # The lower bound for the policy and the problem of a row

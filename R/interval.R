@@ -91,6 +91,12 @@ small_failures <- function(stats, level, high, rarely) {
 
 ENOUGH_FAILURES <- 10
 
+# The share of runs in which an event happens that happened in `hits` of them, at least and at most: one-sided
+# limits of Clopper and Pearson (1934), each wrong with a chance of at most `risk`
+clopper_lower <- function(hits, runs, risk) stats::qbeta(risk, hits, runs - hits + 1)
+
+clopper_upper <- function(hits, runs, risk) stats::qbeta(risk, hits + 1, runs - hits, lower.tail = FALSE)
+
 # Wilson's interval for a mean in [0, 1] of n numbers; [0, 1] where n is 0
 wilson <- function(p, n, level) {
   z <- stats::qnorm((1 + level) / 2)

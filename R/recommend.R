@@ -231,8 +231,8 @@ race_regret <- function(rounds, policies, problems, setup, runs, threads, progre
   array(sim$regret, c(length(runs), length(policies), length(problems)))
 }
 
-# Known candidates that can be played in strata, and from which something is concluded there: of each goal and
-# noise there is one
+# Known candidates that can be played in strata, and from which something is concluded there: some for each
+# goal and each kind of budget
 with_strata <- function(chosen, goal) {
   why <- unlist(lapply(chosen$policies, function(policy) {
     no_strata(policy) %||% if (goal != "regret") untossed(policy)

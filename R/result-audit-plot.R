@@ -5,7 +5,7 @@
 autoplot.dpts_audit <- function(object, ...) {
   check_dots_empty(...)
   check_result(object, AUDIT_VALUES)
-  if (nrow(object) == 0) return(nothing_to_draw(NO_ROWS))
+  if (nrow(object) == 0) return(nothing_to_draw())
   data <- bare(object)
   data$adversary <- factor(data$adversary, unique(data$adversary))
   data$verdict <- factor(ifelse(data$holds, "finding", "finding above the claim"), names(audit_colours()))

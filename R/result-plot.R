@@ -192,15 +192,13 @@ words_runs <- function(n) {
 }
 
 # A plot that says why it is empty
-nothing_to_draw <- function(why) {
+nothing_to_draw <- function(why = "No rows to draw.") {
   ggplot2::ggplot() +
     ggplot2::annotate("text", x = 0, y = 0, label = paste(strwrap(why, 50), collapse = "\n")) +
     ggplot2::theme_void() +
     ggplot2::theme(plot.background = ggplot2::element_rect(fill = "white", colour = NA)) +
     ggplot2::labs(alt = why)
 }
-
-NO_ROWS <- "No rows to draw."
 
 # Two to four round powers of ten inside the range of x, for a narrow axis
 powers_of_ten <- function(x) {

@@ -412,7 +412,7 @@ autoplot.dpts_recommendation <- function(object, ..., log = "x") {
   check_choice(log, c("x", ""))
   by <- ranked_by(object)
   check_result(object, c(by, "lower", "upper", "standing", "q95", "rounds"))
-  if (nrow(object) == 0) return(nothing_to_draw(NO_ROWS))
+  if (nrow(object) == 0) return(nothing_to_draw())
   early <- left_early(object)
   data <- as.data.frame(object)
   names(data)[names(data) == by] <- "regret"

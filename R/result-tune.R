@@ -149,7 +149,7 @@ autoplot.dpts_tuning <- function(object, ..., level = 0.95) {
   check_dots_empty(...)
   level <- check_number(level, 0, 1, open = TRUE)
   data <- tuning_rows(object, level)
-  if (nrow(data) == 0) return(nothing_to_draw(NO_ROWS))
+  if (nrow(data) == 0) return(nothing_to_draw())
   levels <- unique(as.character(data$accountant))
   data$accountant <- factor(data$accountant, levels)
   # 1, 2 and 5 in each decade, or the decades alone where that is too many labels

@@ -52,3 +52,6 @@ edit_checkpoint <- function(path, change, at = seq_along(readRDS(path)$chunks)) 
   })
   saveRDS(stored, path)
 }
+
+# The columns of a table as plain vectors, factors and labels as text
+plain_columns <- function(x) lapply(as.list(as.data.frame(x)), function(v) if (is.factor(v)) as.character(v) else v)

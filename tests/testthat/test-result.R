@@ -366,7 +366,7 @@ test_that("a changed helper function makes another policy", {
 test_that("what verbs say does not depend on the order of rows, and of some policies' rows it is what is said of them", {
   same <- function(x, y) { # but for the order of rows
     plain <- function(rows) {
-      rows <- lapply(as.data.frame(rows), function(v) if (is.factor(v)) as.character(v) else v)
+      rows <- plain_columns(rows)
       rows <- as.data.frame(rows[!vapply(rows, is.list, NA)])
       key <- lapply(unname(rows), function(v) if (is.numeric(v)) signif(v, 8) else v)
       rows[do.call(order, key), , drop = FALSE]
