@@ -83,8 +83,9 @@
 #' bits eta is at most rounds x (arms x 3e-15 + 2.3e-17 sqrt(rounds / variance_scale)).
 #'
 #' @param policies A policy, such as [policy_ts_gaussian()], a result of [dpts_simulate()] or [dpts_replay()]
-#'   (for its policies, under its own conditions), a guarantee from [privacy_compose()] or
-#'   [privacy_group()], a budget, or a named list of them.
+#'   (for its policies, under its own conditions: of several problems the most rounds, the longest delay and
+#'   the fewest arms), a guarantee from [privacy_compose()] or [privacy_group()], a budget, or a named list of
+#'   them.
 #' @param horizon Number of rounds, pre-pulls included: whole numbers.
 #' @param ... Not used; later arguments must be named.
 #' @param delta The probability with which epsilon may be exceeded, in (epsilon, delta)-DP: numbers in
@@ -193,8 +194,10 @@ dpts_privacy.dpts_simulation <- function(policies, horizon = NULL, ..., arms, de
   problems <- if (is_label(policies[["problem"]])) things_of(droplevels(policies$problem)) else
     list(shared(policies, "problem"))
   delays <- lapply(problems, function(problem) if (is.function(problem$delay)) Inf else problem$delay)
+  # Of several problems the conditions of all at once: more rounds, and fewer arms, leak no less.
   dpts_privacy.default(policies(policies), horizon %||% max(vapply(problems, `[[`, 0, "horizon")), ...,
-                       arms = n_arms(problems[[1]]$arms), delay = max(unlist(delays)))
+                       arms = min(vapply(problems, function(problem) n_arms(problem$arms), 0)),
+                       delay = max(unlist(delays)))
 }
 
 # The lower bound of each cell, at every delta: the same for all accountants

@@ -15,6 +15,22 @@ test_that("a simulation says what its policies would leak, under its own conditi
   expect_error(privacy_compose(sim), "`policies()` of a result", fixed = TRUE, class = "dpts_error_input")
 })
 
+test_that("of several problems no one leaks more than is said of all together", {
+  play <- function(arms, horizon, delay) {
+    dpts_simulate(arms, policy_ts_gaussian(20), horizon, runs = 1, seed = 1, delay = delay, record = I(horizon))
+  }
+  coins <- function(k) arms_bernoulli(rep(0.5, k))
+  short <- play(list(ten = coins(10), two = coins(2)), 800, 0)
+  long <- play(list(three = coins(3)), 900, 4)
+  sim <- rbind(short, long)
+  at <- function(sim) dpts_privacy(sim, delta = 1e-3, accountant = "gdp")
+  of_each <- vapply(levels(sim$problem), function(problem) at(sim[sim$problem == problem, ])$epsilon, 0)
+  expect_equal(unname(of_each), gdp_epsilon(sqrt(c(600, 760, 840) / 21), 1e-3))
+  # As many rounds as the longest has, and no more arms than the smallest
+  worst <- gdp_epsilon(sqrt((900 - 40) / 21), 1e-3)
+  expect_equal(c(at(sim)$epsilon, at(rbind(long, short))$epsilon), c(worst, worst))
+})
+
 test_that("columns and labels are as promised", {
   p <- dpts_privacy(list(a = policy_ts_gaussian(), b = policy_ucb1()), horizon = 30)
   expect_s3_class(p, "dpts_privacy")
