@@ -332,13 +332,13 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, er
   }
   cells <- if (is.null(people)) find_people(play, designs, problems, power, limit) else
     play(designs, expand.grid(scenario = names(problems), people = people, stringsAsFactors = FALSE))
-  new_plan(cells, designs, problems, list(control = control, error = error, delay = delay, batch = batch,
-                                          runs = length(runs), power = if (is.null(people)) power,
-                                          visits = if (comes_again(visits)) visits, outcomes = outcomes,
-                                          rates = if (!is.null(outcomes)) answers$rates,
-                                          futility = futility, by = by, looks = looks,
-                                          dropout = if (any(dropout > 0)) check_dropout(dropout, k),
-                                          margin = if (margin > 0) margin, timing = timing), seed)
+  new_plan(cells, designs, problems, c(list(
+    control = control, error = error, delay = delay, batch = batch, runs = length(runs),
+    visits = if (comes_again(visits)) visits, outcomes = outcomes,
+    rates = if (!is.null(outcomes)) answers$rates, correlation = answers$correlation, futility = futility,
+    by = by, looks = looks, dropout = if (any(dropout > 0)) check_dropout(dropout, k),
+    missing = if (any(answers$dropout > 0)) missing, margin = if (margin > 0) margin, timing = timing
+  ), if (is.null(people)) list(power = power)), seed)
 }
 
 # How often people come, how far apart (Inf: when all have come), and how many visits count at most (Inf: all)

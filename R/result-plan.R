@@ -8,6 +8,8 @@ PLAN_LOOKS <- list(guards = c("paused", "false_alarms"),
                    looks = c("stopped", "mean_people"))
 
 # `cells`: Of plan_cell(), design by design.
+# `shared`: What all rows have in common. What was not asked for is in it as NULL, so that plans with it and
+# without it are not put together.
 new_plan <- function(cells, designs, problems, shared, seed) {
   now <- plays_r(designs) || holds_functions(problems)
   column <- function(name) vapply(cells, `[[`, cells[[1]][[name]][1], name)
@@ -29,8 +31,7 @@ new_plan <- function(cells, designs, problems, shared, seed) {
   by_design <- lapply(names(designs), function(name) vctrs::vec_slice(kept, design == name))
   shared$arms <- labels_within(problems[[1]])
   new_result(c(
-    list(design = new_label(match(design, names(designs)), names(designs), designs, by_design,
-                            Filter(Negate(is.null), shared), now),
+    list(design = new_label(match(design, names(designs)), names(designs), designs, by_design, shared, now),
          scenario = new_label(match(column("scenario"), names(problems)), names(problems), problems,
                               now = now)),
     if (!is.null(strata)) list(stratum = factor(strata, problems[[1]]$world$names)),

@@ -47,7 +47,7 @@ tuning_interval <- function(x, level, stats = stats_by_row(x)) {
   mean_interval(stats, level, 0, shared(x, "horizon") * largest_gap(shared(x, "arms")))
 }
 
-# Parts of a tuning must hold different runs or candidates
+# Parts of a tuning must hold different runs or candidates, and a candidate is one policy in all of them
 #' @export
 before_join.dpts_tuning <- function(like, parts) {
   runs <- lapply(parts, function(part) {
@@ -58,6 +58,18 @@ before_join.dpts_tuning <- function(like, parts) {
   if (length(twice)) {
     abort_join(paste(words_row(vctrs::vec_rbind(!!!runs)[twice[1], ]), "comes twice."),
                "Parts must hold different runs or candidates.")
+  }
+  if (all(vapply(parts, function(part) "variance_scale" %in% names(part), NA))) {
+    scale <- unlist(lapply(parts, `[[`, "variance_scale"))
+    rows <- vctrs::vec_rbind(!!!lapply(parts, function(part) keys_of(part, result_key(part))))
+    of_first <- scale[vctrs::vec_match(rows, rows)]
+    other <- which(abs(scale - of_first) > 1e-9 * of_first)
+    if (length(other)) {
+      abort_join(sprintf("%s has the variance scale %s in one, %s in another.",
+                         words_row(rows[other[1], ]), number_text(of_first[other[1]]),
+                         number_text(scale[other[1]])),
+                 "Parts must have one `delta` and one `seed`.")
+    }
   }
   parts
 }

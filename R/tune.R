@@ -11,8 +11,8 @@
 #' ([sequence_rdp()]) and `"direct"` ([sequence_gdp()], [sequence_epsilon()]) show what that is worth.
 #'
 #' The sharpest form of `"direct"` takes seconds at short horizons. It is used for the candidates within 10%
-#' of the least regret in ten runs; the others keep a scale that is also inside the budget, up to a third
-#' larger.
+#' of the least regret in the runs 1 to 10, whichever runs are asked for; the others keep a scale that is also
+#' inside the budget, up to a third larger.
 #'
 #' `arms` must be a guess, an earlier trial or a worst case that is public. Tuning on the data to
 #' be protected would itself leak.
@@ -72,7 +72,8 @@ dpts_tune <- function(budget, arms, horizon, ..., prepulls = NULL,
                   batch = batch, threads = threads, ...)
   }
   policies <- tuned_policies(grid, budget, conditions(horizon, k), delta, progress, function(policies) {
-    regret_by_round(play(policies, utils::head(runs, 10), progress = FALSE))$mean
+    # Always the same runs, so that all parts of a tuning have the same policies
+    regret_by_round(play(policies, seq_len(10), progress = FALSE))$mean
   })
   sim <- play(policies, runs, progress = progress, checkpoint = checkpoint)
   by_run <- as.list(bare(sim))

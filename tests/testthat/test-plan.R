@@ -858,3 +858,23 @@ test_that("several designs and scenarios are those one by one", {
     }
   }
 })
+
+test_that("parts of a plan are the whole, and plans of other questions are not put together", {
+  ask <- function(people, ...) {
+    dpts_plan(policy_randomised(mu = 1, block = 20, control = 1), list(s = two(0.4, 0.6)), people, runs = 2, seed = 1, ...)
+  }
+  harm <- list(outcomes = list(harm = agent_outcome(missing = 1, guard = 0.1)), rates = list(harm = c(0.1, 0.2)))
+  # What both parts have, and what one of them has besides
+  apart <- list(
+    list(list(), list(control = 1), list(error = 0.1), list(margin = 0.1), list(delay = 3), list(batch = 5), list(visits = 2),
+         list(dropout = 0.2), list(futility = 0.2), list(deadline = 5), list(accrual = 5), list(looks = 0.5), harm),
+    list(list(visits = 2), list(max_per_person = 1)), list(list(dropout = 0.2), list(missing = 1)),
+    list(harm, list(correlation = 0.1)), list(list(looks = 0.5), list(spending = "pocock"))
+  )
+  for (case in apart) {
+    part <- function(...) do.call(ask, c(..., case[[1]]))
+    small <- part(60)
+    expect_equal(rbind(small, part(90)), part(list(c(60, 90))))
+    for (more in case[-1]) expect_error(rbind(small, part(90, more)), "They differ in", class = "dpts_error_join")
+  }
+})

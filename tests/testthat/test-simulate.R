@@ -259,6 +259,21 @@ test_that("what does not fit into memory is refused before it is made", {
   expect_error(dpts_simulate(arms3(), policy_ucb1(), 1e3, runs = 1e9), class = "dpts_error_memory")
   withr::local_options(dpts.memory = 1e4)
   expect_error(dpts_simulate(arms3(), policy_ucb1(), 1e3, runs = 2), class = "dpts_error_memory")
+  # Of several problems, policies and runs: 36 bytes a row, and 40 a round that is kept
+  ask <- function(bytes, arg, horizon, ...) {
+    withr::local_options(dpts.memory = bytes)
+    play <- function() {
+      dpts_simulate(list(x = arms3(), y = arms3(), z = arms3()), list(a = policy_ucb1(), b = policy_uniform()), horizon, runs = 5,
+                    seed = 1, ...)
+    }
+    if (is.null(arg)) expect_s3_class(play(), "dpts_simulation") else
+      expect_error(play(), sprintf("`%s`", arg), class = "dpts_error_memory")
+  }
+  ask(3 * 2 * 5 * 7 * 36, NULL, 50, record = 7)
+  ask(3 * 2 * 5 * 7 * 36 - 1, "record", 50, record = 7)
+  ask(3 * 2 * 5 * 50 * 36, NULL, 50, record = 70)
+  ask(3 * 2 * 5 * 50 * 40, NULL, 50, history = TRUE)
+  ask(3 * 2 * 5 * 50 * 40 - 1, "history", 50, history = TRUE)
   withr::local_options(dpts.memory = "16 GB")
   expect_error(dpts_simulate(arms3(), policy_ucb1(), 1e3, runs = 2), "number of bytes", class = "dpts_error_input")
 })

@@ -126,3 +126,22 @@ test_that("what takes seconds is asked for the candidates that may win, and all 
     expect_lte(dpts_privacy(own, 60, delta = 1e-3, accountant = "direct")$epsilon, 4)
   }
 })
+
+test_that("parts of a tuning are the whole, with late rewards, and a candidate is one policy in all of them", {
+  arms <- arms_bernoulli(c(0.8, 0.4))
+  ask <- function(runs, accountant = NULL, ...) {
+    dpts_tune(privacy_approx(4, 1e-3), arms, 60, prepulls = c(15, 0, 15), accountant = accountant, runs = runs, delay = 0:7,
+              batch = 4, seed = 1, ...)
+  }
+  whole <- ask(6, c("direct", "gdp"))
+  expect_equal(whole$prepulls, c(0, 15, 0, 15))
+  # What is sharpened is decided by the same runs in all parts.
+  expect_equal(rbind(ask(run_range(1, 2)), ask(run_range(3, 6)), ask(6, "gdp")), whole)
+  played <- Map(policy_ts_gaussian, whole$prepulls, whole$variance_scale)
+  sim <- dpts_simulate(arms, stats::setNames(played, 1:4), 60, runs = 6, seed = 1, record = I(60), delay = 0:7, batch = 4)
+  expect_equal(whole$regret, summary(sim)$mean)
+  of <- function(runs, ...) {
+    suppressMessages(dpts_tune(privacy_gdp(2), arms, 60, prepulls = 10, accountant = "sequence", runs = runs, seed = 1, ...))
+  }
+  expect_error(rbind(of(2), of(3:4, delta = 1e-6)), "prepulls 10 has the variance scale 0.51", class = "dpts_error_join")
+})
