@@ -346,3 +346,13 @@ test_that("policies print within the width, and what is printed makes them", {
     }
   }
 })
+
+test_that("numbers may come as tapply() gives them, and an agent's arm has none of the marks that turn the direction of text", {
+  given <- tapply(c(1, 0, 1, 1), c("a", "b", "a", "b"), mean)
+  expect_identical(arms_bernoulli(given), arms_bernoulli(c(a = 1, b = 0.5)))
+  for (mark in c(0x200e, 0x200f, 0x202a:0x202e, 0x2066:0x2069)) {
+    arms <- c("a", paste0("b", intToUtf8(mark)))
+    expect_error(dpts_agent(policy_ucb1(), arms, horizon = 9, use = "arrival"), "marks of direction", class = "dpts_error_input",
+                 info = mark)
+  }
+})
