@@ -261,3 +261,22 @@ test_that("futility is judged once each stratum has a block of all arms, and a f
   law <- future_law(release_records(as_releases(rows, "gaussian", 1))$records[[1]], 1000)
   expect_equal(unname(law$last[, c("arm", "chance", "block")]), cbind(2:3, 0.5, 3))
 })
+
+test_that("where nobody is to come the forecast is the verdict: of each run, by its error, and a margin in units of rewards", {
+  withr::local_options(rlib_message_verbosity = "quiet")
+  problems <- list(wide = arms_gaussian(c(3, 5, 4.8), 2, range = c(-10, 10)), coins = arms_bernoulli(c(0.2, 0.6, 0.5)))
+  policies <- list(noisy = policy_randomised(mu = 1, block = 100), open = policy_randomised(block = 100))
+  sim <- dpts_simulate(problems, policies, 500, runs = 6, seed = 1, history = TRUE)
+  for (ask in list(c(0.05, 0), c(0.5, 0), c(0.05, 2), c(0.2, 0.15))) {
+    said <- verdict(sim, error = ask[1], margin = ask[2])
+    now <- forecast(sim, 500, error = ask[1], margin = ask[2], runs = 2, seed = 1)
+    expect_equal(now[c("problem", "policy", "run")], said[c("problem", "policy", "run")], ignore_attr = TRUE)
+    expect_identical(now$verdict, as.numeric(!is.na(said$arm)))
+    expect_true(any(is.na(said$arm)) && !all(is.na(said$arm)))
+  }
+  # ... and numbers of people may come in any order
+  ask <- function(people) forecast(sim[sim$run < 3, ], people, runs = 5, seed = 1)
+  some <- ask(c(900, 1500, 2400))
+  expect_identical(ask(c(2400, 900, 1500))$verdict, some$verdict[rep(c(3, 1, 2), 8) + rep(3 * (0:7), each = 3)])
+  expect_gt(length(unique(some$verdict)), 3)
+})

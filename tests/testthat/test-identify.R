@@ -174,3 +174,30 @@ test_that("the curve of verdicts goes on to the limit if some run has none", {
     expect_equal(max(drawn$share[same & drawn$at == drawn$at[i]]), by_then)
   }
 })
+
+test_that("a summary says what the rows say, and who is correct is so by the means that people get, in shares of the range", {
+  few <- c(0.95, 0.5, 0.1)
+  many <- c(0.3, 0.5, 0.47)
+  problems <- list(scaled = arms_gaussian(c(20, 41, 40), 10, range = c(0, 50)), near = arms_bernoulli(c(0.34, 0.5, 0.34)),
+                   strata = arms_strata(x = arms_bernoulli(few), y = arms_bernoulli(many), z = arms_bernoulli(many),
+                                        share = c(0.2, 0.5, 0.3)))
+  policies <- list(noisy = policy_randomised(mu = 1, block = 60), open = policy_randomised(block = 30))
+  found <- suppressWarnings(suppressMessages(dpts_identify(problems, policies, error = 0.8, margin = 0.13, runs = 7, seed = 1,
+                                                           limit = 200)))
+  means <- list(scaled = problems$scaled$mean / 50, near = c(0.34, 0.5, 0.34), strata = 0.2 * few + 0.8 * many)
+  gap <- mapply(function(problem, arm) max(means[[problem]]) - means[[problem]][arm], as.character(found$problem), found$arm)
+  expect_identical(found$correct, unname(gap) < 0.13)
+  expect_setequal(found$arm[found$problem == "scaled"], c(2, 3, NA))
+  found$correct[which(found$correct)[3 * 1:5]] <- FALSE
+  rows <- summary(found)
+  expect_equal(nrow(rows), 6)
+  for (i in seq_len(nrow(rows))) {
+    mine <- found[as.character(found$problem) == rows$problem[i] & as.character(found$policy) == rows$policy[i], ]
+    people <- ifelse(is.na(mine$people), Inf, mine$people)
+    at <- stats::quantile(people, c(0.5, 0.9), type = 1, names = FALSE)
+    spent <- pmin(people, 200)
+    expect_equal(unlist(rows[i, c("runs", "mean", "se", "median", "q90", "wrong", "undecided")], use.names = FALSE),
+                 c(7, mean(spent), stats::sd(spent) / sqrt(7), ifelse(at < Inf, at, NA), sum(!mine$correct, na.rm = TRUE) / 7,
+                   mean(people == Inf)))
+  }
+})

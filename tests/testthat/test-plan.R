@@ -214,6 +214,27 @@ test_that("in strata an arm is one arm for everybody: who got it, and how long i
   expect_equal(plan$longest_run, mean(vapply(split(arm, history$run), function(own) max(rle(own)$lengths), 0L)))
   expect_equal(summary(plan)$share, tabulate(arm, 2) / 6000)
   expect_equal(plan$failures, 300 - sum(arms$mean[as.integer(history$arm)]) / 20)
+  # Of two designs, by stratum and not: shares of the people who were in it, which differ from run to run
+  designs <- list(noisy = policy_randomised(mu = 1, block = 20), tossed = policy)
+  all <- dpts_plan(designs, arms, 300, runs = 20, seed = 3)
+  parts <- dpts_plan(designs, arms, 300, runs = 20, seed = 3, by = "stratum")
+  for (design in names(designs)) {
+    history <- dpts_history(dpts_simulate(arms, designs[[design]], 300, runs = 20, seed = 3, history = TRUE))
+    got <- matrix(unclass(table(factor(as.integer(history$arm), 1:4), history$run)), 4)
+    check <- function(plan, got, lost) {
+      rows <- summary(plan)
+      n <- colSums(got)
+      expect_equal(rows$share, rowSums(got) / sum(n))
+      expect_equal(rows$sd, apply(got / rep(n, each = 2), 1, stats::sd))
+      expect_equal(plan$failures, mean(lost))
+      expect_equal(plan[["counted"]] %||% 300, mean(n))
+    }
+    lost <- got * (1 - arms$mean)
+    check(all[all$design == design, ], got[1:2, ] + got[3:4, ], colSums(lost))
+    for (s in 1:2) {
+      check(parts[parts$design == design & parts$stratum == c("north", "south")[s], ], got[2 * s - 1:0, ], colSums(lost[2 * s - 1:0, ]))
+    }
+  }
 })
 
 test_that("power is that of the runs in which there is something to show", {
@@ -267,6 +288,11 @@ test_that("a plan waits for all rewards", {
   expect_equal(as.data.frame(late), as.data.frame(now), ignore_attr = TRUE)
   some <- dpts_plan(designs, two(0.4, 0.6), 300, delay = c(0, 200), runs = 20, seed = 4, threads = 2)
   expect_equal(summary(some)$test[c(1, 3)], c("z-test", "evidence"))
+  # Of people who come again a delay may be longer than there are people.
+  again <- function(delay) {
+    dpts_plan(policy_randomised(rule = "thompson", block = 20), two(0.2, 0.8), 60, visits = 4, delay = delay, runs = 5, seed = 1)
+  }
+  expect_equal(plain_columns(again(150)), plain_columns(again(function(n) rep(150, n))))
   # Random delays: a full block that had to wait for an older one is released on its own, and every person is in the test
   job <- plan_job(list(s = two(0.4, 0.6)), list(p = policy_randomised(block = 50)), data.frame(scenario = "s", people = 300),
                   list(error = 0.05, margin = 0, control = 0, signs = 2, claims = 2, intervals = 1), 1:50, 4, 1, c(rep(0L, 99), 300L), 1)
@@ -277,6 +303,15 @@ test_that("a plan waits for all rewards", {
     c(sum(rows[3, ]), all(rows[6:7, ] == 1))
   })
   expect_true(all(sizes == c(300, 1)))
+})
+
+test_that("where there is nothing to detect a plan has as many people as the hardest other scenario needs", {
+  plan <- dpts_plan(list(x = policy_uniform(), y = policy_randomised(mu = 0.2, block = 10)),
+                    list(easy = two(0.2, 0.8), none = two(0.5, 0.5), hard = two(0.3, 0.6), mid = two(0.3, 0.8)), runs = 20, seed = 1)
+  for (own in split(plan, plan$design)) {
+    expect_identical(own$people[own$scenario == "none"], max(own$people[own$scenario != "none"]))
+    expect_equal(length(unique(own$people)), 3)
+  }
 })
 
 test_that("the number of people is found", {
@@ -464,6 +499,10 @@ test_that("visits that do not count tell nothing, and a person's guarantee is pr
   # Kept apart, four visits cost sqrt(4)
   apart <- dpts_plan(policy_randomised(mu = 1, block = 50), two(0.4, 0.6), 150, visits = 4, max_per_person = 4, runs = 2, seed = 1)
   expect_match(capture.output(print(apart)), "A person: +2-GDP", all = FALSE)
+  # What depends on the number of rounds is of all visits.
+  often <- dpts_plan(policy_ts_gaussian(2, 5), two(0.4, 0.6), c(5, 10), visits = 2, runs = 1, seed = 1)
+  expect_identical(privacy_statement(often)[["What is guaranteed"]],
+                   privacy_statement(privacy_group(policy_ts_gaussian(2, 5), 2), 20)[["What is guaranteed"]])
   expect_match(privacy_statement(apart)[["What is assumed"]], "no two of them are in one release", fixed = TRUE)
   expect_lt(dpts_plan(policy_top_two(mu = 1), two(0.2, 0.8), 100, visits = 5, max_per_person = 3, runs = 5, seed = 1)$counted, 301)
 })
@@ -845,7 +884,7 @@ test_that("futility, guards, dropout and looks are the same by threads and worke
 
 test_that("several designs and scenarios are those one by one", {
   arms <- function(...) stats::setNames(c(...), c("a", "b", "c"))
-  designs <- list(flat = policy_uniform(), top = policy_top_two(mu = 1), tossed = policy_randomised(1, rule = "thompson"))
+  designs <- list(top = policy_top_two(mu = 1), flat = policy_uniform(), tossed = policy_randomised(1, rule = "thompson"))
   scenarios <- list(gap = arms_bernoulli(arms(0.7, 0.4, 0.5)), none = arms_bernoulli(arms(0.5, 0.5, 0.5)),
                     drift = arms_drift(arms(0.2, 0.8, 0.5), c(0.8, 0.2, 0.5), period = 200))
   play <- function(designs, scenarios) dpts_plan(designs, scenarios, c(80, 160), runs = 8, seed = 3, delay = 3)
@@ -855,6 +894,9 @@ test_that("several designs and scenarios are those one by one", {
     for (verb in list(identity, summary)) {
       rows <- verb(all)
       expect_equal(plain_columns(rows[rows$design == d & rows$scenario == s, ]), plain_columns(verb(one)))
+      rows <- verb(all[rev(seq_len(nrow(all))), ])
+      rows <- rows[rows$design == d & rows$scenario == s, ]
+      expect_equal(plain_columns(rows[order(rows$people), ]), plain_columns(verb(one)))
     }
   }
 })
