@@ -200,9 +200,9 @@ rate_inside <- function(record, rate) {
 #'   valid once, and only if what was released did not decide when to analyse; a message says so, and also
 #'   whether it is too early or too late for the number of people of [agent_plan()]. As in the plan, an arm
 #'   is declared better than its control if its `difference` is above 0 and `p` / 2 is below `error` over the
-#'   number of claims. With a `margin` it is declared not worse if `p` itself is below that. Intervals and `p`
-#'   are approximations by the normal distribution, or its sum with Laplace noise, for rewards that do not
-#'   depend on earlier assignments; see [dpts_plan()], Claims.
+#'   number of claims, those on arms that were retired included. With a `margin` it is declared not worse if
+#'   `p` itself is below that. Intervals and `p` are approximations by the normal distribution, or its sum
+#'   with Laplace noise, for rewards that do not depend on earlier assignments; see [dpts_plan()], Claims.
 #' @param looks,spending,people With `at = "end"`, the looks of a board before the end: shares of the planned
 #'   number of `people`, and how the error is spent, as in [dpts_plan()]. `NULL`: those of [agent_plan()], if
 #'   there is a plan. See Looks of a board.
@@ -317,10 +317,11 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ..., a
     pairs <- ordered_pairs(record$k)
     against <- control_arm(control, record$labels)
     pairs <- pairs_at(pairs, if (is.null(against)) pairs$arm > pairs$rival else pairs$rival == against)
-    if (at == "end") return(final_effects(record, pairs, level, margin, looks, people))
+    # Those that have gone count, too: which ones may follow what was released.
+    among <- if (is.null(against)) choose(record$ever, 2) else record$ever - 1
+    if (at == "end") return(final_effects(record, pairs, among, level, margin, looks, people))
     back <- pairs$rival + record$k * (pairs$arm - 1)
     to <- noise_share(record$correlation, record$ever, 1 - level, signs = 2)
-    among <- if (is.null(against)) choose(record$ever, 2) else record$ever - 1
     found <- record_evidence(record, record$kind,
                              interval = log(2 * among / to$left), risk = to$risk)
     highest <- apply(found$pair, 2, max, 0, na.rm = TRUE)
@@ -345,11 +346,12 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ..., a
 # Effects by the one test at the planned end, as dpts_plan() has it (src/policy_final_test.h): a p-value is
 # the larger one of the average difference over its standard error, and of the sum of strata. With looks
 # before the end a p-value is the least error whose critical values are crossed at one of them.
-final_effects <- function(record, pairs, level, margin, looks, people) {
+# `among`: so many differences hold together.
+final_effects <- function(record, pairs, among, level, margin, looks, people) {
   looks <- looks %||% looks_of_text(record$looks)
   record$planned <- people %||% record$planned
   input <- released_whole(record, by_block = TRUE)
-  half_error <- (1 - level) / (2 * length(pairs$arm))
+  half_error <- (1 - level) / (2 * among)
   found <- if (is.null(looks)) {
     inform_end(record, record$seen, sum(input[, "size"]))
     last <- final_test(record, input, pairs, margin)
@@ -516,11 +518,11 @@ effects_missing <- function(object, control, level, margin, looks, people, answe
     abort_arg("missing", "given, as the releases do not say it: which reward did no answer count as?")
   }
   gone <- reward$arm[reward[["event"]] %in% "retired"]
-  arms <- setdiff(as.character(levels(reward$arm) %||% sort(unique(reward$arm))), as.character(gone))
-  k <- length(arms)
-  rivals <- if (is.null(control)) arms[-k] else arms[control_arm(control, arms)]
-  # Of all pairs each rival's have their part of the error.
-  part <- (1 - level) * if (is.null(control)) (k - 1) / choose(k, 2) else 1
+  every <- as.character(levels(reward$arm) %||% sort(unique(reward$arm)))
+  arms <- setdiff(every, as.character(gone))
+  rivals <- if (is.null(control)) arms[-length(arms)] else arms[control_arm(control, arms)]
+  # Of all pairs each rival's have their part of the error: those with the other arms that there have been.
+  part <- (1 - level) * if (is.null(control)) (length(every) - 1) / choose(length(every), 2) else 1
   of <- function(table, rival) {
     all <- effects(table, control = rival, level = 1 - part, at = "end", margin = margin, looks = looks$share,
                    spending = looks$spending %||% SPENDING, people = people)

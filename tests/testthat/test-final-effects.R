@@ -135,3 +135,32 @@ test_that("a picture of effects says for which analysis its lines are, and of ro
   attr(bare, "intervals") <- NULL
   expect_match(said(bare), "Line: an interval.", fixed = TRUE)
 })
+
+test_that("which arms have gone may follow what was released: of the others all is said that was said before", {
+  set.seed(1)
+  block <- function(b) data.frame(arm = 1:4, block = b, n = 100, sum = rbinom(4, 100, c(0.3, 0.5, 0.4, 0.6)), t = 400 * b, event = NA)
+  went <- data.frame(arm = 2:3, block = NA, n = 0, sum = 0, t = 1200, event = "retired")
+  table <- function(...) as_releases(transform(rbind(...), chance = ifelse(n > 0, 0.25, NA), floor = 0.5), "gaussian", 2)
+  rows <- list(block(1), block(2), block(3))
+  all <- do.call(table, rows)
+  left <- do.call(table, c(rows, list(went)))
+  ways <- list(list(), list(at = "end"), list(at = "end", looks = c(0.3, 0.6), people = 1200), list(at = "end", margin = 0.1),
+               list(margin = 0.1))
+  for (way in ways) {
+    for (control in list(NULL, 1)) {
+      say <- function(table) as.data.frame(quiet(do.call(effects, c(list(table, control = control), way))))
+      was <- say(all)
+      expect_equal(lapply(say(left), as.vector), lapply(was[was$arm == 4 & was$control == 1, ], as.vector))
+    }
+  }
+  # The best and the worst of eight equal arms are far apart, and the interval allows for it.
+  missed <- replicate(30, {
+    sum <- rbinom(8, 500, 0.5)
+    gone <- setdiff(1:8, c(which.max(sum), which.min(sum)))
+    rows <- data.frame(arm = c(1:8, gone), block = rep(c(1, NA), c(8, 6)), n = rep(c(500, 0), c(8, 6)), sum = c(sum, 0 * gone),
+                       t = 4000, chance = rep(c(1 / 8, NA), c(8, 6)), floor = 0.5, event = rep(c(NA, "retired"), c(8, 6)))
+    found <- quiet(effects(as_releases(rows, "none"), level = 0.8, at = "end"))
+    found$lower > 0 || found$upper < 0
+  })
+  expect_lte(mean(missed), 0.2 + 3 * sqrt(0.2 * 0.8 / 30))
+})
