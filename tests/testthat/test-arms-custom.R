@@ -250,6 +250,16 @@ test_that("means that the rewards do not have are noticed after a simulation", {
   }
   expect_warning(play(c(0.8, 0.2)), "\"a\" earned", class = "dpts_warning_means")
   expect_no_warning(play(c(0.2, 0.8), runs = 200))
+  # Of several problems and policies the one is named that earned too little, wherever it stands.
+  of <- function(means) arms_custom(draw, means)
+  for (bad in 1:2) for (at in 1:3) {
+    problems <- list(x = of(c(0.2, 0.8)), y = of(c(0.2, 0.8)))
+    problems[[bad]] <- of(c(0.2, 0.9))
+    policies <- list(a = policy_fixed(1), b = policy_fixed(1), c = policy_fixed(1))
+    policies[[at]] <- policy_fixed(2)
+    expect_warning(dpts_simulate(problems, policies, 300, runs = 5, seed = 1), sprintf("policy \"%s\" earned", c("a", "b", "c")[at]),
+                   class = "dpts_warning_means")
+  }
   # whatever the runs are for
   wrong <- arms_custom(draw, c(0.8, 0.9))
   warned <- function(x) expect_warning(x, "less than they let expect", class = "dpts_warning_means")

@@ -208,6 +208,11 @@ test_that("curves of Figure 1, 6 and 7 are the theorems", {
   d <- 1e-5 / 2 / 1000 / 4
   e <- 5 * sqrt(log(2 / d))
   expect_equal(of("standard"), e * sqrt(2000 * log(2e5)) + 1000 * e * (exp(e) - 1), tolerance = 1e-13) # the first is 6e-12 of all
+  # Several numbers of arms are each of them
+  ask <- function(arms) summary(dpts_reproduce("ou-6", arms = arms, horizon = 1000, delta = c(1e-5, 1e-3)))
+  parts <- lapply(c(3, 5, 8), ask)
+  whole <- ask(c(3, 5, 8))
+  expect_equal(plain_columns(whole[order(whole$arms), ]), plain_columns(do.call(rbind, lapply(parts, tibble::as_tibble))))
 })
 
 test_that("the plots show the data", {

@@ -238,3 +238,27 @@ test_that("a replay keeps its history: the events of the log that the policy cho
   expect_error(dpts_history(dpts_replay(log, policy_ucb1(), runs = 1, seed = 1)), "history", class = "dpts_error_history")
   expect_error(dpts_replay(log, policy_ucb1(), runs = 1e7, history = TRUE), "`history`", class = "dpts_error_memory")
 })
+
+test_that("of problems of several horizons pulls, estimates and releases are as of the last round that is there", {
+  play <- function(horizon, record) {
+    dpts_simulate(arms_bernoulli(c(0.5, 0.6)), list(a = policy_randomised(mu = 1, block = 20), b = policy_top_two(mu = 1)), horizon,
+                  runs = 3, seed = 1, record = I(record), history = TRUE)
+  }
+  both <- rbind(short = play(100, c(40, 100)), long = play(300, c(100, 300)))
+  rounds <- dpts_history(both)
+  table <- dpts_releases(both)
+  key <- function(x) paste(x$problem, x$policy, x$run)
+  runs <- unique(key(both))
+  withr::local_seed(1)
+  for (until in c(list(rep(100, 12)), lapply(1:3, function(i) sample(c(40, 100, 300), 12, TRUE)))) {
+    up_to <- function(x) x[x$t <= until[match(key(x), runs)], ]
+    some <- up_to(both)
+    here <- runs %in% key(some) # of a long run nothing was recorded by round 40
+    seen <- up_to(rounds)
+    expect_equal(pulls(some)$pulls, as.vector(table(seen$arm, factor(key(seen), runs[here]))))
+    of <- up_to(table)
+    of <- of[key(of) %in% runs[here], ]
+    expect_equal(plain_columns(dpts_releases(some)), plain_columns(of))
+    expect_equal(plain_columns(estimates(some)), plain_columns(estimates(of)))
+  }
+})

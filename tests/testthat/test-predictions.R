@@ -97,6 +97,11 @@ test_that("arms_predicted() has the means, the variance and the predictions that
   all <- lm(I(sum / n) ~ arm, of("blind"), weights = n)
   # Residuals are halved by the wider scale.
   expect_equal(4 * sigma(rest)^2 / sigma(all)^2, 0.4, tolerance = 6 * sqrt(2 / (n / 5)))
+  # What is left of clipped rewards has the mean of these less that of the predictions, around the means before the clip.
+  cut <- arms_predicted(c(10, 30, 5), sd = 20, r2 = 0.25, range = c(0, 100))
+  left <- dpts_releases(dpts_simulate(cut, informed, 9000, runs = I(1), seed = 3, history = TRUE))
+  left <- tapply(left$sum, left$arm, sum) / tapply(left$n, left$arm, sum)
+  expect_lt(max(abs(left - (1 + cut$mean / 100 - arms_gaussian(0.15, 0.1, c(0, 1))$mean) / 2)), 5 * 0.1 / sqrt(3000))
   expect_error(arms_predicted(0.5, 0.1, 1.1), "`r2`", class = "dpts_error_input")
   expect_error(arms_predicted(0.5, 0, 0.5), "`sd`", class = "dpts_error_input")
   arms$world$r2 <- 2

@@ -585,6 +585,11 @@ test_that("the first rounds of a long race are those of the whole horizon", {
   begun <- dpts:::simulate_begun(list(five = five), policies, 3000, 2e4, FALSE, runs = 1:4 + 0, seed = 3, record = 3000)
   full <- dpts_simulate(five, policies, 2e4, runs = 4, seed = 3, record = I(c(3000, 2e4)))
   expect_equal(begun$regret, full$regret[full$t == 3000])
+  # ... with late rewards, too
+  late <- list(horizon = 2e4, delay = c(0L, 5L, 4000L), batch = 7, seed = 3)
+  begun_late <- dpts:::race_regret(3000, policies[1:3], list(five = five), late, 1:4 + 0, 1, FALSE, NULL)
+  all <- dpts_simulate(five, policies[1:3], 2e4, runs = 4, seed = 3, record = I(3000), delay = c(0, 5, 4000), batch = 7)
+  expect_equal(c(begun_late), all$regret)
   # A policy that knows the horizon does not do the same as in 3000 rounds
   short <- dpts_simulate(five, policies, 3000, runs = 4, seed = 3, record = I(3000))
   expect_false(isTRUE(all.equal(begun$regret[begun$policy == "draws"], short$regret[short$policy == "draws"])))
@@ -751,4 +756,32 @@ test_that("what a candidate may spend is rounded down to the six digits that are
   expect_identical(round_down(0.00123456999, FALSE), 0.00123456)
   for (kept in c(0, 0.1, 1, 12.3456)) expect_identical(round_down(kept, FALSE), kept)
   expect_identical(round_down(12.3456789, TRUE), 12.3456789)
+})
+
+test_that("advice on several problems is the mean of that on each, for every goal and with late rewards", {
+  problems <- list(arms_bernoulli(c(0.9, 0.4)), arms_bernoulli(c(0.75, 0.5)), arms_bernoulli(c(0.2, 0.8)))
+  candidates <- list(regret = c("gaussian_imed", "lazy_ucb", "uniform"), verdict = c("equal", "tossed"), effect = c("final", "adaptive"))
+  for (goal in names(candidates)) {
+    ask <- function(arms) {
+      dpts_recommend(privacy_gdp(1), arms, 2500, goal = goal, candidates = candidates[[goal]], runs = 9, seed = 1, race = FALSE,
+                     delay = c(0, 20), batch = 5)
+    }
+    whole <- ask(problems)
+    parts <- lapply(problems, ask)
+    of <- function(column) vapply(parts, function(part) part[[column]][match(whole$policy, part$policy)], numeric(nrow(whole)))
+    by <- if (goal == "regret") "regret" else "people"
+    expect_equal(whole[[by]], rowMeans(of(by)), info = goal)
+    expect_gt(min(apply(of(by), 1, stats::sd)), 0)
+    # What is averaged is what the other verbs say of the same runs.
+    named <- stats::setNames(problems, c("x", "y", "z"))
+    late <- list(delay = c(0, 20), batch = 5, runs = 9, seed = 1)
+    verb <- switch(goal, regret = dpts_simulate, verdict = dpts_identify, effect = dpts_plan)
+    own <- c(late, if (goal == "regret") list(horizon = 2500, record = I(2500)) else list(limit = 2500))
+    rows <- do.call(verb, c(list(if (goal == "effect") policies(whole) else named, if (goal == "effect") named else policies(whole)), own))
+    count <- rows[[by]]
+    if (goal != "regret") count[is.na(count)] <- 2500
+    label <- rows[[if (goal == "effect") "design" else "policy"]]
+    expect_equal(whole[[by]], as.vector(tapply(count, factor(label, whole$policy), mean)), info = goal)
+    if (goal == "effect") expect_equal(whole$se, sqrt(rowSums(of("se")^2)) / 3) # other runs have other people
+  }
 })

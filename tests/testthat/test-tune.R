@@ -118,6 +118,14 @@ test_that("what takes seconds is asked for the candidates that may win, and all 
   cheap <- vapply(tuning$prepulls, function(b) {
     calibrate(budget, conditions(60, 2), b, "direct", 1e-3, sharp = FALSE)$params$variance_scale
   }, 0)
+  # A tenth above the least regret of all, of whichever accountant, is near enough.
+  grid <- expand.grid(prepulls = c(0, 15), accountant = c("direct", "gdp"), stringsAsFactors = FALSE)
+  sharpened <- function(...) {
+    made <- tuned_policies(grid, budget, conditions(60, 2), 1e-3, FALSE, function(policies) c(...))
+    vapply(made[1:2], function(p) p$params$variance_scale, 0, USE.NAMES = FALSE) < 0.999 * cheap
+  }
+  expect_identical(sharpened(99, 11, 99, 10), c(FALSE, TRUE))
+  expect_identical(sharpened(12, 11.1, 99, 10), c(FALSE, FALSE))
   expect_identical(tuning$best, c(FALSE, TRUE))
   expect_identical(tuning$variance_scale[1], cheap[1])
   expect_lt(tuning$variance_scale[2], 0.95 * cheap[2])
