@@ -162,7 +162,9 @@ released_so_far <- function(agent) sum(session_arms(agent$session)$releases)
 update_totals <- function(agent, tx, most = Inf) {
   k <- length(agent$terms$arms)
   # (A clock that was mended may have gone back: hours are counted anew.)
-  if (isTRUE(agent$totals$last > floor(tx$now / 3600))) agent$totals <- NULL
+  if (isTRUE(agent$totals$last > floor(tx$now / 3600)) || !is_past(agent, tx, agent$totals)) {
+    agent$totals <- NULL
+  }
   old <- agent$totals %||% list(rounds = 0, seq = 0, began = Inf, sums = NULL, hours = NULL)
   grown <- function(x, columns) rbind(x, matrix(0, k - NROW(x), columns))
   rounds <- min(sum(session_pulls(agent$session)), old$rounds + most)
@@ -181,7 +183,7 @@ update_totals <- function(agent, tx, most = Inf) {
   }
   at <- as.integer(missing$arm)
   sums[at, 4] <- sums[at, 4] + as.numeric(missing$n)
-  agent$totals <- list(rounds = rounds, seq = tx$seq, began = min(old$began, as.numeric(new$began)),
+  agent$totals <- list(rounds = rounds, seq = tx$seq, journal = tx$journal, began = min(old$began, as.numeric(new$began)),
                        sums = sums, hours = hours, last = last)
 }
 

@@ -173,7 +173,7 @@ dpts_releases.dpts_agent <- function(x, ...) {
     # Nothing is released without a change. (Of other outcomes nothing is here that is not written.)
     unwritten <- nrow(session_sums(x$session)) > 0
     table <- if (unwritten) all_tables(x) else
-      remembered(x, "as of", list(tx$seq, x$life), function() all_tables(x))
+      remembered(x, "as of", list(tx$journal, x$life), function() all_tables(x))
     list(table = table, restored = tx$restored)
   })
   remembered(x, "releases", found, function() {
@@ -383,7 +383,7 @@ autoplot.dpts_agent <- function(object, ..., what = c("shares", "estimates")) {
 # Cumulative shares at some 200 rounds. What was chosen never changes, so it is counted once, in
 # the database, in stretches of `width` rounds, and only newer rounds are counted next time.
 arm_shares <- function(agent) {
-  agent_look(agent, function(tx) update_course(agent))
+  agent_look(agent, function(tx) update_course(agent, tx))
   arms <- agent$terms$arms
   counts <- agent$course$counts
   total <- apply(counts, 2, cumsum)
@@ -393,7 +393,8 @@ arm_shares <- function(agent) {
              share = as.numeric(total / t))
 }
 
-update_course <- function(agent) {
+update_course <- function(agent, tx) {
+  if (!is_past(agent, tx, agent$course)) agent$course <- NULL
   old <- agent$course %||% list(width = 1, counts = matrix(0, 0, length(agent$terms$arms)))
   rounds <- sum(session_arms(agent$session)$pulls)
   # Arms that were added since
@@ -413,7 +414,14 @@ update_course <- function(agent) {
   more <- matrix(0, ceiling(rounds / width) - whole, ncol(counts))
   new <- agent$store$course(whole * width + 1, rounds, width)
   more[cbind(as.numeric(new$stretch) - whole + 1, new$arm)] <- as.numeric(new$n)
-  agent$course <- list(width = width, counts = rbind(counts, more))
+  agent$course <- list(width = width, counts = rbind(counts, more), seq = tx$seq, journal = tx$journal)
+}
+
+# Is what was counted (NULL: nothing) of the past of the store? That may have gone back to an older copy, and
+# others may have gone on from there: then the journal, as it was after change `seq`, is another one.
+is_past <- function(agent, tx, counted) {
+  if (is.null(counted) || identical(counted$journal, tx$journal)) return(TRUE)
+  counted$seq < tx$seq && identical(agent$store$digest(counted$seq), counted$journal)
 }
 
 MAX_STRETCHES <- 200

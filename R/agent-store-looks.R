@@ -124,6 +124,11 @@ look_at_journal <- function(sql, look) {
                   plans = "WHERE kind IN ('plan', 'amend') ORDER BY seq, part",
                   sums = "WHERE kind = 'sum' ORDER BY seq, part"))
     },
+    # The digest of the last row up to a change
+    digest = function(seq) {
+      look("SELECT digest FROM %sdpts_event WHERE seq <= %s ORDER BY seq DESC, part DESC LIMIT 1", sql$at,
+           exactly(seq))$digest
+    },
     count = function(kind) look("SELECT %s AS n FROM %sdpts_event WHERE kind = '%s'", count, sql$at, kind)$n,
     # Of each arm: how many rewards did not come, as these changes say
     missing = function(from, to) {

@@ -13,7 +13,7 @@ held <- function(agent) {
 # What it says, and what it counts for the page, all of which it may remember from earlier looks
 said <- function(agent) {
   counted <- agent_look(agent, function(tx) {
-    update_course(agent)
+    update_course(agent, tx)
     update_totals(agent, tx)
   })
   counted$sums <- signif(counted$sums, 12) # whichever was added first

@@ -401,7 +401,8 @@ test_that("the page shows the numbers of the overview, each in its place and uni
       prepend(...parts) { this.all.unshift(...parts); }
       replaceChildren(...parts) { this.own = ''; this.all = parts; }
       insertRow() { this.all.push(new Element()); return this.all.at(-1); }
-      setAttribute() {} addEventListener(what, act) { this[what] = act; }
+      setAttribute(name, value) { (this.given ??= {})[name] = value; }
+      addEventListener(what, act) { this[what] = act; }
     }
     const known_by = {}, location = { hash: '' }, innerWidth = 1000, document = {
       getElementById: id => known_by[id] ??= new Element(), createElement: () => new Element(), createElementNS: () => new Element() };
@@ -413,12 +414,25 @@ test_that("the page shows the numbers of the overview, each in its place and uni
     const out = { shares: cells($('shares')), answers: cells($('answers')), strata: tables('strata'), others: tables('others'),
       said: $('others').all.map(e => e.textContent), axis, bars: bars.map(track => [track.all[0].style.left, track.all[0].style.width, track.all[1].style.left]),
       sums: $('sums').all.map(e => e.textContent), exactly: $('exactly').textContent };
+    // The polygons and curves of a picture, and its lines with what they are called
+    const drawn = id => { const all = ($(id).all[0]?.all ?? []).filter(e => e.given);
+      return { shapes: all.filter(e => e.given.points).map(e => e.given.points.split(' ').map(p => p.split(',').map(Number))),
+        fills: all.filter(e => e.given.points).map(e => e.given.fill),
+        lines: all.flatMap((e, i) => e.given.x1 === undefined ? [] : [[e.given.x1, e.given.x2, e.given.y1, e.given.y2]]),
+        names: all.flatMap((e, i) => all[i - 1]?.given.x1 === undefined ? [] : [e.textContent]) }; };
+    out.chart = drawn('chart');
+    out.marks = $('shares').all.slice(1).map(row => row.all[0].all[0].style.background);
+    const proof = [[10, -2, 3], [25, 9, 3], [40, 1.5, 3]].map(([t, evidence, line]) => ({ t, evidence, line }));
+    show({ ...overview, proof });
+    out.proof = drawn('proof');
+    out.proofs = [proof.slice(0, 1), null].map(proof => { show({ ...overview, proof }); return $('proof').textContent; });
     const told = (id, change) => { show({ ...overview, ...change }); return $(id).textContent; };
     const lead = (status, worse, then = 'go') => told('lead', { then, verdict: { arm: 'a', missing: '' }, outcomes: worse,
       arms: overview.arms.map(a => ({ ...a, status: a.arm === 'a' ? status : 'active' })) });
     const harm = worse => overview.outcomes.map(o => ({ ...o, worse: o.outcome === 'harm' ? worse : [] })), began = Date.parse(overview.since);
     out.lead = [lead('active', harm([])), lead('paused', harm(['a'])), lead('paused', harm(['c'])), lead('active', harm(['a'])),
       lead('paused', harm(['c', 'a']), 'end'), told('lead', { verdict: null, leads: { arm: 'c', rival: 'a', by: 0.25 } })];
+    out.spans = [1, 90, 3600, 5400, 86400, 129600, 604800].map(window => told('counting', { window }).match(/within (.*) are one answer/)[1]);
     out.days = [0, 864e5 - 1000, 864e5, 10 * 864e5].map(after => told('since', { now: new Date(began + after).toISOString() }).match(/day \\d+/)[0]);
     // Of experiments that come and go, one is shown, and asked for again by one clock; without a right to look by none.
     let served = ['b', 'c'], status = 200, clocks = new Set(), last = 0;
@@ -472,6 +486,28 @@ test_that("the page shows the numbers of the overview, each in its place and uni
   place <- stats::lm(number(said$axis[, 2]) ~ I(number(said$axis[, 1]) / 100))$coefficients
   at <- function(x) place[[1]] + place[[2]] * x
   expect_equal(array(number(said$bars), c(3, 3)), cbind(at(arms$lower), place[[2]] * (arms$upper - arms$lower), at(arms$mean)), tolerance = 1e-6)
+  # So do the areas of the shares, one on the other, and the curve of the evidence, where it is negative as at 0.
+  scaled <- function(picture, shape, top) {
+    x <- picture$lines[1, 1:2]
+    y <- picture$lines[match(c("0", "0%"), picture$names, 0), 3]
+    cbind((shape[, 1] - x[1]) / diff(x), (y - shape[, 2]) / (y - picture$lines[picture$names == top, 3]))
+  }
+  chart <- said$chart
+  expect_identical(chart$names, c("0%", "50%", "100%"))
+  expect_equal(scaled(chart, chart$lines[, 2:3], "100%"), cbind(1, 0:2 / 2))
+  shares <- tapply(page$shares$share, list(page$shares$t, factor(page$shares$arm, arms$arm)), sum)
+  t <- c(0, as.numeric(rownames(shares))) / page$rounds
+  edges <- apply(cbind(0, shares), 1, cumsum)[, c(1, seq_len(nrow(shares)))]
+  for (i in 1:3) {
+    expect_equal(scaled(chart, chart$shapes[i, , ], "100%"), cbind(c(t, rev(t)), c(edges[i, ], rev(edges[i + 1, ]))), ignore_attr = TRUE)
+  }
+  expect_length(unique(chart$fills), 3)
+  expect_identical(chart$fills, said$marks)
+  expect_identical(said$proof$names, c("0", "proved"))
+  expect_equal(scaled(said$proof, said$proof$shapes[1, , ], "proved"), cbind(c(10, 25, 40) / 40, c(0, 3, 0.5)))
+  expect_true(all(said$proof$shapes[1, , 2] >= 0))
+  expect_identical(said$proofs, c("", ""))
+  expect_identical(said$spans, c("1 second", "90 seconds", "1 hour", "90 minutes", "1 day", "36 hours", "7 days"))
   for (i in 1:2) expect_match(said$said[2 * i], page$outcomes[[i]]$about, fixed = TRUE)
   guard <- "it is proved to be worse than the guard of harm allows."
   best <- "a is proved to be the best"
