@@ -183,8 +183,8 @@ update_totals <- function(agent, tx, most = Inf) {
   }
   at <- as.integer(missing$arm)
   sums[at, 4] <- sums[at, 4] + as.numeric(missing$n)
-  agent$totals <- list(rounds = rounds, seq = tx$seq, journal = tx$journal, began = min(old$began, as.numeric(new$began)),
-                       sums = sums, hours = hours, last = last)
+  agent$totals <- list(rounds = rounds, seq = tx$seq, journal = tx$journal, sums = sums, hours = hours,
+                       last = last, began = min(old$began, as.numeric(new$began)))
 }
 
 overview <- function(agent) {

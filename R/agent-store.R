@@ -25,8 +25,8 @@
 #   tables()         all rows, as create() takes them
 #   answers(outcome, batch), answered(outcome, ids), tickets(ids), asked(key), persons(ids),
 #   due(now), ahead(now), kept(what), log(n), has_keys(before), course(from, to, width),
-#   releases(outcome, from), journal(where), digest(seq), tallies(from, to), newest(), counted(), totals(from, to),
-#   missing(from, to), count(kind)      look
+#   releases(outcome, from), journal(where), digest(seq), tallies(from, to), newest(), counted(),
+#   totals(from, to), missing(from, to), count(kind)      look
 #
 # Locking is optimistic: each change raises `seq`, and nothing is written unless `seq` is still the one that
 # the change was computed from, and the agent the one that the handle was opened on. On SQLite a single

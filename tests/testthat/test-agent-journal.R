@@ -181,6 +181,23 @@ test_that("a store opens after everything that changes counts: persons who are e
   expect_identical(agent$counted, 0)
   expect_setequal(tail(agent_journal(agent)$kind, 1), "restored")
   agent_close(agent)
+  # People who have a ticket for ever, or for a window, before the horizon and after it, also twice in one call
+  for (how in list(list(sticky = TRUE), list(max_per_person = 2, window = as.difftime(1, units = "hours")))) {
+    file <- withr::local_tempfile(fileext = ".sqlite")
+    agent <- do.call(dpts_agent, c(list(batch_policy(), 2, file, use = "arrival", horizon = 4), how))
+    for (person in list(c("a", "a", "b"), c("b", "c", "c", "d", "e", "e"), c("f", "e", "f", "a"))) {
+      given <- agent_choose(agent, length(person), person = person)$ticket
+      if (!is.null(how$sticky)) expect_identical(match(given, given), match(person, person))
+      agent_close(agent)
+      agent <- agent_open(file)
+    }
+    expect_identical(agent_person(agent, letters[1:6])$pulls, c(rep(1, 4), if (!is.null(how$sticky)) c(0, 0)))
+    agent_erase(agent, c("b", "e"))
+    agent_close(agent)
+    agent <- agent_open(file)
+    expect_identical(agent$counted, 3)
+    agent_close(agent)
+  }
 })
 
 test_that("a plan comes before the first person; later ones are amendments with a reason", {

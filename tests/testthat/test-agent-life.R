@@ -49,16 +49,21 @@ test_that("at the end a reward before its deadline is not used, and whether ther
   each_database(function(store) {
     turn <- test_clock()
     agent <- dpts_agent(clear_policy(), 1, store, use = "deadline", deadline = hours(1))
+    first <- agent_choose(agent, 4)$ticket
+    agent_reward(agent, first[1:2], 1)
+    turn(600)
     old <- agent_choose(agent, 10)$ticket
     agent_reward(agent, old[1:5], 1)
     turn(1800)
     new <- agent_choose(agent, 10)$ticket
     agent_reward(agent, new[1:5], 1)
-    turn(1801)
+    turn(1201)
+    pulls(agent) # some deadlines are past before the end, others with it
+    turn(600)
     agent_finish(agent)
-    expect_equal(estimates(agent)$rewards, 10)
+    expect_equal(estimates(agent)$rewards, 14)
     expect_equal(estimates(agent)$mean, 0.5, tolerance = 1e-4)
-    rows <- agent$store$tickets(c(old, new))
+    rows <- agent$store$tickets(c(first, old, new))
     expect_true(all(is.na(rows$reward)) && all(rows$status == dpts:::TICKET[["done"]]))
     expect_equal(unique(dpts_history(agent)$status), "resolved")
     expect_equal(agent_reward(agent, c(old[1], new[c(1, 9)]), 1)$status, rep("late", 3))

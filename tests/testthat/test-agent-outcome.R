@@ -96,6 +96,34 @@ test_that("sums of outcomes are those of a model, through a random life in each 
   })
 })
 
+test_that("each question about each outcome has its own answer, whatever was asked before, in R and over HTTP", {
+  skip_if_not_installed("jsonlite")
+  turn <- test_clock()
+  agent <- side_agent(policy = side_policy(mu = 3), outcomes = list(harm = agent_outcome(mu = 3), cost = agent_outcome(
+    mu = 3, range = c(0, 10))))
+  x <- agent_choose(agent, 80)
+  of_b <- x$arm == "b"
+  for (outcome in c("reward", "harm", "cost")) agent_reward(agent, x$ticket, c(reward = 1, harm = 0.5, cost = 2)[[outcome]] * of_b, outcome)
+  turn(3601)
+  router <- agent_api(agent, TOKEN, log = NULL)
+  table <- dpts_releases(agent)
+  verbs <- list(verdict = verdict, effects = effects, estimates = estimates, evidence = evidence)
+  asked <- expand.grid(outcome = c("reward", "harm", "cost"), verb = names(verbs), http = c(FALSE, TRUE), stringsAsFactors = FALSE)
+  said <- list()
+  for (i in withr::with_seed(1, sample(rep(seq_len(nrow(asked)), 2)))) {
+    one <- asked[i, ]
+    want <- verbs[[one$verb]](table, outcome = one$outcome)
+    if (one$http) {
+      found <- call_api(router, "GET", paste0("/", one$verb), query = sprintf("?outcome=%s", one$outcome))$text
+      expect_identical(found, api_json(want), info = paste(one))
+    } else {
+      expect_equal(plain_columns(verbs[[one$verb]](agent, outcome = one$outcome)), plain_columns(want), info = paste(one))
+    }
+    said[[paste(one$verb, one$outcome)]] <- plain_columns(want)
+  }
+  expect_false(any(duplicated(said[-grep("verdict", names(said))])))
+})
+
 test_that("one person's answers are in one sum of each outcome", {
   skip_if_not_installed("RSQLite")
   turn <- test_clock()

@@ -214,6 +214,11 @@ test_that("each look at the page counts each ticket once, in every store", {
     turn(3600)
     agent_choose(agent)
     expect_equal(sum(look()$arms$recent), 64 - 31)
+    for (days in c(20, 23) / 24) { # nobody for longer than a day
+      turn(days * 86400)
+      pulls(agent)
+    }
+    expect_equal(sum(look()$arms$recent), 0)
     agent_close(agent)
   })
 })

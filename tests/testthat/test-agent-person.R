@@ -58,6 +58,26 @@ test_that("keys are kept for the retention that was asked for, be it shorter tha
   }
 })
 
+test_that("persons and keys are kept as long as `retention` and the deadline say, whichever is given", {
+  for (retention in list(NULL, 2, 30)) {
+    for (deadline in c(Inf, 5, 50)) {
+      turn <- test_clock()
+      agent <- dpts_agent(batch_policy(), 2, use = "arrival", retention = if (!is.null(retention)) hours(retention), max_per_person = 2,
+                          deadline = if (deadline < Inf) hours(deadline) else Inf)
+      agent_reward(agent, agent_choose(agent, person = "Ada", key = "k")$ticket, 1)
+      agent_finish(agent, "verdict")
+      kept <- c(key = retention %||% 24, person = retention %||% if (deadline < Inf) deadline else 24)
+      now <- 0
+      for (at in sort(unique(c(kept - 1, kept + 1, 11 * 1:4)))) {
+        turn((at - now) * 3600)
+        now <- at
+        person <- nrow(agent_person(agent, "Ada")) > 0
+        expect_identical(c(key = length(agent$store$asked("k")$ticket) > 0, person = person), at < kept)
+      }
+    }
+  }
+})
+
 test_that("keys go a day after the choice once the ticket is resolved, and persons when retention is over", {
   each_database(function(store) {
     turn <- test_clock()

@@ -504,6 +504,18 @@ test_that("rewards in their own units are the same rewards as parts of the range
   expect_output(print(agent), "missing counts 20")
   expect_output(print(agent), "from -20 to 60")
   expect_error(agent_reward(agent, x, 61), "numbers in \\[-20, 60\\]", class = "dpts_error_input")
+  # Predictions are parts of the range, too, where it does not begin at 0: the state, the tickets and what is clipped are the same.
+  states <- lapply(list(c(0, 1), c(-20, 60)), function(range) {
+    agent <- dpts_agent(policy_randomised(1, outcome = "continuous", predicted = c(0.2, 0.8), block = 9), 1, use = "arrival",
+                        range = range)
+    shares <- c(0.25, NA, 0.75, 0.1, 0.85, 0.5)
+    x <- agent_choose(agent, 6, predicted = range[1] + shares * diff(range))$ticket
+    agent_reward(agent, x[1:4], range[1] + c(0, 1, 0.5, 0.25) * diff(range))
+    rows <- stored(agent, x)
+    list(rows$context, rows$reward, agent$life$clipped, session_save(agent$session))
+  })
+  expect_identical(states[[2]], states[[1]])
+  expect_equal(states[[1]][[3]], 2)
   low <- dpts_agent(policy_uniform(), 1, use = "arrival", range = c(5, 6))
   expect_equal(low$terms$missing, 0) # the smallest reward
   for (range in list(1, c(1, 1), c(2, 1), c(0, Inf), "a", NULL)) {

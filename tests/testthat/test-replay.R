@@ -643,6 +643,29 @@ test_that("replays go through a plan and a checkpoint, bit for bit", {
   expect_error(dpts_replay(log[-1, ], policy_ucb1(), seed = 1, checkpoint = file),
                "another horizon, log", class = "dpts_error_checkpoint")
 
+  # Whatever else of the call is another: the results are its own, or the file is refused. They do differ.
+  small <- withr::with_seed(3, {
+    small <- simulated_log(300, c(0.2, 0.6), c(0.7, 0.3))
+    transform(small, half = 0.2 + propensity / 2, x1 = stats::runif(300, -1, 1), x2 = stats::runif(300))
+  })
+  features <- matrix(c(0.9, -0.6), 2)
+  replay <- function(change = list(), ...) {
+    given <- list(log = small, policies = policy_linucb(alpha = 0.5, model = "shared"), runs = 2, seed = 1, context = c("x1", "x2"),
+                  arm_features = features, horizon = 100, ...)
+    suppressWarnings(do.call(dpts_replay, utils::modifyList(given, change)), "dpts_warning_propensities")
+  }
+  file <- withr::local_tempfile(fileext = ".rds")
+  first <- replay(checkpoint = file)
+  changes <- list(list(arm_features = features * 0.5), list(arm_features = features[2:1, , drop = FALSE]), list(clip = TRUE),
+                  list(context = c("x2", "x1"), arm_features = features + 1), list(context = "x1"), list(method = "rejection"),
+                  list(propensity = "half"), list(horizon = 150), list(delay = 7))
+  for (change in changes) {
+    own <- replay(change)
+    expect_false(identical(own$rate, first$rate), info = names(change))
+    found <- tryCatch(replay(change, checkpoint = file), dpts_error_checkpoint = function(e) own)
+    expect_identical(found, own, info = names(change))
+  }
+
   skip_if_not_installed("future.apply")
   old <- future::plan("multicore", workers = 2)
   withr::defer(future::plan(old))
@@ -702,19 +725,38 @@ test_that("the columns of a log may have other names", {
   named <- dpts_replay(log, policy_ucb1(), runs = 1, seed = 1, arm = "item", reward = "clicked")
   plain <- dpts_replay(stats::setNames(log, c("arm", "reward")), policy_ucb1(), runs = 1, seed = 1)
   expect_equal(named, plain, ignore_attr = TRUE)
+  # Names that are those of other columns
+  log$propensity <- c(0.5, 0.3, 0.2)[log$item]
+  columns <- c(arm = "reward", reward = "propensity", propensity = "arm")
+  mixed <- stats::setNames(log, columns)
+  for (estimate in list(function(...) dpts_replay(..., policies = policy_ucb1(), runs = 1, seed = 1)$rate,
+                        function(...) dpts_ope(..., target = "uniform")$estimate)) {
+    plain <- suppressWarnings(estimate(stats::setNames(log, names(columns))))
+    for (order in list(1:3, 3:1)) {
+      expect_identical(suppressWarnings(do.call(estimate, c(list(mixed), as.list(columns)[order]))), plain)
+    }
+  }
   expect_error(dpts_replay(log, policy_ucb1(), arm = "thing"), "`arm` must be the name of a column of `log`",
                class = "dpts_error_input")
 })
 
 test_that("several policies and delays are those one by one", {
   log <- open_bandit[1:600, ]
-  policies <- list(u = policy_uniform(), lazy = policy_lazy_ucb(1), tossed = policy_randomised(1, floor = 0.01))
-  play <- function(policies, delay) dpts_replay(log, policies, runs = 3, seed = 2, delay = delay)
+  log$x <- rep_len(c(0.2, 0.6, 0.9), 600)
+  policies <- list(u = policy_uniform(), lazy = policy_lazy_ucb(1), tossed = policy_randomised(1, floor = 0.01),
+                   short = policy_linucb(mu = 1, norm = 0.5), long = policy_linucb(mu = 1, norm = 0.8))
+  play <- function(policies, delay) {
+    withCallingHandlers(dpts_replay(log, policies, runs = 3, seed = 2, delay = delay, context = "x"),
+                        dpts_warning = function(w) invokeRestart("muffleWarning"), message = function(m) invokeRestart("muffleMessage"))
+  }
+  own <- function(x) runs_in(x)[setdiff(names(runs_in(x)), "policy")] # what a result keeps of each run, for its header
   all <- play(policies, c(0, 40))
   for (p in names(policies)) for (d in c(0, 40)) {
     for (verb in list(identity, summary)) {
       rows <- verb(all)
       expect_equal(plain_columns(rows[rows$policy == p & rows$delay == d, ]), plain_columns(verb(play(policies[p], d))))
     }
+    runs <- runs_in(all)
+    expect_equal(own(all)[runs$policy == p & runs$delay == d, ], own(play(policies[p], d)), ignore_attr = TRUE)
   }
 })
