@@ -439,8 +439,11 @@ test_that("of people who come again as many visits count as an account of the bl
                       most = c(2, 3, 8, 5, 4), block = c(20, 30, 25, 60, 90))
   for (i in seq_len(nrow(cases))) {
     case <- cases[i, ]
-    expect_equal(do.call(ask, case)$counted, do.call(counted_visits, case), info = i)
-    expect_equal(do.call(ask, c(case, delay = 9))$counted, do.call(counted_visits, c(case, delay = 9)), info = i)
+    # Also where the last reward is learned just before the next visit, or in it
+    for (delay in c(0, 9, case$apart - 1:0)) {
+      late <- c(case, delay = delay)
+      expect_equal(do.call(ask, late)$counted, do.call(counted_visits, late), info = paste(i, delay))
+    }
   }
   expect_equal(ask(100, 4, 50, 1, 20)$counted, 100)
 })
@@ -681,6 +684,25 @@ test_that("in strata a guard and a forecast read the blocks of all, and a pause 
     expect_true(all(said[at < min(stops[run], Inf, na.rm = TRUE)] > 0.3 - se), info = run)
     if (!is.nan(stops[run])) expect_lt(said[at == stops[run]], 0.3 + se)
   }
+})
+
+test_that("another outcome that is the reward itself is released as the reward is, in strata, too", {
+  means <- rbind(a = 0.1 * 1:6, b = 0.15 * 1:6)
+  arms <- lapply(1:6, function(i) arms_bernoulli(means[, i]))
+  policy <- policy_randomised(mu = 1e3, block = 10, control = 1)
+  # All that says how an outcome goes with the reward, what counts for those who never answer, and how much noise there is
+  follow <- function(arms, means, people = 1200, ...) {
+    rows <- looked_at(policy, arms, people, 2, outcomes = list(harm = agent_outcome(mu = 1e3, missing = 0)),
+                      rates = cbind(harm = means), correlation = 1, ...)$rows
+    of <- function(outcome) rows[rows$outcome == outcome, ]
+    same <- c("run", "stratum", "block", "arm", "n", "t")
+    expect_equal(of(0)[same], of(1)[same], ignore_attr = TRUE)
+    expect_lt(max(abs(of(0)$sum - of(1)$sum)), 0.01)
+  }
+  follow(arms[[4]], means[, 4], 400)
+  follow(arms[[4]], means[, 4], 400, dropout = c(0.1, 0.4), missing = 0)
+  strata <- do.call(arms_strata, c(stats::setNames(arms, letters[1:6]), list(share = c(0.02, 0.2, 0.2, 0.2, 0.2, 0.18))))
+  follow(strata, c(means))
 })
 
 test_that("who comes again is of the same stratum, and as many visits count as an account of each stratum says", {
