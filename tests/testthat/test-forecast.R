@@ -274,6 +274,16 @@ test_that("where nobody is to come the forecast is the verdict: of each run, by 
     expect_identical(now$verdict, as.numeric(!is.na(said$arm)))
     expect_true(any(is.na(said$arm)) && !all(is.na(said$arm)))
   }
+  # ... in strata, too, also where more people are asked for: what is to be released comes later.
+  near <- arms_strata(many = arms_bernoulli(c(0.3, 0.5)), few = arms_bernoulli(c(0.4, 0.6)), share = c(0.85, 0.15))
+  by <- suppressWarnings(dpts_simulate(near, policy_randomised(mu = 2, block = 40), 400, runs = 20, seed = 2, history = TRUE))
+  table <- dpts_releases(by)
+  said <- verdict(table)
+  now <- vapply(split(table$t, table$run), max, 0)
+  for (run in 1:20) {
+    own <- forecast(table[table$run == run, ], c(now[[run]], 4000), runs = 10, seed = 1)$verdict
+    expect_identical(own[1], as.numeric(!is.na(said$arm[run])))
+  }
   # ... and numbers of people may come in any order
   ask <- function(people) forecast(sim[sim$run < 3, ], people, runs = 5, seed = 1)
   some <- ask(c(900, 1500, 2400))

@@ -132,6 +132,25 @@ test_that("where later blocks are smaller, critical values allow for noise that 
   expect_equal(plan$power, mean(found$p / 2 < 0.05))
 })
 
+test_that("an arm is claimed once it has beaten each other arm, at one look or another, and the run ends there", {
+  # Of each look, and of the end, the pairs of which the first arm is far above the second; all others are equal
+  run <- function(...) {
+    parts <- lapply(list(...), function(pairs) {
+      z <- numeric(9)
+      for (pair in pairs) z[pair[1] + 3 * (pair[2] - 1)] <- 9
+      c(z, rep(1, 9), z, rep(0, 9), rep(1, 9)) # estimate, error, Z, and a noise without share
+    })
+    c(parts[[3]], 100, 0, parts[[1]], 200, 0, parts[[2]], 0)
+  }
+  seen <- cbind(run(list(1:2), list(c(1, 3)), list()), run(list(1:2, c(1, 3)), list(), list()), run(list(1:2), list(), list(c(2, 1))),
+                run(list(2:1), list(1:2), list(2:3)), run(list(), list(), list(c(3, 1), 3:2)))
+  problem <- list(arms = arms_bernoulli(c(0.5, 0.5, 0.5)), horizon = 300, record = c(100, 200, 300))
+  job <- list(ask = list(error = 0.05, claims = 3, intervals = 3, margin = 0), spending = "pocock")
+  found <- dpts:::looks_end(seen, 0, problem, job, 1, NULL)
+  expect_identical(found$claimed, cbind(c(TRUE, FALSE, FALSE), c(TRUE, FALSE, FALSE), FALSE, c(FALSE, TRUE, FALSE), c(FALSE, FALSE, TRUE)))
+  expect_equal(c(found$stopped, found$mean_people), c(2 / 5, (200 + 100 + 3 * 300) / 5))
+})
+
 test_that("an error is the least of all looks, whichever it is", {
   z <- rbind(c(3, 1, 0), c(0, 3, 1), c(0, 1, 3), c(3, NA, NA), NA)
   share <- c(0.3, 0.6, 1)

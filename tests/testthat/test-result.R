@@ -518,3 +518,16 @@ test_that("glance() says in one row what all rows say", {
                     best = as.character(advice$policy[which.min(advice$regret)]),
                     tied = sum(advice$standing %in% c("best", "tied")), regret = min(advice$regret)))
 })
+
+test_that("what decides the numbers of a simulation is part of its problem: parts that differ in it are side by side", {
+  play <- function(runs, ..., arms = two_arms()) {
+    dpts_simulate(arms, list(a = policy_randomised(mu = 1, block = 30)), 100, runs = runs, seed = 1, record = 2, ...)
+  }
+  for (other in list(list(finish = TRUE), list(delay = 5), list(batch = 7))) {
+    both <- rbind(play(1:2), do.call(play, c(list(3:4), other)))
+    expect_identical(as.vector(table(both$problem)), c(4L, 4L))
+    named <- list(x = two_arms(), y = arms_bernoulli(c(0.2, 0.3)))
+    expect_error(rbind(play(1:2, arms = named), do.call(play, c(list(3:4, arms = named), other))), "\"x\" is not the same in both",
+                 class = "dpts_error_join")
+  }
+})

@@ -200,3 +200,20 @@ test_that("results of parts, files and checkpoints keep what they tell", {
   sim <- play(6)
   expect_identical(estimates(sim[sim$run > 4, ])$mean, whole$mean[whole$run > 4])
 })
+
+test_that("estimates of several problems and policies are those of each, in the units of its rewards", {
+  problems <- list(coins = arms_bernoulli(c(0.3, 0.6)), wide = arms_gaussian(c(60, 120), 20, range = c(50, 150)),
+                   three = arms_beta(c(1, 2, 3), 2))
+  policies <- list(index = policy_ucb1(), bits = policy_local(policy_ts_beta(), 2), tree = policy_mt_ucb(2),
+                   batches = policy_randomised(mu = 1, block = 40), last = policy_dp_imed(2))
+  play <- function(arms, policy) dpts_simulate(arms, policy, 300, runs = 2, seed = 1, history = TRUE, record = 1)
+  for (own in list(policies, policies[c(5, 2, 4)], policies[c(4, 5)])) {
+    all <- estimates(play(problems, own))
+    for (p in names(problems)) for (name in names(own)) {
+      one <- estimates(play(problems[[p]], own[name]))
+      rows <- all[all$problem == p & all$policy == name, names(one)]
+      expect_equal(plain_columns(rows), plain_columns(one), info = paste(p, name))
+      expect_true(all(one$mean[1:2] >= c(coins = 0, wide = 50, three = 0)[[p]] - 1e-9))
+    }
+  }
+})

@@ -121,6 +121,9 @@ test_that("quantiles of runs, and differences run by run, are what rows say", {
   expect_equal(c(at$difference, at$se), c(mean(own - other), sd(own - other) / 3))
   expect_equal(c(at$lower, at$upper), interval_by_help(own - other, low = -20, high = 20))
   expect_equal(at$better, mean(own < other))
+  # Without a name the reference is the first policy that is there.
+  rest <- sim[sim$policy != "a", ]
+  expect_equal(dpts_compare(rest), dpts_compare(rest, "b"))
   # Equal runs count by half, and runs without a partner not at all.
   twins <- dpts_simulate(arms_bernoulli(c(0.7, 0.3)), list(a = policy_ucb1(), b = policy_ucb1(), c = policy_imed()), 100,
                          runs = 5, seed = 1, record = I(100))

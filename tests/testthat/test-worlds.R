@@ -146,6 +146,56 @@ test_that("distributions mix, and keep what they are", {
                class = "dpts_error_rewards")
 })
 
+test_that("arms that are taken apart, turned and put together are the same arms, of every kind", {
+  kinds <- list(
+    arms_bernoulli(c(0.2, 0.9, 0.5)), arms_beta(c(1, 2, 3), 2), arms_truncexp(c(-1, 2, 0)), arms_gaussian(c(3, 5, 4), c(1, 2, 3)),
+    arms_gaussian(c(30, 50, 40), 10, range = c(20, 60)), arms_discrete(c(0, 0.3, 1), rbind(c(1, 1, 2), c(2, 1, 1), c(0, 1, 3)) / 4),
+    arms_custom(function(arm, n) stats::rbinom(n, 1, c(0.3, 0.6, 0.1)[arm]) * 8 - 3, c(-0.6, 1.8, -2.2), range = c(-3, 5)),
+    c(arms_gaussian(2, 1), arms_bernoulli(0.4), arms_beta(2, 3))
+  )
+  play <- function(arms) as.list(dpts_simulate(arms, policy_uniform(), 50, runs = 2, seed = 1, record = 3))[c("regret", "reward")]
+  for (x in kinds) {
+    names(x) <- c("a", "b", "c")
+    turned <- x[c("c", "a", "b")] # which is not its own inverse
+    expect_identical(turned$mean, x$mean[c(3, 1, 2)])
+    expect_equal(turned$gap, x$gap[c(3, 1, 2)])
+    joined <- c(x["a"], x[2:3])
+    for (same in list(turned[c("a", "b", "c")], joined)) {
+      for (part in c("mean", "gap", "range", "par")) expect_identical(same[[part]], x[[part]])
+      expect_identical(rep_len(same$distribution, 3), rep_len(x$distribution, 3))
+      expect_equal(play(same), play(x))
+    }
+  }
+  # Names are those of whichever argument has one for each arm.
+  named <- c(new = 2, old = 3)
+  for (arms in list(arms_beta(1, named), arms_beta(named, 1), arms_beta(c(1, 4), named), arms_beta(named, c(1, 4)))) {
+    expect_named(arms, c("new", "old"))
+    expect_named(arms$gap, c("new", "old"))
+  }
+})
+
+test_that("a changing world in other units is the same world", {
+  make <- function(low, width) {
+    part <- function(...) arms_gaussian(low + width * c(...), 0.2 * width, range = low + width * 0:1)
+    draw <- function(arm, n, t) low + width * stats::rbinom(n, 1, c(0.3, 0.6)[arm])
+    list(switch = arms_switch(list(part(0.2, 0.8), part(0.7, 0.4), part(0.3, 0.5)), at = c(20, 45)),
+         drift = arms_drift(part(0.2, 0.8), part(0.9, 0.3), "sine", period = 40),
+         table = arms_custom(draw, function(t) low + width * cbind(a = 0.3 + 0 * t, b = 0.6), range = low + width * 0:1))
+  }
+  unit <- make(0, 1)
+  other <- make(50, 200)
+  for (name in names(unit)) {
+    expect_equal(arm_means(other[[name]], 60), 50 + 200 * arm_means(unit[[name]], 60))
+    play <- function(arms) dpts_simulate(arms, policy_ucb1(), 60, runs = 3, seed = 1, record = I(c(20, 60)))
+    one <- play(unit[[name]])
+    two <- play(other[[name]])
+    expect_equal(two$regret, 200 * one$regret)
+    expect_equal(two$reward, 50 * one$t + 200 * one$reward)
+    plan <- function(arms) plain_columns(dpts_plan(policy_randomised(mu = 1, block = 20), arms, 60, runs = 3, seed = 1))
+    expect_equal(replace(plan(other[[name]]), "width", NULL), replace(plan(unit[[name]]), "width", NULL))
+  }
+})
+
 test_that("names travel to results and prints", {
   expect_named(arms_gaussian(c(new = 3, old = 2), 1, range = c(0, 5)), c("new", "old"))
   expect_named(arms_gaussian(c(new = -1e3, old = 1e3), 1, range = c(0, 5)), c("new", "old"))
