@@ -93,7 +93,7 @@ summary.dpts_audit <- function(object, ...) {
 tidied.dpts_audit <- function(x, level) {
   check_result(x, AUDIT_VALUES)
   list(list(term = as.character(x$adversary), method = x$method, delta = x$delta), estimate = x$lower,
-       more = list(claimed = x$claimed, holds = x$holds))
+       bound = "lower", more = list(claimed = x$claimed, holds = x$holds))
 }
 
 #' @rdname tidy.dpts_simulation

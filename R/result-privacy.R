@@ -82,7 +82,7 @@ words_conditions <- function(arms, pools) {
 tidied.dpts_privacy <- function(x, level) {
   check_result(x, "epsilon")
   list(c(list(term = as.character(x$policy)), as.list(bare(x))[setdiff(result_key(x), "policy")]),
-       estimate = x$epsilon)
+       estimate = x$epsilon, bound = "upper")
 }
 
 #' @rdname tidy.dpts_simulation

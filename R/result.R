@@ -209,11 +209,12 @@ tidy.dpts_result <- function(x, conf.int = TRUE, conf.level = 0.95, ...) {
   found <- tidied(x, conf.level)
   interval <- if (conf.int) list(conf.low = found$lower, conf.high = found$upper)
   columns <- c(found[[1]], list(estimate = found$estimate, std.error = found$se), interval, found$more)
-  tibble::as_tibble(Filter(Negate(is.null), columns))
+  out <- tibble::as_tibble(Filter(Negate(is.null), columns))
+  if (is.null(found$bound)) out else as_bounds(out, estimate = found$bound)
 }
 
 # What tidy() says of a result: what identifies each estimate (a list), `estimate`, and `se`, `lower`, `upper`
-# and `more` columns where there are some
+# and `more` columns where there are some; `bound` where the estimate is an "upper" or a "lower" bound
 tidied <- function(x, level) UseMethod("tidied")
 
 #' Draw a result

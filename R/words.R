@@ -105,22 +105,28 @@ signif_to <- function(x, digits, side) {
 
 # A tibble of bounds is printed on their safe side: upper bounds are rounded up and lower ones down, to the
 # digits that a tibble shows.
-as_bounds <- function(x) structure(x, class = c("dpts_bounds", class(x)))
+# `estimate`: Of which kind a column `estimate` is, "upper" or "lower".
+as_bounds <- function(x, estimate = NULL) {
+  structure(x, class = c("dpts_bounds", class(x)), estimate = estimate)
+}
 
-UPPER_BOUNDS <- c("epsilon", "delta", "spent", "claimed", "least_epsilon", "mu", "nu", "rdp", "published")
+UPPER_BOUNDS <- c("epsilon", "delta", "spent", "claimed", "least_epsilon", "least_delta", "mu", "nu", "rdp",
+                  "published")
 LOWER_BOUNDS <- "lower"
 
 #' @export
 format.dpts_bounds <- function(x, ...) {
   if (isTRUE(attr(x, "rounded")) || nrow(x) == 0) return(NextMethod())
   columns <- as.list(x)
-  for (name in intersect(names(x), c(UPPER_BOUNDS, LOWER_BOUNDS))) {
+  upper <- c(UPPER_BOUNDS, if (identical(attr(x, "estimate"), "upper")) "estimate")
+  lower <- c(LOWER_BOUNDS, if (identical(attr(x, "estimate"), "lower")) "estimate")
+  for (name in intersect(names(x), c(upper, lower))) {
     if (!is.numeric(x[[name]])) next
     # Whole digits are all shown. What is beyond by rounding errors alone is not rounded.
     size <- floor(log10(abs(x[[name]]))) + 1
     digits <- getOption("pillar.sigfig") %||% 3
     digits <- ifelse(is.finite(size) & size < 9, pmax(digits, size), digits)
-    columns[[name]] <- if (name %in% UPPER_BOUNDS) signif_to(x[[name]] * (1 - 1e-12), digits, "up") else
+    columns[[name]] <- if (name %in% upper) signif_to(x[[name]] * (1 - 1e-12), digits, "up") else
       signif_to(x[[name]] * (1 + 1e-12), digits, "down")
   }
   as_it_was <- utils::modifyList(attributes(x), list(row.names = .set_row_names(nrow(x)), rounded = TRUE))

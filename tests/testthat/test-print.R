@@ -113,14 +113,28 @@ test_that("a printed table shows no epsilon below the promise, and no lower boun
     }
   }
   expect_identical(printed(dpts_privacy(privacy_pure(0.3), 10, delta = 0, accountant = "pure"), "epsilon"), 0.3)
-  agent <- dpts_agent(policy_gaussian_imed(1), c("a", "b"), use = "arrival")
-  own <- dpts_privacy(agent, delta = delta)
-  expect_true(all(printed(own, "epsilon") >= own$epsilon))
-  audit <- dpts_audit(policy_ts_gaussian(), 5, delta = c(0.2, 0.01, 1e-3), method = "exact", streams = c("silent", "success"))
-  expect_true(all(printed(audit, "claimed") >= audit$claimed & printed(audit, "lower") <= audit$lower))
-  expect_true(all(printed(summary(audit), "lower") <= summary(audit)$lower))
-  gdp <- sequence_gdp(c(10, 30), 10, 5)
-  expect_true(all(printed(gdp, "mu") >= gdp$mu))
+  agent <- dpts_agent(policy_dp_imed(1.0001, first = 2), c("a", "b"), use = "arrival")
+  withr::defer(agent_close(agent))
+  for (i in 1:6) agent_reward(agent, agent_choose(agent)$ticket, 1)
+  delta <- 1.0001e-3
+  private <- dpts_privacy(policy_ts_gaussian(), 100, delta = delta)
+  audit <- dpts_audit(policy_ts_gaussian(), 5, delta = delta, method = "exact", streams = c("silent", "success"))
+  tables <- list(
+    private, summary(private), glance(private), tidy(private), audit, summary(audit), tidy(audit), dpts_privacy(agent, delta = delta),
+    sequence_gdp(c(10, 30), 10, 5, nu = 1.0001e-7), sequence_account(1.5, 101, 0, 1.7),
+    noisy_max_privacy(c(3, 7), 1.0001, delta, "gaussian")
+  )
+  rounded <- character()
+  for (i in seq_along(tables)) for (name in names(tables[[i]])) {
+    value <- tables[[i]][[name]]
+    if (!is.numeric(value) || anyNA(value)) next
+    shown <- printed(tables[[i]][name], name)
+    is_lower <- name == "lower" || name == "estimate" && "holds" %in% names(tables[[i]])
+    expect_true(all(if (is_lower) shown <= value else shown >= value), info = paste(i, name))
+    if (any(shown != value)) rounded <- c(rounded, name)
+  }
+  expect_setequal(rounded, c("delta", "epsilon", "least_delta", "least_epsilon", "claimed", "lower", "estimate", "spent", "mu", "nu", "rdp",
+                             "published"))
   withr::local_options(pillar.sigfig = 5)
   expect_true(all(printed(x, "epsilon") >= x$epsilon))
 })
