@@ -32,7 +32,8 @@ static void means_switch(const environment_t *env, int64_t t, double *mean) {
 }
 
 static int pull_switch(environment_t *env, const round_t *round, int arm, double *reward) {
-  env->arms = piece(env, round->t);
+  (void)round; /* the policy's, which does not count all visits of people who come again */
+  env->arms = piece(env, env->player.t + 1);
   *reward = arms_draw(env->arms, arm, &env->reward);
   env->regret_sum += env->arms->gap[arm];
   environment_step(env, arm, *reward);
@@ -62,7 +63,8 @@ static void means_drift(const environment_t *env, int64_t t, double *mean) {
 }
 
 static int pull_drift(environment_t *env, const round_t *round, int arm, double *reward) {
-  const double w = weight_of_second(env->world, round->t);
+  (void)round;
+  const double w = weight_of_second(env->world, env->player.t + 1);
   const arms_t *arms = env->world->arms + (rng_unif(&env->reward) < w);
   mix(env->world, w, env->space);
   *reward = arms_draw(arms, arm, &env->reward);

@@ -3,7 +3,8 @@
 #include "play_environment.h"
 
 static int pull_stream(environment_t *env, const round_t *round, int arm, double *reward) {
-  const int64_t at = round->t - 1 + env->player.horizon * arm;
+  (void)round; /* the policy's, which does not count all visits of people who come again */
+  const int64_t at = env->player.t + env->player.horizon * arm;
   *reward = env->world->par[0][at]; /* a row per round, a column per arm */
   environment_step(env, arm, *reward);
   return 1;

@@ -471,6 +471,16 @@ test_that("an audit of persons by sampling and by lists sees all rewards of a pe
   }
   expect_error(dpts_audit(policy, 6, unit = "people"), "`unit`", class = "dpts_error_input")
   expect_error(dpts_audit(policy, 6, visits = 1:3), "`visits`", class = "dpts_error_input")
+  # A row is a visit: nobody learns of one that does not count, and of others it is known.
+  rows <- function(at) lapply(0:1, function(reward) {
+    table <- matrix(c(0.2, 0.7), 8, 2, byrow = TRUE)
+    table[at, ] <- reward
+    table
+  })
+  lower <- vapply(1:8, function(at) {
+    dpts_audit(policy_ucb1(), 8, streams = rows(at), method = "exact", unit = "person", visits = c(2, 1), max_per_person = 1)$lower
+  }, 0)
+  expect_equal(lower, c(Inf, 0, Inf, 0, Inf, 0, 0, 0)) # the last person's visits are the last ones
 })
 
 test_that("of a searching adversary's candidates the one that tells most is said, at each delta", {

@@ -446,6 +446,13 @@ test_that("of people who come again as many visits count as an account of the bl
     }
   }
   expect_equal(ask(100, 4, 50, 1, 20)$counted, 100)
+  # Means change with the visits, those included that do not count.
+  coins <- lapply(0:1, function(p) arms_bernoulli(c(a = p, b = p)))
+  failures <- function(arms) {
+    dpts_plan(policy_randomised(block = 10), arms, 100, visits = c(2, 50), max_per_person = 1, runs = 4, seed = 1)$failures
+  }
+  expect_equal(failures(arms_switch(coins, at = 101)), 100)
+  expect_lt(abs(failures(arms_drift(coins[[1]], coins[[2]], period = 100)) - sum(1 - (0:99) / 100)), 10)
 })
 
 test_that("a visit counts in a plan if it does with an agent", {
