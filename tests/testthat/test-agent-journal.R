@@ -137,6 +137,24 @@ test_that("a store that was edited by hand is not opened", {
   agent_close(agent)
 })
 
+test_that("releases of other outcomes that were edited by hand are found, too", {
+  turn <- test_clock()
+  kept <- withr::local_tempfile(fileext = ".sqlite")
+  agent <- dpts_agent(policy_randomised(block = 5), 2, kept, deadline = hours(1), outcomes = list(
+    harm = agent_outcome(), cost = agent_outcome(range = c(0, 10))))
+  for (outcome in c("harm", "cost")) agent_reward(agent, agent_choose(agent, 10)$ticket, 1, outcome)
+  turn(3601)
+  expect_setequal(with(dpts_releases(agent), outcome[n > 0]), c("reward", "harm", "cost"))
+  agent_close(agent)
+  file <- withr::local_tempfile(fileext = ".sqlite")
+  for (edit in c(sprintf("UPDATE dpts_release SET sum = sum + 1 WHERE outcome = %d", 0:2),
+                 "UPDATE dpts_release SET outcome = 3 - outcome WHERE outcome > 0", "DELETE FROM dpts_release WHERE outcome = 2")) {
+    file.copy(kept, file, overwrite = TRUE)
+    expect_gt(edit_store(file, edit), 0)
+    expect_error(agent_open(file), class = "dpts_error_store_damaged", label = edit)
+  }
+})
+
 test_that("pages of the state that changed places are found, though each is whole", {
   x <- withr::local_tempfile(fileext = ".sqlite")
   agent <- dpts_agent(policy_randomised(mu = 1, block = 20), c("a", "b"), x, use = "arrival", strata = c("n", "s"))

@@ -750,13 +750,19 @@ test_that("several policies and delays are those one by one", {
                         dpts_warning = function(w) invokeRestart("muffleWarning"), message = function(m) invokeRestart("muffleMessage"))
   }
   own <- function(x) runs_in(x)[setdiff(names(runs_in(x)), "policy")] # what a result keeps of each run, for its header
-  all <- play(policies, c(0, 40))
-  for (p in names(policies)) for (d in c(0, 40)) {
+  all <- play(policies, c(0, 10, 40))
+  warned <- function(x) tbl_sum(x)[names(tbl_sum(x)) %in% c("Beware", "Shortened")]
+  told <- character()
+  for (p in names(policies)) for (d in c(0, 10, 40)) {
+    one <- play(policies[p], d)
     for (verb in list(identity, summary)) {
       rows <- verb(all)
-      expect_equal(plain_columns(rows[rows$policy == p & rows$delay == d, ]), plain_columns(verb(play(policies[p], d))))
+      expect_equal(plain_columns(rows[rows$policy == p & rows$delay == d, ]), plain_columns(verb(one)))
     }
     runs <- runs_in(all)
-    expect_equal(own(all)[runs$policy == p & runs$delay == d, ], own(play(policies[p], d)), ignore_attr = TRUE)
+    expect_equal(own(all)[runs$policy == p & runs$delay == d, ], own(one), ignore_attr = TRUE)
+    expect_identical(warned(all[all$policy == p & all$delay == d, ]), warned(one))
+    told <- c(told, warned(one))
   }
+  expect_setequal(substr(told, 1, 9), c("contexts ", "\"short\" r", "\"long\" re", "No reward"))
 })

@@ -171,6 +171,12 @@ test_that("sites together have planned the sum of their people, and looks only i
   other <- dpts_releases(list(a = site(300, "0.5 pocock"), b = site(200, "0.75 pocock")))
   expect_equal(unique(other$planned), 500)
   expect_true(all(is.na(other[["looks"]]))) # there may be no such column
+  # So it is with what a missing answer counts as.
+  for (counts in list(c(0.25, 0.25), c(0.25, 0.75), c(0.25, NA), c(NA, 0.75))) {
+    tables <- lapply(counts, function(missing) as_releases(transform(as.data.frame(site(300, "0.5 pocock")), missing = missing)))
+    joined <- dpts_releases(list(a = tables[[1]], b = tables[[2]]))
+    expect_equal(unique(joined[["missing"]]), if (length(unique(counts)) == 1) 0.25)
+  }
   # Each site's people have the promise of their own policy.
   of <- function(name, seed) {
     dpts_releases(dpts_simulate(two_arms(), stats::setNames(list(policy_randomised(mu = 1, block = 50)), name), 100, runs = 1,
