@@ -73,8 +73,6 @@ words_shortened <- function(x) {
 # Policies that released nothing in any run that is shown
 words_idle <- function(x) {
   runs <- runs_in(x)
-  by <- c("policy", "delay", "run")
-  runs <- runs[vctrs::vec_in(keys_of(runs, by), keys_of(x, by)), ]
   words_unreleased(setdiff(as.character(runs$policy), as.character(runs$policy)[runs$released]))
 }
 

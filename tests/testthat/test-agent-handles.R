@@ -83,7 +83,7 @@ test_that("of people with several outcomes and visits, in every store", {
       act(agent, visitor)
     }
     expect_handles_alike(function(store) {
-      dpts_agent(policy_randomised(mu = 1, block = 4, control = 1), c("a", "b"), store, use = "arrival", deadline = hours(1),
+      dpts_agent(policy_randomised(mu = 1, block = 5, control = 1), c("a", "b"), store, use = "arrival", deadline = hours(1),
                  max_per_person = 2, retention = hours(3), budget = privacy_gdp(2),
                  outcomes = list(harm = agent_outcome(mu = 0.5, deadline = hours(2))))
     }, function(agent, i) agent_choose(agent, person = paste("visitor", i))$ticket, list(
@@ -113,7 +113,7 @@ test_that("of tickets that are given back, with predictions and deadlines that d
   }
   file <- withr::local_tempfile(fileext = ".sqlite")
   expect_handles_alike(function(store) {
-    suppressWarnings(dpts_agent(policy_randomised(mu = 1, block = 4, outcome = "continuous", predicted = c(0.2, 0.8)), c("a", "b"),
+    suppressWarnings(dpts_agent(policy_randomised(mu = 1, block = 5, outcome = "continuous", predicted = c(0.2, 0.8)), c("a", "b"),
                                 store, deadline = hours(1), keep_rewards = TRUE, strata = c("n", "s"), block_time = hours(24),
                                 horizon = 60), "dpts_warning_strata")
   }, function(agent, i) agent_choose(agent, stratum = "n", predicted = 0.9, key = paste0("visit-", i))$ticket, list(

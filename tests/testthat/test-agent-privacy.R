@@ -71,6 +71,13 @@ test_that("a filter lets Gaussian Thompson sampling run for ever inside its budg
   expect_equal(p$epsilon, gdp_epsilon(0.3, 1e-4), tolerance = 1e-4)
   expect_gt(p$spent, 0)
   expect_lte(p$spent, p$epsilon)
+  # What rounding may leave is reserved for 1e5 rounds, and for more once there were more.
+  least <- function(rounds) {
+    min(dpts:::privacy_so_far(agent, 1e-8, list(rounds = rounds, restored = 0, paid = 0.01, released = TRUE))$epsilon)
+  }
+  expect_identical(least(1), least(1e5))
+  expect_lt(least(1e5), least(1e6))
+  expect_identical(least(1e8), Inf)
 })
 
 test_that("what a filter has charged is mu squared, and shown as mu", {

@@ -131,6 +131,8 @@ test_that("a port that is in use is named", {
   agent <- dpts_agent(batch_policy(), 2, use = "arrival")
   error <- expect_error(agent_serve(agent, s$port, TOKENS, log = NULL), class = "dpts_error_port")
   expect_match(conditionMessage(error), sprintf("`port` %d of 127.0.0.1 cannot be used: Address already", s$port), fixed = TRUE)
+  expect_error(agent_serve(list(x = agent), s$port, TOKENS, log = NULL), class = "dpts_error_port")
+  expect_false(is.na(agent_choose(agent)$t)) # whoever gave it has it still
 })
 
 test_that("a log that nobody reads does not stop the service", {
