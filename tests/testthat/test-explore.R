@@ -83,6 +83,13 @@ test_that("what more privacy costs is shown the right way round: noise, errors, 
   })
   calls <- lapply(0:2, function(times) dpts:::explore_calls("attack", c(0.5, 0.4), 1, "DP-IMED", 100, times)[[1]])
   expect_equal(vapply(calls, function(call) eval(call$runs), 0), c(1000, 2000, 4000))
+  # The first of the private ones that are ticked is attacked, whatever else is, and the first of all if none is.
+  all <- names(dpts:::explore_policies(1))
+  private <- c("DP-IMED", "DP-SE", "Lazy DP-TS")
+  for (ticked in c(utils::combn(all, 2, simplify = FALSE), utils::combn(rev(all), 3, simplify = FALSE), list(NULL))) {
+    attacked <- dpts:::explore_calls("attack", c(0.5, 0.4), 2, ticked, 100, 0)[[1]][[2]]
+    expect_identical(attacked, dpts:::explore_policies(2)[[c(ticked[ticked %in% private], "DP-IMED")[1]]])
+  }
   # Another experiment is another one.
   calls <- lapply(0:2, function(times) dpts:::explore_calls("stop", c(0.5, 0.4), 1, "DP-IMED", 100, times)[[1]])
   expect_identical(anyDuplicated(lapply(calls, function(call) eval(call$seed))), 0L)

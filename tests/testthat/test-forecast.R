@@ -239,6 +239,14 @@ test_that("a future's blocks have numbers of their own in each stratum, and the 
   expect_gt(min(table(blocks[, "stratum"])), 3)
   expect_gt(max(future[, "t"]), 3200) # each stratum has a third of the people to come
 
+  # What is to be released comes after what was, also in a stratum whose blocks were due long ago.
+  late <- as_releases(data.frame(t = rep(c(200, 1200), each = 2), block = rep(1:2, each = 2), arm = 1:2, n = 100, sum = c(40, 60),
+                                 chance = 0.5, floor = 0.5, stratum = rep(c("x", "y"), each = 2)), "gaussian", 1)
+  late <- release_records(late)$records[[1]]
+  to_come <- with_future(late, future_laws(late, 4000))$releases[-(1:4), ]
+  expect_gt(sum(to_come[, "stratum"] == 1), 10)
+  expect_gte(min(to_come[, "t"]), 1200)
+
   rows <- data.frame(t = c(400, 400, 800, 800), block = c(1, 1, 2, 2), arm = 1:2, n = 200, sum = c(80, 120, 90, 110), chance = 0.5,
                      floor = 0.5, permuted = TRUE, squares = 30)
   own <- future_law(release_records(as_releases(rows, "gaussian", 6))$records[[1]], 1700)
@@ -275,13 +283,13 @@ test_that("where nobody is to come the forecast is the verdict: of each run, by 
     expect_true(any(is.na(said$arm)) && !all(is.na(said$arm)))
   }
   # ... in strata, too, also where more people are asked for: what is to be released comes later.
-  near <- arms_strata(many = arms_bernoulli(c(0.3, 0.5)), few = arms_bernoulli(c(0.4, 0.6)), share = c(0.85, 0.15))
-  by <- suppressWarnings(dpts_simulate(near, policy_randomised(mu = 2, block = 40), 400, runs = 20, seed = 2, history = TRUE))
+  near <- arms_strata(many = arms_bernoulli(c(0.4, 0.52)), few = arms_bernoulli(c(0.45, 0.57)), share = c(0.7, 0.3))
+  by <- suppressWarnings(dpts_simulate(near, policy_randomised(mu = 2, block = 40), 600, runs = 8, seed = 2, history = TRUE))
   table <- dpts_releases(by)
   said <- verdict(table)
   now <- vapply(split(table$t, table$run), max, 0)
-  for (run in 1:20) {
-    own <- forecast(table[table$run == run, ], c(now[[run]], 4000), runs = 10, seed = 1)$verdict
+  for (run in 1:8) {
+    own <- forecast(table[table$run == run, ], c(now[[run]], 3000), runs = 6, seed = 1)$verdict
     expect_identical(own[1], as.numeric(!is.na(said$arm[run])))
   }
   # ... and numbers of people may come in any order

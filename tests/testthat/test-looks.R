@@ -163,6 +163,13 @@ test_that("an error is the least of all looks, whichever it is", {
   }
 })
 
+test_that("a look at a share of the people is when so many have come", {
+  for (people in c(7, 20, 33, 100, 1000)) for (of in c(3, 10, 20)) {
+    least <- vapply(seq_len(of - 1), function(j) which(of * seq_len(people) >= j * people)[1], 0L) # in whole numbers
+    expect_equal(looks_people(list(share = seq_len(of - 1) / of), people), unique(c(least, people)))
+  }
+})
+
 test_that("looks that fall on one release are one", {
   plan <- function(looks) {
     dpts_plan(policy_randomised(mu = 1.4, block = 100), arms_bernoulli(c(0.5, 0.6)), 400, looks = looks, runs = 40, seed = 1)

@@ -784,4 +784,13 @@ test_that("advice on several problems is the mean of that on each, for every goa
     expect_equal(whole[[by]], as.vector(tapply(count, factor(label, whole$policy), mean)), info = goal)
     if (goal == "effect") expect_equal(whole$se, sqrt(rowSums(of("se")^2)) / 3) # other runs have other people
   }
+  # Where runs are alike, others may lose what can be lost in the mean over problems.
+  few <- dpts_recommend(privacy_pure(1), problems, 40, candidates = list(se = policy_dp_se(1), lazy = policy_lazy_ucb(1)), runs = 4,
+                        seed = 1, race = FALSE)
+  sim <- dpts_simulate(named, policies(few), 40, runs = 4, seed = 1, record = I(40))
+  for (i in 1:2) {
+    own <- sim[sim$policy == few$policy[i], ]
+    x <- as.vector(tapply(own$regret, own$run, mean))
+    expect_equal(c(few$lower[i], few$upper[i]), interval_by_help(x, high = 40 * mean(c(0.5, 0.25, 0.6))))
+  }
 })

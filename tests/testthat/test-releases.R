@@ -395,3 +395,27 @@ test_that("what is said of problems whose arms differ is, of each, what is said 
     })
   }
 })
+
+test_that("of several problems with other numbers of arms, and of several policies, all verbs say what they say of each", {
+  withr::local_options(rlib_message_verbosity = "quiet")
+  problems <- list(two = arms_bernoulli(c(0.3, 0.6)), three = arms_gaussian(c(60, 120, 100), 20, range = c(50, 150)),
+                   four = arms_bernoulli(c(0.2, 0.5, 0.6, 0.4)))
+  policies <- list(imed = policy_gaussian_imed(1), equal = policy_randomised(mu = 1, block = 60),
+                   tilted = policy_randomised(rule = "thompson", block = 40), top = policy_top_two(mu = 2),
+                   mixed = policy_randomised(epsilon = 1, block = 48, permuted = TRUE))
+  play <- function(arms, policies) dpts_simulate(arms, policies, 300, runs = 2, seed = 1, history = TRUE, record = 1)
+  tossed <- function(verb) function(x) verb(x[x$policy %in% c("equal", "tilted", "mixed"), ])
+  verbs <- list(releases = dpts_releases, evidence = evidence, verdict = function(x) verdict(x, margin = 0.05), estimates = estimates,
+                tosses = tossed(function(x) evidence(x, "tosses")), effects = tossed(effects),
+                end = tossed(function(x) effects(x, at = "end")),
+                forecast = tossed(function(x) forecast(x, c(300, 700), runs = 3, seed = 1)))
+  for (verb in names(verbs)) {
+    all <- verbs[[verb]](play(problems, policies))
+    for (p in names(problems)) for (name in unique(as.character(all$policy))) {
+      one <- verbs[[verb]](play(problems[[p]], policies[name]))
+      rows <- all[all$problem == p & all$policy == name, ]
+      one$policy <- name
+      expect_equal(plain_columns(rows[names(one)]), plain_columns(one), info = paste(verb, p, name))
+    }
+  }
+})
