@@ -29,24 +29,21 @@ definition_walk <- function(x, seen) {
     rlang::signal("A pointer cannot be compared.", "dpts_unclear")
     return(NULL)
   }
-  if (is.function(x)) return(definition_function(x, seen))
-  if (is.environment(x)) {
-    if (isNamespace(x) || identical(x, globalenv())) return(environmentName(x))
-    x <- mget(sort(ls(x, all.names = TRUE)), x)
-  }
+  if (is.environment(x) && (isNamespace(x) || identical(x, globalenv()))) return(environmentName(x))
   if (is.language(x)) {
     x <- rlang::zap_srcref(x)
     attributes(x) <- NULL # a formula's environment
     return(x)
   }
-  if (!is.list(x)) {
-    lapply(attributes(x), definition_walk, seen) # a connection is a number with a pointer
-    return(x)
-  }
-  x <- unclass(definition(x))
-  more <- attributes(x)[setdiff(names(attributes(x)), c("names", "row.names"))]
-  c(list(names(x), class(x), lapply(unname(as.list(x)), definition_walk, seen)),
-    if (length(more)) list(definition_walk(more, seen)))
+  if (is.list(x)) x <- definition(x)
+  # Functions may ask for its class and whatever else is attached to it (a connection is a number with a pointer).
+  attached <- attributes(x)[setdiff(names(attributes(x)), c("names", "row.names", "srcref"))]
+  more <- if (length(attached)) list(definition_walk(attached, seen))
+  if (is.function(x)) return(c(definition_function(x, seen), more))
+  if (is.environment(x)) x <- mget(sort(ls(x, all.names = TRUE)), x)
+  if (!is.list(x)) return(x)
+  x <- unclass(x)
+  c(list(names(x), lapply(unname(as.list(x)), definition_walk, seen)), more)
 }
 
 # A function by its code and by what it uses: variables and functions that the user made, at any

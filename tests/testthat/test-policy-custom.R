@@ -197,6 +197,47 @@ test_that("a policy is the same when it is made again or read from a file, and n
   expect_identical(update(policy_restart(policy_imed(), 10), every = 20), policy_restart(policy_imed(), 20))
 })
 
+test_that("whatever a function decides by tells two policies apart, and nothing else does", {
+  skip_if_not_installed("codetools")
+  global <- globalenv()
+  withr::defer(rm("dpts_test_rate", envir = global))
+  holds <- function(...) list2env(list(...), new.env(parent = emptyenv()))
+  # Each makes a function from a number; two of them are the same if their numbers are.
+  makers <- list(
+    code = function(x) eval(bquote(function(state, round) .(x))),
+    default = function(x) eval(bquote(function(state, round, rate = .(x)) rate)),
+    variable = function(x) function(state, round) x,
+    attribute = function(x) { of <- structure(1, rate = x); function(state, round) attr(of, "rate") },
+    name = function(x) { of <- stats::setNames(1:2, c("a", x)); function(state, round) of[["a"]] },
+    hidden = function(x) { of <- holds(.rate = x); function(state, round) of$.rate },
+    deep = function(x) { of <- list(a = holds(b = list(c = function() x))); function(state, round) of$a$b$c() },
+    helper = function(x) { own <- function() x; function(state, round) own() },
+    by_call = function(x) { own <- function() x; function(state, round) do.call("own", list()) },
+    by_get = function(x) { own <- x; function(state, round) get("own") },
+    by_map = function(x) { own <- function(i) x; function(state, round) vapply(1, "own", 0) },
+    class = function(x) { of <- structure(list(), class = c("a", x)); function(state, round) inherits(of, "b") },
+    class_of_environment = function(x) { of <- structure(holds(), class = c("a", x)); function(state, round) inherits(of, "b") },
+    attribute_of_function = function(x) { of <- structure(function() 1, rate = x); function(state, round) attr(of, "rate") },
+    factor = function(x) { of <- factor("a", c("a", x)); function(state, round) nlevels(of) },
+    dim = function(x) { of <- array(0, c(1, x, 6 / x)); function(state, round) dim(of)[2] }
+  )
+  of <- function(make, x) {
+    make(x) # (each call makes environments of its own)
+    policy_custom("mine", function(k, horizon) 0, make(x), function(state, feedback) state)
+  }
+  for (name in names(makers)) {
+    expect_true(same_thing(of(makers[[name]], 2), of(makers[[name]], 2)), info = name)
+    expect_false(same_thing(of(makers[[name]], 2), of(makers[[name]], 3)), info = name)
+  }
+  in_global <- function(x) { assign("dpts_test_rate", x, global); eval(quote(function(state, round) dpts_test_rate), global) }
+  seen <- vapply(c(2, 2, 3), function(x) definition_of(of(in_global, x)), "")
+  expect_identical(match(seen, seen), c(1L, 1L, 3L))
+  # A helper that lives there is looked into as well.
+  through <- function(x) { assign("dpts_test_rate", eval(bquote(function() .(x)), global), global); eval(quote(function(state, round) dpts_test_rate()), global) }
+  seen <- vapply(c(2, 2, 3), function(x) definition_of(of(through, x)), "")
+  expect_identical(match(seen, seen), c(1L, 1L, 3L))
+})
+
 test_that("what a function uses is found, whatever it is made of", {
   skip_if_not_installed("codetools")
   rm_after <- c("dpts_test_global", "dpts_test_helper")
