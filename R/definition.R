@@ -36,7 +36,7 @@ definition_walk <- function(x, seen) {
     return(x)
   }
   if (is.list(x)) x <- definition(x)
-  # Functions may ask for its class and whatever else is attached to it (a connection is a number with a pointer).
+  # Functions may ask for its class and whatever else is attached (a connection is a number with a pointer).
   attached <- attributes(x)[setdiff(names(attributes(x)), c("names", "row.names", "srcref"))]
   more <- if (length(attached)) list(definition_walk(attached, seen))
   if (is.function(x)) return(c(definition_function(x, seen), more))
