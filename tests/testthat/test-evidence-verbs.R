@@ -152,6 +152,9 @@ test_that("evidence against a known rate is for each arm and side, in the unit o
   e <- evidence(correlated)
   expect_equal(e$p, pmin(1, 2 * 0.1 * 0.05 / 3 + exp(-highest(e$rival))))
   expect_lt(min(e$p), 0.9)
+  # So has a difference: of both sides for two signs, which is all that is left of p where arms are far apart.
+  apart <- history_of(policy_gaussian_imed(5), 2e4, 1, c(0.05, 0.95))
+  expect_equal(c(effects(apart)$p, effects(apart, margin = 0.01)$p) / (0.1 * 0.05 / 2), c(4, 2), tolerance = 0.01)
   # By tosses, for whoever tosses
   e <- evidence(sim[sim$policy == "tossed", ], "tosses", against = 0.5)
   record <- release_records(sim[sim$policy == "tossed", ])$records[[2]]

@@ -91,6 +91,17 @@ test_that("a register gets the fields of a statement as values", {
   expect_identical(one$published, one$statement[["What is published"]])
   expect_identical(one[c("flavor", "release_type")],
                    list(flavor = "Gaussian differential privacy", release_type = "many releases"))
+  # The numbers are those of as many people and arms, and the mu that is named is the one by which is guessed.
+  expect_equal(read(policy_ts_gaussian(10, 1e4), 60, arms = 3)[[1]]$guarantee$mu, sqrt((60 - 10 * 3) / (1e4 * 11)))
+  for (most in list(NULL, 3)) {
+    agent <- dpts_agent(policy_gaussian_imed(mu = 0.1), 2, use = "arrival", max_per_person = most)
+    for (restored in 0:1) {
+      said <- read(agent)[[1]]$guarantee
+      expect_equal(said$mu, 0.1 * (most %||% 1) * sqrt(1 + restored))
+      expect_equal(said$guess, pnorm(said$mu / 2), tolerance = 5e-4)
+      agent_restored(agent)
+    }
+  }
   budgets <- list(privacy_pure(1), privacy_approx(1, 1e-6), privacy_zcdp(0.1), privacy_rdp(2, 0.1))
   expect_identical(vapply(budgets, function(x) read(x)[[1]]$flavor, ""),
                    paste(c("pure", "approximate", "zero-concentrated", "R\u00e9nyi"), "differential privacy"))
