@@ -930,6 +930,32 @@ test_that("several designs and scenarios are those one by one", {
   }
 })
 
+test_that("several designs, scenarios and numbers of people with outcomes, or by stratum and with visits, are those one by one", {
+  designs <- list(noisy = policy_randomised(mu = 1, block = 40, control = 1), tilted = policy_randomised(block = 30, control = 1, rule = "thompson"))
+  harm <- list(h = agent_outcome(missing = 1, guard = 0.1), g = agent_outcome(missing = 0, guard = 0.2, outcome = "continuous"))
+  outcomes <- function(designs, scenarios, people) {
+    own <- function(...) rbind(s = c(...), t = c(0.3, 0.35))[names(scenarios), , drop = FALSE]
+    dpts_plan(designs, scenarios, people, control = 1, runs = 2, seed = 2, outcomes = harm, dropout = c(0, 0.2),
+              rates = list(h = own(0.1, 0.5), g = own(0.1, 0.4)), correlation = 0.1)
+  }
+  by <- function(...) {
+    suppressWarnings(dpts_plan(..., by = "stratum", visits = c(3, 20), max_per_person = 2, runs = 2, seed = 2, delay = c(0, 30), dropout = 0.1))
+  }
+  strata <- function(...) arms_strata(x = two(...), y = two(0.5, 0.4), share = c(0.7, 0.3))
+  cases <- list(list(outcomes, list(s = two(0.4, 0.6), t = two(0.5, 0.5))), list(by, list(s = strata(0.3, 0.6), t = strata(0.5, 0.5))))
+  for (case in cases) {
+    all <- case[[1]](designs, case[[2]], c(60, 90))
+    for (d in 1:2) for (s in 1:2) for (n in c(60, 90)) {
+      one <- case[[1]](designs[d], case[[2]][s], n)
+      for (verb in list(identity, summary)) {
+        rows <- verb(all)
+        rows <- rows[rows$design == names(designs)[d] & rows$scenario == c("s", "t")[s] & rows$people == n, ]
+        expect_equal(plain_columns(rows), plain_columns(verb(one)))
+      }
+    }
+  }
+})
+
 test_that("parts of a plan are the whole, and plans of other questions are not put together", {
   ask <- function(people, ...) {
     dpts_plan(policy_randomised(mu = 1, block = 20, control = 1), list(s = two(0.4, 0.6)), people, runs = 2, seed = 1, ...)
