@@ -28,17 +28,17 @@
 #   releases(outcome, from), journal(where), digest(seq), tallies(from, to), newest(), counted(),
 #   totals(from, to), missing(from, to), count(kind)      look
 #
-# Locking is optimistic: each change raises `seq`, and nothing is written unless `seq` is still the one that
-# the change was computed from, and the agent the one that the handle was opened on. On SQLite a single
-# process so needs one statement for a choice, and under contention the second try takes the lock; PostgreSQL
-# takes it at once.
+# Locking is optimistic: each change raises `seq`, and nothing is written unless `seq` and the state are still
+# those that the change was computed from, and the agent the one that the handle was opened on. On SQLite a
+# single process so needs one statement for a choice, and under contention the second try takes the lock;
+# PostgreSQL takes it at once.
 
 # The format of a store; a store of another one is refused. Raise it when a table or the trigger changes (a
 # test compares checksums of both), or when a value that is kept would be misread: a status, the head, the
 # life, a term of the definition, a checksum. Do not raise it for a new term whose absence (NULL) means what
 # was so before, nor for the layout of a session or of a policy's state: these have versions of their own
 # (play_session_save.c).
-STORE_VERSION <- 14
+STORE_VERSION <- 15
 
 # A checksum of bytes, as text
 checksum <- function(bytes) .Call(C_checksum, bytes)
@@ -109,7 +109,7 @@ schema_tables <- function(sql) {
     sprintf("CREATE VIEW %s AS SELECT version, identity, %s, %s, CAST('' AS %s) AS bytes, 0 AS find_next_due,
                CAST(NULL AS %s) AS keys_before, 0 AS no_persons FROM %s",
       table("dpts_change"), paste(HEAD, collapse = ", "),
-      paste0("CAST('' AS TEXT) AS ", c(CHANGED, sql$turn), collapse = ", "),
+      paste0("CAST('' AS TEXT) AS ", c(CHANGED, "sum_before", sql$turn), collapse = ", "),
       sql$blob, sql$number, table("dpts_agent")),
     sql$triggers(paste0(vapply(change_statements(sql), paste0, "", ";"), collapse = "\n"))
   )
@@ -125,7 +125,7 @@ change_statements <- function(sql) {
   each <- function(column, ...) sql$if_so(sprintf("NEW.%s <> '[]'", column), sprintf(...))
   c(
     sprintf("UPDATE %s SET %s WHERE id = 1 AND version = NEW.version AND seq = NEW.seq - 1
-               AND identity = NEW.identity", table("dpts_agent"),
+               AND identity = NEW.identity AND state_sum = NEW.sum_before", table("dpts_agent"),
             paste0(HEAD, " = NEW.", HEAD, collapse = ", ")),
     sql$or_fail,
     # Each row of `paged` is a page's number and where it begins in the bytes of all new pages.
@@ -194,7 +194,7 @@ store_create <- function(server, sql, rows) {
 change_row <- function(changes) {
   events <- changes$events
   c(
-    list(version = STORE_VERSION, identity = changes$identity), changes$agent,
+    list(version = STORE_VERSION), changes[c("identity", "sum_before")], changes$agent,
     list(
       tickets = changes$tickets[c("ticket", "t", "arm", "batch", "time", "due", "status", "context", "asked",
                                   "probability")],

@@ -302,7 +302,8 @@ dpts_agent <- function(policy, arms, store = NULL, ..., name = NULL, horizon = N
                          find_next_due = FALSE, journal = journal_begin(agent$identity)))
   change <- change_row(all_changes(agent, first, 0))
   opened$create(list(
-    dpts_agent = c(list(id = 1L), utils::modifyList(change[c("version", "identity", HEAD)], list(seq = -1))),
+    dpts_agent = c(list(id = 1L), utils::modifyList(change[c("version", "identity", HEAD)],
+                                                     list(seq = -1, state_sum = agent$state_sum))),
     dpts_definition = list(id = 1L, definition = list(definition), definition_sum = sum), dpts_change = change
   ))
   made <- TRUE
@@ -337,7 +338,7 @@ begin_opening <- function(store, restored = FALSE) {
   # Read the state now: a damaged one is refused here and not at the first customer.
   head <- opened$begin(-1, "read")
   check_same(agent, head)
-  set_agent_state(agent, head)
+  if (!set_agent_state(agent, head)) abort_state()
   agent$seq <- head$seq
   parts <- c(checks_of_tables(agent, head), function() {
     agent_transact(agent, function(tx) NULL, look = TRUE, restored = restored, still = TRUE,
@@ -370,6 +371,7 @@ new_agent <- function(store, terms, identity) {
   agent$counted <- 0 # choices of persons that count, as far as persons are remembered
   agent$open <- new.env() # tickets that it gave out last, see open_tickets()
   agent$seq <- -1 # of the change whose state the session holds; -1: of none
+  agent$state_sum <- "" # of that state
   agent$over <- FALSE # is it beyond its budget?
   agent$closed <- FALSE
   agent$read <- -Inf # the clock when it was last read here,
@@ -415,10 +417,13 @@ agent_image <- function(agent) {
   session_image(agent$session, c(agent$outstanding, agent$offered, agent$counted, blocks), agent$life_bytes)
 }
 
+# Is the agent's state that of the store's head, or can it become so by the pages that were read? Not if the
+# store went back to an older copy and others have gone on from there, or if it is damaged.
 set_agent_state <- function(agent, head) {
+  if (is.null(head[["state"]])) return(identical(head$state_sum, agent$state_sum))
   bytes <- session_pages(agent$session, head[["state"]], head$pages) # `$` would take state_sum for it
   parts <- .Call(C_image_parts, bytes)
-  if (!identical(sealed(parts[[1]], head), head$state_sum)) abort_store("the checksum of the state is wrong")
+  if (!identical(sealed(parts[[1]], head), head$state_sum)) return(FALSE)
   life <- if (identical(parts[[4]], agent$life_bytes)) agent$written else read_life(parts[[4]])
   # Another process may have added arms.
   if (length(life$arms) != length(agent$life$arms)) agent$session <- session_of(agent$terms, life$arms)
@@ -437,7 +442,11 @@ set_agent_state <- function(agent, head) {
   }
   agent$fresh <- NULL
   agent$open <- new.env()
+  agent$state_sum <- head$state_sum
+  TRUE
 }
+
+abort_state <- function() abort_store("the checksum of the state is wrong")
 
 refuse_store <- function(store, terms) {
   old <- read_definition(store)$terms
@@ -515,7 +524,10 @@ try_change <- function(agent, body, how, restored = FALSE, still = FALSE, clock 
   head <- store$begin(agent$seq, how)
   if (head$version != STORE_VERSION) read_definition(store)
   check_same(agent, head)
-  if (!is.null(head[["state"]])) set_agent_state(agent, head)
+  if (!set_agent_state(agent, head)) {
+    if (agent$seq >= 0) head <- store$begin(-1, how) # as a whole
+    if (!set_agent_state(agent, head)) abort_state()
+  }
   tx <- new.env(parent = emptyenv())
   # What moved away stays as it was, to look at.
   moved <- agent$life$moved
@@ -547,7 +559,9 @@ try_change <- function(agent, body, how, restored = FALSE, still = FALSE, clock 
                  c("dpts_error_store_moved", "dpts_error_store"))
     }
     seq <- seq + 1
-    if (!store$commit(all_changes(agent, tx, seq))) return(NULL)
+    changes <- all_changes(agent, tx, seq)
+    if (!store$commit(changes)) return(NULL)
+    agent$state_sum <- changes$agent$state_sum
   } else {
     store$rollback() # nothing to write: let go of the lock
   }
@@ -578,8 +592,9 @@ all_changes <- function(agent, tx, seq) {
   head <- list(seq = seq, clock = tx$now, next_due = tx$next_due, late = tx$late, restored = tx$restored,
                pages = image$pages, journal = c(tx$journal, tx$events$digest)[1 + length(tx$events$digest)])
   list(
-    identity = agent$identity, tickets = tx$tickets, resolved = tx$resolved, forget = tx$forget,
-    persons = tx$persons, moved = tx$moved, forgotten = tx$forgotten, find_next_due = tx$find_next_due,
+    identity = agent$identity, sum_before = agent$state_sum,
+    tickets = tx$tickets, resolved = tx$resolved, forget = tx$forget, persons = tx$persons,
+    moved = tx$moved, forgotten = tx$forgotten, find_next_due = tx$find_next_due,
     events = tx$events, erased = tx$erased, keys_before = tx$keys_before, no_persons = tx$no_persons,
     answers = tx$answers, answered = tx$answered,
     releases = release_columns(sums), agent = c(head, state_sum = sealed(image$sum, head)), image = image
