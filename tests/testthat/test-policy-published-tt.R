@@ -140,6 +140,60 @@ test_that("policy_dp_tt() stops, leads and challenges by Chernoff's rates", {
   expect_identical(unique(out$arm[-seq_len(ledger$round[i])]), 2L)
 })
 
+test_that("with late rewards and other offers both are their R translations: pulls count as assigned, sums as released", {
+  for (seed in 1:6) for (name in c("adap", if (seed %% 2) "dp")) {
+    k <- 3
+    n <- 500
+    epsilon <- 3
+    case <- withr::with_seed(seed, list(
+      rewards = matrix(stats::rbinom(n * k, 1, rep(c(0.5, 0.55, 0.6), each = n)), n),
+      delays = sample(c(0, 0, 3, 15, 60), n, TRUE),
+      offers = if (seed > 3) lapply(seq_len(n), function(t) if (t %% 7 > 1) seq_len(k) else sort(sample(k, 2)))
+    ))
+    error <- if (name == "adap") 1e-300 else 0.9
+    policy <- if (name == "adap") policy_adap_tt(epsilon, error) else policy_dp_tt(epsilon, error)
+    out <- run_script(policy, k, rep(NA, n), case$rewards, delays = case$delays, offers = case$offers, seed = seed)
+    u <- uniforms(n, seed)
+    at <- tossed <- total <- 0
+    m <- y <- terms <- last <- numeric(k)
+    leader <- challenger <- NA
+    choose <- function(s) {
+      begins <- s$offer[(s$made == 0 | s$made == 1 & s$open)[s$offer]]
+      if (any(m == 0)) return(if (length(begins)) begins[1] else s$offer[which.min(s$pulls[s$offer])])
+      if (name == "adap") {
+        cost <- (y[leader] / m[leader] - y / m + 1 / (1 + sqrt(total))) / sqrt(1 / s$pulls[leader] + 1 / s$pulls)
+        challenger <- which.min(replace(cost, leader, Inf))
+      }
+      arm <- if (u[tossed <<- tossed + 1] < 0.5) leader else challenger
+      if (arm %in% s$offer) arm else s$offer[which.max((y / m)[s$offer])]
+    }
+    learn <- function(s, arm, size, sum, number) {
+      value <- out$value[at <<- at + 1]
+      expect_equal(out$exact[at], sum)
+      total <<- total + size
+      if (name == "adap" && number < last[arm]) return()
+      last[arm] <<- number
+      old <- name == "dp"
+      m[arm] <<- size + old * m[arm]
+      y[arm] <<- value + old * y[arm]
+      terms[arm] <<- terms[arm] + 1
+      if (any(m == 0)) return()
+      if (name == "adap") {
+        leader <<- which.max(y / m + log(total) / (epsilon * m) + sqrt(log(total) / (2 * m)))
+      } else {
+        leader <<- which.max(y / m)
+        w <- vapply(seq_len(k), function(b) {
+          if (b == leader) Inf else ref_dp_tt(y[c(leader, b)], m[c(leader, b)], terms[c(leader, b)], epsilon)
+        }, 0)
+        challenger <<- which.min(w + log(m))
+      }
+    }
+    first <- if (name == "adap") 1 else ceiling((2 + 6 / epsilon) * log((k - 1) / error))
+    arms <- played_late(out, case$rewards, case$delays, case$offers, first, function(s, arm) 1, choose, learn)
+    expect_identical(arms, out$arm)
+  }
+})
+
 test_that("policy_dp_tt() stops as soon as the evidence passes its threshold, at first and at later releases", {
   # A third arm is far behind, and leaves its part of the error to each of the others.
   for (k in 2:3) for (batches in list(c(1, 1), c(1, 2), c(2, 1))) {

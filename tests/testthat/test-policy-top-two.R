@@ -90,6 +90,65 @@ test_that("the challenger and the size of the next batch are those of an R trans
   expect_gt(weighed, 3)
 })
 
+test_that("with late rewards and other offers it is the R translation: pulls count as assigned, rewards as released", {
+  shared <- 0
+  for (seed in 1:8) {
+    k <- 3 + seed %% 2
+    n <- 1500
+    # (Rewards that are never equal, so that no two means are.)
+    case <- withr::with_seed(seed, list(
+      rewards = matrix(0.9 * stats::rbinom(n * k, 1, rep(c(0.5, 0.55, 0.62, 0.6)[seq_len(k)], each = n)) + stats::runif(n * k, 0, 0.1), n),
+      delays = sample(c(0, 0, 5, 40, 150), n, TRUE),
+      offers = if (seed > 4) lapply(seq_len(n), function(t) if (t %% 7 > 1) seq_len(k) else sort(sample(k, 2)))
+    ))
+    out <- run_script(policy_top_two(), k, rep(NA, n), case$rewards, delays = case$delays, offers = case$offers, seed = seed)
+    u <- uniforms(200, seed)
+    line <- log((k - 1) / 0.05)
+    at <- 0
+    m <- sum <- spread <- numeric(k)
+    v <- rep(0.25, k)
+    nearest <- open <- -1
+    growth <- 1
+    verdict <- FALSE
+    choose <- function(s) {
+      if (verdict) return(NA)
+      has <- function(arm) arm %in% s$offer
+      if (open > 0 && !s$open[open]) open <<- -1
+      begins <- s$offer[(s$made == 0 | s$made == 1 & s$open)[s$offer]]
+      arm <- if (has(open)) open else if (any(m == 0) && length(begins)) begins[1] else if (any(m[s$offer] == 0)) {
+        s$offer[which.min(s$pulls[s$offer])]
+      } else if (has(nearest)) nearest else s$offer[which.max((sum / m)[s$offer])]
+      if (open < 0) open <<- arm
+      arm
+    }
+    learn <- function(s, arm, size, y, number) {
+      m[arm] <<- m[arm] + size
+      sum[arm] <<- sum[arm] + y
+      mean <- sum / m
+      spread[arm] <<- v[arm] / m[arm]
+      z <- min(max(0.5, mean[arm] - sqrt(spread[arm])), mean[arm] + sqrt(spread[arm]))
+      v[arm] <<- z * (1 - z)
+      if (any(m == 0) || verdict) return()
+      leader <- which.max(mean)
+      q <- replace((mean[leader] - mean)^2 / (2 * (spread[leader] + spread)), leader, Inf)
+      verdict <<- min(q) >= line / 2 # evidence comes in: see above
+      challenger <- which.min(q + 2 * log(s$pulls))
+      growth <<- min(max((line / max(q[challenger], line / 100) - 1) / 2, 0.1), 1)
+      share <- spread[leader] / (spread[leader] + spread[challenger])
+      chance <- share / s$pulls[leader] / (share / s$pulls[leader] + (1 - share) / s$pulls[challenger])
+      nearest <<- if (u[at <<- at + 1] < chance) leader else challenger
+      released <- share / m[leader] / (share / m[leader] + (1 - share) / m[challenger])
+      shared <<- shared + ((u[at] < chance) != (u[at] < released))
+    }
+    first <- ceiling(2 * line)
+    arms <- played_late(out, case$rewards, case$delays, case$offers, first,
+                        function(s, arm) if (arm == nearest) growth else 1, choose, learn)
+    expect_true(verdict || length(arms) == n)
+    expect_identical(arms, out$arm[seq_along(arms)])
+  }
+  expect_gt(shared, 3)
+})
+
 test_that("it stops at the release by which the evidence of all its releases proves the leader", {
   # evidence() aims at the leading rival before each release, as the policy does: another aim stops elsewhere.
   arms <- arms_bernoulli(c(0.5, 0.65, 0.4))
