@@ -74,6 +74,16 @@ test_that("two problems stand side by side", {
   long <- dpts_simulate(two_arms(), list(imed = policy_gaussian_imed(5)), 2000, runs = 4, seed = 1)
   expect_identical(levels(rbind(one, long)$problem),
                    c("bernoulli(0.7, 0.5), T = 1,000", "bernoulli(0.7, 0.5), T = 2,000"))
+  # and so are other delays and batches
+  play <- function(...) dpts_simulate(two_arms(), list(b = policy_ucb1(), a = policy_imed()), 20, seed = 1, ...)
+  late <- rbind(play(), play(batch = 7), play(delay = 10, batch = 7), play(delay = c(5, 1, 9)), play(delay = function(n, ...) rep(3, n)))
+  expect_identical(sub("bernoulli(0.7, 0.5), T = 20", "", levels(late$problem), fixed = TRUE),
+                   c("", ", batch 7", ", delay 10, batch 7", ", delay 1 to 9", ", delay random"))
+  expect_false(is.unsorted(interaction(late$policy, late$problem), na.rm = FALSE)) # by problem, and then by policy
+  expect_named(policies(late[late$policy == "a", ]), "a") # of the rows that are there
+  far <- run_range(2^31 - 1, 2^31)
+  expect_equal(dpts_simulate(two_arms(), policy_ucb1(), 20, runs = far, seed = 1, record = 1)$run, 2^31 - 1:0)
+  expect_match(format(play(delay = c(5, 1, 9), batch = 3)), "1 to 9 rounds late, at random, learned every 3 rounds", all = FALSE)
   # names are labels
   expect_identical(levels(rbind(easy = one, hard = two)$problem), c("easy", "hard"))
   again <- rbind(both, imed(5, 5:6), imed(5, run_range(5, 5), arms = arms_bernoulli(c(0.6, 0.1))))
