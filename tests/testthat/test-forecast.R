@@ -44,24 +44,27 @@ test_that("of experiments in strata as many reach a verdict as the forecast says
 })
 
 test_that("a future is drawn from the law of the releases", {
-  # Two arms, 400 people each; Laplace noise of scale 20 in each of two sums
-  table <- as_releases(data.frame(t = c(400, 400, 800, 800), block = c(1, 1, 2, 2), arm = c(1, 2, 1, 2), n = 200,
-                                  sum = c(80, 120, 90, 110), chance = 0.5, floor = 0.5), "laplace", 20)
-  law <- future_law(release_records(table)$records[[1]], 1700)
-  expect_equal(law$mean, c(170, 230) / 400)
-  variance <- law$mean * (1 - law$mean)
-  expect_equal(law$of_mean, variance / 400 + 2 * 2 * 20^2 / 400^2)
-  expect_equal(law$sizes, c(400, 400)) # and 100 people of a block that is not whole
-  set.seed(1)
-  sums <- replicate(1200, {
-    rows <- draw_future(law)
-    c(rows[1, "sum"] - rows[1, "size"] * law$mean[1], rows[1, "size"])
-  })
-  # reward, noise, and what is not known of the mean
-  expected <- 200 * variance[1] + 2 * 20^2 + 200^2 * law$of_mean[1]
-  expect_lt(abs(var(sums[1, ]) / expected - 1), 4 * sqrt(2 / 1200) * 1.5)
-  expect_lt(abs(mean(sums[1, ])), 4 * sqrt(expected / 1200))
-  expect_lt(abs(var(sums[2, ]) / (400 / 4) - 1), 4 * sqrt(2 / 1200))
+  # Two arms, 400 people each, and noise in each of two sums of an arm; that of live agents is geometric
+  rows <- data.frame(t = c(400, 400, 800, 800), block = c(1, 1, 2, 2), arm = c(1, 2, 1, 2), n = 200, sum = c(80, 120, 90, 110),
+                     chance = 0.5, floor = 0.5)
+  for (noise in c("laplace", "gaussian", "geometric")) {
+    law <- future_law(release_records(as_releases(rows, noise, 20))$records[[1]], 1700)
+    expect_equal(law$mean, c(170, 230) / 400)
+    variance <- law$mean * (1 - law$mean)
+    of_noise <- 20^2 * if (noise == "gaussian") 1 else 2
+    expect_equal(law$of_mean, variance / 400 + 2 * of_noise / 400^2)
+    expect_equal(law$sizes, c(400, 400)) # and 100 people of a block that is not whole
+    set.seed(1)
+    sums <- replicate(700, {
+      rows <- draw_future(law)
+      c(rows[1, "sum"] - rows[1, "size"] * law$mean[1], rows[1, "size"])
+    })
+    # reward, noise, and what is not known of the mean
+    expected <- 200 * variance[1] + of_noise + 200^2 * law$of_mean[1]
+    expect_lt(abs(var(sums[1, ]) / expected - 1), 4 * sqrt(2 / 700) * 1.2)
+    expect_lt(abs(mean(sums[1, ])), 4 * sqrt(expected / 700))
+  }
+  expect_lt(abs(var(sums[2, ]) / (400 / 4) - 1), 4 * sqrt(2 / 700))
 })
 
 test_that("the blocks to come are those of the policy, and without its rule as they came", {
@@ -254,6 +257,7 @@ test_that("a future's blocks have numbers of their own in each stratum, and the 
   withr::local_seed(3)
   squares <- replicate(1000, draw_future(own)[, "squares"])
   expect_lt(abs(var(squares[1, ]) / 9 - 1), 4 * sqrt(2 / 1000))
+  expect_lt(abs(mean(squares[1, ]) - 30), 4 * 3 / sqrt(1000)) # people are as those before, whose mean is not 1/2
 })
 
 test_that("futility is judged once each stratum has a block of all arms, and a future is of the arms that are left", {

@@ -212,6 +212,17 @@ test_that("a margin at looks is a share of the rewards' range, though residuals 
   expect_equal(plan$power, mean(claimed(400)))
   expect_equal(plan$stopped, mean(claimed(200)))
   expect_true(all(c(plan$stopped, 1 - plan$power) > 0.1))
+  once <- dpts_plan(policy, arms, 400, control = 1, margin = 0.1, runs = 40, seed = 1)
+  expect_equal(once$power, mean(quiet(effects(sim, 1, at = "end", margin = 5))$p < 0.05))
+  # Intervals are those of the look at which each run ended.
+  at <- lapply(c(200, 400), function(n) {
+    quiet(effects(sim[sim$t <= n, ], 1, at = "end", margin = 5, looks = 0.5, spending = "pocock", people = 400))
+  })
+  own <- at[[2]]
+  first <- at[[1]]$p < 0.05
+  own[first, ] <- at[[1]][first, ]
+  expect_equal(plan$width, mean(own$upper - own$lower), tolerance = 1e-6)
+  expect_equal(plan$coverage, mean(own$lower <= 2 & own$upper >= 2))
 })
 
 test_that("an agent is analysed at the looks of its plan", {

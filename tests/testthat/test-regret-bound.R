@@ -16,6 +16,9 @@ test_that("regret_bound() gives numbers where papers have constants, words elsew
   expect_equal(at("uniform"), 1e5 * sum(gaps) / 5)
   # Auer, Cesa-Bianchi and Fischer (2002), Theorem 1
   expect_equal(at("ucb1"), 8 * log(1e5) * sum(1 / gaps) + (1 + pi^2 / 3) * sum(gaps))
+  # Azize and Basu (2022), epsilon being between the gaps
+  adap <- regret_bound(policy_adap_ucb(0.3, alpha = 4), five_arms(), 1e5)$bound[1]
+  expect_equal(adap, 16 * 4 * log(1e5) * (1 / 0.125 + 1 / 0.25 + 2 / 0.3) + 4 * 4 / (4 - 3))
   # Lai and Robbins, with kl written out
   kl <- function(p, q) p * log(p / q) + (1 - p) * log((1 - p) / (1 - q))
   expect_equal(at("lower bound: Lai and Robbins"),
@@ -92,6 +95,17 @@ test_that("lower bounds of epsilon-DP policies: regret and people, against brute
   of <- lapply(c(0.7, 0.5), private_kl, theta, 0.2)
   rate <- vapply(seq(0.1, 0.8, length.out = 700), function(w) min(w * of[[1]] + (1 - w) / 2 * of[[2]]), 0)
   expect_equal(people_bound(m, 0.2, 0.05), 0.9 * log(19) / max(rate), tolerance = 1e-4)
+  # ... and others each have their own weight, in whichever order they are
+  at <- expand.grid(near = seq(0.2, 0.7, 0.005), far = seq(0.02, 0.4, 0.005))
+  at <- at[at$near + at$far < 1, ]
+  of <- function(m, w) {
+    theta <- seq(m, 0.7, length.out = 50)
+    apply(outer(1 - at$near - at$far, private_kl(0.7, theta, 0.5)) + outer(w, private_kl(m, theta, 0.5)), 1, min)
+  }
+  rate <- max(pmin(of(0.6, at$near), of(0.3, at$far)))
+  for (m in list(c(0.3, 0.7, 0.6), c(0.6, 0.3, 0.7))) {
+    expect_equal(people_bound(m, 0.5, 0.05), 0.9 * log(19) / rate, tolerance = 0.01)
+  }
   expect_true(is.na(people_bound(c(0.5, 0.5), 1, 0.05)))
   found <- dpts_identify(arms_bernoulli(c(0.9, 0.3)), list(pure = policy_top_two(epsilon = 0.3), gdp = policy_top_two(mu = 1)),
                          runs = 3, seed = 1, limit = 2000)
