@@ -184,7 +184,7 @@ store_sqlite <- function(con, reader = con, label = "a SQLite connection", own =
       check_file()
       if (how == "remember" && !is.null(seen) && seen$seq == seq) return(seen)
       with_store_errors({
-        if (how == "lock") server$begin()
+        if (how == "lock" && !server$locked()) server$begin()
         head <- read_head(server$query(sprintf(
           "SELECT version, identity, %s, NULL AS now, p.page, p.bytes FROM dpts_agent AS a
            LEFT JOIN dpts_page AS p ON %s WHERE a.id = 1 ORDER BY p.page",

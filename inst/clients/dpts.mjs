@@ -28,7 +28,7 @@ export class Agent {
     try {
       return await this.#ask("/choose", { n, key: crypto.randomUUID(), ...options });
     } catch (e) {
-      if (otherwise === null || ![0, 410, 429, 500, 503].includes(e.status)) throw e;
+      if (otherwise === null || ![0, 410, 429, 500, 502, 503, 504].includes(e.status)) throw e;
       return Array.from({ length: n }, () => ({ ticket: null, t: null, arm: e.arm ?? otherwise, probability: null }));
     }
   }
@@ -43,6 +43,7 @@ export class Agent {
   // key, and so counts once where several rewards of a ticket are averaged (a `window`).
   async reward(ticket, reward, options = {}) {
     const tickets = [ticket].flat(), rewards = [reward].flat();
+    if (tickets.length !== rewards.length) throw new RangeError(`${tickets.length} tickets have ${rewards.length} rewards`);
     const known = tickets.map((t, i) => [t, rewards[i]]).filter(pair => pair[0] !== null);
     if (!known.length) return [];
     const sent = { ticket: known.map(p => p[0]), reward: known.map(p => p[1]), key: crypto.randomUUID() };

@@ -5,6 +5,7 @@
     show(choice["arm"])
     agent.reward(choice["ticket"], 1)
 """
+import http.client
 import json
 import time
 import urllib.error
@@ -40,7 +41,7 @@ class Agent:
         try:
             return self._ask("/choose", {"n": n, "key": str(uuid.uuid4()), **options})
         except AgentError as e:
-            if default is None or e.status not in (0, 410, 429, 500, 503):
+            if default is None or e.status not in (0, 410, 429, 500, 502, 503, 504):
                 raise
             return [{"ticket": None, "t": None, "arm": e.arm or default, "probability": None} for _ in range(n)]
 
@@ -54,8 +55,11 @@ class Agent:
         `options`: outcome, which of the experiment's other outcomes is reported; key. A report that is sent again has
         the same key, and so counts once where several rewards of a ticket are averaged (a `window`).
         """
-        pairs = list(zip(ticket, reward)) if isinstance(ticket, (list, tuple)) else [(ticket, reward)]
-        pairs = [(t, r) for t, r in pairs if t is not None]
+        if not isinstance(ticket, (list, tuple)):
+            ticket, reward = [ticket], [reward]
+        if len(ticket) != len(reward):
+            raise ValueError("%d tickets have %d rewards" % (len(ticket), len(reward)))
+        pairs = [(t, r) for t, r in zip(ticket, reward) if t is not None]
         if not pairs:
             return []
         sent = {"ticket": [t for t, _ in pairs], "reward": [r for _, r in pairs], "key": str(uuid.uuid4())}
@@ -76,12 +80,12 @@ class Agent:
             except urllib.error.HTTPError as e:
                 try:
                     said = json.load(e)
-                except ValueError:
+                except (OSError, ValueError, http.client.HTTPException):
                     said = {}
                 error = AgentError(e.code, said.get("error"), said.get("message", str(e)), said.get("arm"))
                 if e.code not in (429, 502, 503, 504):
                     raise error from None
-            except (OSError, ValueError) as e:
+            except (OSError, ValueError, http.client.HTTPException) as e:
                 error = AgentError(0, "unreachable", str(e))
             if left:
                 time.sleep(0.1 * 2 ** (self.tries - left))

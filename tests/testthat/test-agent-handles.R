@@ -134,3 +134,69 @@ test_that("of tickets that are given back, with predictions and deadlines that d
   expect_identical(is.na(kept$context), is.na(kept$t)) # all that was said is kept, as was asked for
   expect_identical(kept$reward[match(out[1:5], kept$ticket)], rep(0.5, 5))
 })
+
+# The store as it was, under whoever has it open
+put_back <- function(store, rows) {
+  if (is.character(store)) {
+    cons <- lapply(c(rows, store), function(path) DBI::dbConnect(RSQLite::SQLite(), path, synchronous = NULL))
+    RSQLite::sqliteCopyDatabase(cons[[1]], cons[[2]])
+    return(invisible(lapply(cons, DBI::dbDisconnect)))
+  }
+  con <- postgres_connection(attr(store, "schema"))
+  DBI::dbExecute(con, sprintf("DROP SCHEMA %s CASCADE; CREATE SCHEMA %1$s", attr(store, "schema")), immediate = TRUE)
+  dpts:::store_postgres(con)$create(rows)
+}
+
+test_that("whose store was put back, and on which others went on, in every store", {
+  each_database(function(store) {
+    turn <- test_clock()
+    file <- is.character(store)
+    agent <- dpts_agent(policy_randomised(mu = 1, block = 4, control = 1), c("a", "b"), store, use = "arrival", deadline = hours(1),
+                        max_per_person = 3, outcomes = list(harm = agent_outcome(mu = 0.5, deadline = hours(2))))
+    x <- agent_choose(agent, 5, person = paste0("p", 1:5), key = "k")
+    agent_reward(agent, x$ticket[c(1, 3, 5)], c(1, 0, 1))
+    agent_reward(agent, x$ticket[1:2], 1, outcome = "harm")
+    old <- if (file) agent_backup(agent, withr::local_tempfile(fileext = ".sqlite")) else Filter(function(rows) length(rows[[1]]), agent$store$tables())
+    went_on <- list(
+      choices = function(agent) for (who in c("p6", "p7")) agent_choose(agent, person = who),
+      `arms of the same names` = function(agent) for (arm in c("d", "c")) agent_arms(agent, add = arm),
+      `releases` = function(agent) {
+        agent_reward(agent, x$ticket[c(2, 4)], 0)
+        agent_choose(agent, 4, person = paste0("p", 6:9))
+      }
+    )
+    acts <- list(
+      choose = function(agent) agent_choose(agent, 2, person = c("p1", "p8")), copy = function(agent) agent_backup(agent, tempfile()),
+      report = function(agent) agent_reward(agent, x$ticket, 1), arms = function(agent) agent_arms(agent, add = "e", pause = "b"),
+      outcome = function(agent) agent_reward(agent, x$ticket, 1, outcome = "harm"), erase = function(agent) agent_erase(agent, "p1"),
+      clock = function(agent) agent_clock(agent), look = function(agent) dpts_releases(agent), `no more than a report that is late` = function(agent) {
+        agent_reward(agent, x$ticket[1], 1)
+      }, restored = function(agent) agent_restored(agent), end = function(agent) agent_finish(agent, "verdict")
+    )
+    bad <- character()
+    for (i in if (file) seq_along(acts) else c(1, 4, 8)) { # to make the tables takes longest
+      put_back(store, old)
+      # Two changes that will be lost
+      agent_arms(agent, add = "c")
+      lost <- agent_choose(agent, person = "p6")$ticket
+      put_back(store, old)
+      open <- function() agent_open(if (file) store else postgres_connection(attr(store, "schema"), parent.frame(2)))
+      other <- open()
+      what <- went_on[[1 + i %% 3]]
+      what(other)
+      acts[[i]](agent)
+      expect_identical(agent_reward(agent, lost, 1)$status, "unknown")
+      anew <- open()
+      for (handle in list(agent, other)) {
+        pulls(handle)
+        for (part in c(held, if (i %in% c(4, 6, 8)) said)) {
+          unlike <- mapply(identical, part(handle), part(anew))
+          if (!all(unlike)) bad <- c(bad, paste(names(acts)[i], names(unlike)[!unlike]))
+        }
+      }
+      for (handle in list(other, anew)) agent_close(handle)
+    }
+    expect_identical(bad, character())
+    agent_close(agent)
+  })
+})

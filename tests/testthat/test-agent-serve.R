@@ -272,6 +272,106 @@ process.exit();
   for (said in out) expect_identical(said, paste(c(400, 403, 409, 410, 429, 500, 502, 503, 504), c(1, 1, 1, 1, 2, 1, 2, 2, 2)))
 })
 
+test_that("a call whose answer is lost is sent again as it was, and a choice with an arm to fall back on always has an answer", {
+  skip_on_os("windows")
+  path <- function(name) system.file("clients", name, package = "dpts")
+  # A service that does with each request what is next: no answer, half of one, one that is no JSON, or a status
+  out <- list(run_client("python3", c("import sys, threading, http.server, json", sprintf("sys.path.insert(0, '%s')", dirname(path("dpts.py"))),
+                                      "sys.dont_write_bytecode = True", "from dpts import Agent, AgentError"), '
+fates, asked = [], []
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        asked.append((self.path, json.loads(self.rfile.read(int(self.headers["Content-Length"])))))
+        fate = fates.pop(0)
+        self.close_connection = True
+        if fate == "lost": return
+        self.send_response(fate if isinstance(fate, int) else 200)
+        self.send_header("Content-Length", "9" if fate == "half" else "2")
+        self.end_headers()
+        self.wfile.write(b"[}" if fate == "nonsense" else b"[]" if fate == 200 else b"{}")
+    def log_message(self, *said): pass
+server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+agent = Agent("http://127.0.0.1:%d/" % server.server_port, "token", experiment="a/b c?")
+def said(*fate):
+    global keys
+    one = asked[0]
+    whole = len(asked) == len(fate) and all(x == one for x in asked)
+    keys.append(one[1].pop("key"))
+    print(whole, one[0], json.dumps(one[1], sort_keys=True))
+    asked.clear()
+keys = []
+for fate in [("lost", "half", 200), ("nonsense", 200)]:
+    fates[:] = fate; agent.choose(2, person="Ann"); said(*fate)
+    fates[:] = fate; agent.reward(["s", None, "t"], [1, 7, 0], outcome="harm"); said(*fate)
+fates[:] = ["half", 200]; agent.reward((None, "u"), (7, 1), key="mine"); said("half", 200)
+fates[:] = ["lost", 200]; agent.choose(key="own"); said("lost", 200)
+print(len(set(keys)), keys[-2:])
+print(agent.reward([None], [1]), len(asked))
+for lists in ((["s", "t"], [1]), (["s"], [1, 0])):
+    try: agent.reward(*lists)
+    except ValueError as e: print(e)
+agent.tries = 1
+for fate in [400, 401, 403, 404, 409, 410, 413, 429, 500, 502, 503, 504, "lost", "half", "nonsense"]:
+    fates[:] = [fate]
+    try: print(fate, [x["arm"] for x in agent.choose(2, default="d")])
+    except AgentError as e: print(fate, e.status)
+', ".py"))
+  node <- Sys.which("node")
+  if (nzchar(node) && as.numeric(sub("^v([0-9]+).*", "\\1", system2("node", "--version", stdout = TRUE))) >= 18) {
+    out[[2]] <- run_client("node", c('import http from "node:http";', sprintf('import { Agent } from "%s";', path("dpts.mjs"))), '
+const fates = [], asked = [], keys = [];
+const server = http.createServer((request, answer) => {
+  let body = "";
+  request.on("data", part => body += part).on("end", () => {
+    asked.push([request.url, JSON.parse(body)]);
+    const fate = fates.shift();
+    if (fate === "lost") return request.socket.destroy();
+    answer.writeHead(typeof fate === "number" ? fate : 200, { "Content-Length": fate === "half" ? 9 : 2 });
+    answer.write(fate === "nonsense" ? "[}" : fate === 200 ? "[]" : "{}");
+    if (fate === "half") setTimeout(() => request.socket.destroy(), 20); else answer.end();
+  });
+});
+await new Promise(done => server.listen(0, "127.0.0.1", done));
+const agent = new Agent(`http://127.0.0.1:${server.address().port}/`, "token", { experiment: "a/b c?" });
+const python = x => x === null ? "None" : Array.isArray(x) ? "[" + x.map(python).join(", ") + "]" : JSON.stringify(x);
+function said(fate) {
+  const [path, body] = asked[0], same = asked.every(x => JSON.stringify(x) === JSON.stringify(asked[0]));
+  keys.push(body.key); delete body.key;
+  const text = Object.keys(body).sort().map(name => JSON.stringify(name) + ": " + python(body[name])).join(", ");
+  console.log(same && asked.length === fate.length ? "True" : "False", path, "{" + text + "}");
+  asked.length = 0;
+}
+const go = async (fate, call) => { fates.splice(0, 9, ...fate); await call(); said(fate); };
+for (const fate of [["lost", "half", 200], ["nonsense", 200]]) {
+  await go(fate, () => agent.choose({ n: 2, person: "Ann" }));
+  await go(fate, () => agent.reward(["s", null, "t"], [1, 7, 0], { outcome: "harm" }));
+}
+await go(["half", 200], () => agent.reward([null, "u"], [7, 1], { key: "mine" }));
+await go(["lost", 200], () => agent.choose({ key: "own" }));
+console.log(new Set(keys).size, python(keys.slice(-2)).replaceAll(\'"\', "\'"));
+console.log(python(await agent.reward([null], [1])), asked.length);
+for (const lists of [[["s", "t"], [1]], [["s"], [1, 0]]]) await agent.reward(...lists).catch(e => console.log(e.message));
+agent.tries = 1;
+for (const fate of [400, 401, 403, 404, 409, 410, 413, 429, 500, 502, 503, 504, "lost", "half", "nonsense"]) {
+  fates.splice(0, 9, fate);
+  await agent.choose({ n: 2, otherwise: "d" }).then(x => console.log(fate, python(x.map(y => y.arm)).replaceAll(\'"\', "\'")), e => console.log(fate, e.status));
+}
+process.exit();
+', ".mjs")
+  }
+  path <- "True /experiments/a%2Fb%20c%3F"
+  choose <- paste0(path, '/choose {"n": ', c(2, 1), c(', "person": "Ann"}', "}"))
+  report <- paste0(path, "/reward {", c('"outcome": "harm", "reward": [1, 0], "ticket": ["s", "t"]}', '"reward": [1], "ticket": ["u"]}'))
+  refused <- c(400, 401, 403, 404, 409, 413)
+  for (said in out) {
+    expect_identical(said, c(rep(c(choose[1], report[1]), 2), report[2], choose[2], "6 ['mine', 'own']", "[] 0",
+                             "2 tickets have 1 rewards", "1 tickets have 2 rewards",
+                             paste(refused[1:5], refused[1:5]), "410 ['d', 'd']", "413 413",
+                             paste(c(429, 500, 502, 503, 504, "lost", "half", "nonsense"), "['d', 'd']")))
+  }
+})
+
 test_that("whoever sends half a request, nothing, two at once or none of HTTP, stops no other and gets no choice unanswered", {
   s <- service()
   skip_if(system("ulimit -n", intern = TRUE) %in% as.character(1:1023), "few open files are allowed")

@@ -86,6 +86,27 @@ test_that("gzip, several files and Windows line ends give the same", {
   }
 })
 
+test_that("the first events of several files are those of the lines up to the last of them, of which alone flaws are counted", {
+  bad <- c("nonsense", line(109498, 0, 109498, "|user 2:0.1 1:1"), line(109999, 1, c(109498, 109509)),
+           paste(line(109498, 1, c(109498, 109509)), "|109777 2:0.1 1:1"))
+  set.seed(1)
+  lines <- c(good[2], sample(c(good, rep(bad, 3), vapply(109600:109605, function(id) line(id, id %% 2, c(id, 109498)), ""))))
+  lines <- c(lines, good[1], bad)
+  late <- seq_along(lines) > 15 & !lines %in% bad
+  lines[late] <- gsub(" 4:0.100000", " 4:0.700000", lines[late], fixed = TRUE) # articles whose features change
+  event <- which(!lines %in% bad[1:3])
+  files <- lapply(split(lines, rep(1:3, c(6, 9, length(lines) - 15))), write_log, env = environment())
+  foreign <- write_log("of no such log")
+  for (n in seq_along(event)) {
+    suppressMessages({
+      some <- read_yahoo_r6(c(unlist(files), if (n < 3) foreign), n_max = n)
+      expect_identical(some, read_yahoo_r6(write_log(lines[seq_len(event[n])])))
+    })
+    expect_equal(nrow(some), n)
+    expect_equal(attr(some, "dropped")[["lines"]], sum(lines[seq_len(event[n])] == bad[1]))
+  }
+})
+
 test_that("where the file is cut into pieces does not matter", {
   file <- write_log(good)
   whole <- read_yahoo_r6(file)
