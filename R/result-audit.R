@@ -39,9 +39,14 @@ tbl_sum.dpts_audit <- function(x, ...) {
     NextMethod())
 }
 
-# The largest epsilon that the runs could have shown
+# The largest epsilon that the runs could have shown, at each delta: runs of samples, each with its own risk
 audit_reach <- function(x) {
-  reach <- range(sampling_reach(max(x$runs), max(runs_in(x)$risk), unique(x$delta)))
+  x <- x[x$method == "sampling", ]
+  kept <- runs_in(x)
+  key <- c("adversary", "method")
+  risk <- kept$risk[vctrs::vec_match(keys_of(x, key), keys_of(kept, key))]
+  rows <- unique(data.frame(runs = x$runs, risk, delta = x$delta))
+  reach <- range(tapply(unlist(Map(sampling_reach, rows$runs, rows$risk, rows$delta)), rows$delta, max))
   reach <- unique(format_up(reach, 3))
   paste("this number of runs shows no epsilon above", paste(reach, collapse = " to "))
 }

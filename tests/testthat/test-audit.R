@@ -242,6 +242,11 @@ test_that("plots show the claim and what was found", {
   some$claimed[some$delta == 0.01] <- Inf
   expect_identical(vapply(list(empty, drawn, autoplot(some)), caption, ""), c("Nothing is claimed.", "", ""))
   expect_identical(caption(plot), "Findings hold together with 99.9% confidence.")
+  # What is most above its own claim is named, not what is largest.
+  above <- many
+  above[1:3, c("claimed", "lower", "holds")] <- data.frame(c(3, 0.2, 2), c(3.5, 1, 1.9), c(FALSE, FALSE, TRUE))
+  expect_identical(audit_verdict(above), sprintf("the claim does NOT hold: \"%s\" finds at least 1, claimed is 0.2",
+                                                 as.character(above$adversary[2])))
   # A larger delta is named only where all are smaller than it.
   open <- many
   open$claimed <- Inf
@@ -654,6 +659,21 @@ test_that("an arm that is rare is no error, and the largest epsilon that runs ca
   expect_identical(tbl_sum(audit)[["Reach"]], paste("this number of runs shows no epsilon above", paste(
     format_up(rev(audit$lower), 3), collapse = " to ")))
   expect_false("Reach" %in% names(tbl_sum(dpts_audit(policy_ts_gaussian(), 4, method = "exact"))))
+  # Of several audits it is the largest that one of them could have shown; paths that were enumerated are no runs.
+  part <- function(...) dpts_audit(response_policy(1, claim = 1), 4, delta = c(0, 0.1), seed = 1, ...)
+  parts <- list(part(streams = "success", runs = 400), part(streams = c("silent", "contest"), runs = 800))
+  reach_of <- function(x) tbl_sum(x)[["Reach"]]
+  by_hand <- paste("this number of runs shows no epsilon above", paste(format_up(range(vapply(c(0, 0.1), function(delta) {
+    risk <- 0.001 / c(4, 8)
+    least <- risk^(1 / c(200, 400))
+    max(log((least - delta) / (1 - least)))
+  }, 0)), 3), collapse = " to "))
+  expect_identical(reach_of(do.call(rbind, parts)), by_hand)
+  listed <- dpts_audit(policy_ts_gaussian(), 10, streams = "success", method = "exact")
+  one <- dpts_audit(policy_ts_gaussian(), 10, streams = c("success", "silent"), runs = 200, seed = 1)
+  expect_gt(max(listed$runs), 200)
+  expect_identical(reach_of(rbind(one, listed)), reach_of(one))
+  expect_equal(glance(rbind(one, listed))$nobs, sum(unique(one$runs)) * 2 + max(listed$runs))
   # Streams that cannot be made are refused before they are.
   expect_error(dpts_audit(policy_ucb1(), 1e9, runs = 100), "`horizon`.*these need about 8(.|\n)*dpts.memory",
                class = "dpts_error_memory")

@@ -340,6 +340,24 @@ test_that("the number of people is found", {
   expect_true(is.na(few$people))
 })
 
+test_that("so many people are found that each stratum has its power, also from a file that holds some of the work", {
+  ask <- function(...) {
+    dpts_plan(policy_randomised(block = 1e9), arms_strata(x = two(0.2, 0.8), y = two(0.35, 0.65), share = c(0.5, 0.5)),
+              by = "stratum", runs = 100, seed = 1, ...)
+  }
+  plan <- ask()
+  expect_gte(min(plan$power), 0.9)
+  expect_lt(min(plan$power), plan$power[1])
+  exact <- 2 * 2 * stats::power.prop.test(p1 = 0.35, p2 = 0.65, power = 0.9, sig.level = 0.05 / 2)$n # half of the people and of the error
+  expect_lt(abs(log(plan$people[1] / exact)), 0.15)
+  file <- withr::local_tempfile()
+  expect_equal(ask(checkpoint = file), plan)
+  half <- readRDS(file)
+  half$chunks <- half$chunks[c(1, 20, 33)]
+  saveRDS(half, file)
+  expect_equal(ask(checkpoint = file), plan)
+})
+
 test_that("a plan is a result: checkpoint, statement, print, summary", {
   file <- tempfile()
   on.exit(unlink(file))
@@ -351,6 +369,10 @@ test_that("a plan is a result: checkpoint, statement, print, summary", {
   expect_equal(names(plan), c("design", "scenario", "people", "failures", "best", "power", "false_claims", "coverage",
                               "width", "longest_run"))
   expect_equal(ask(checkpoint = file), plan)
+  # A file that holds one scenario, of some people, says nothing of another.
+  half <- readRDS(file)
+  half$chunks <- Filter(function(chunk) chunk$problem == half$chunks[[1]]$problem, half$chunks)
+  saveRDS(half, file)
   expect_equal(ask(checkpoint = file), plan)
   shown <- capture.output(print(plan))
   expect_true(all(nchar(shown) <= 80))
