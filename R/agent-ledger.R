@@ -36,7 +36,7 @@ for_person <- function(guarantee, policy, m, most) {
 compose_copies <- function(copies) {
   first <- copies[[1]]
   if (length(copies) == 1 || promises_nothing(first)) return(first)
-  new_guarantee("composed", parts = copies, neighbours = first$neighbours)
+  new_guarantee("composed", parts = copies, neighbours = first$neighbours, published = first$published)
 }
 
 # Epsilon that m rewards have lost so far. What was released after the copy to which the operator went back is

@@ -465,6 +465,19 @@ test_that("a policy that learns is a target: its chances in each event, as a rep
                      context1 = 1:100 / 100)
   ask <- function(...) dpts_ope(seen, policy_exp3(), seed = 1, estimator = c("ipw", "dr"), ...)$estimate
   expect_equal(ask(context = "context1")[1], ask()[1])
+  # Contexts are those of the log, also outside of [0, 1].
+  seen$context1 <- seq(-2, 3, length.out = 100)
+  of_context <- function(x) stats::plogis(x * c(1, -1))
+  aware <- policy_custom("aware", start = function(k, horizon) NULL, choose = function(state, round) 1L,
+                         update = function(state, feedback) NULL, probability = function(state, round) of_context(round$context))
+  given <- t(vapply(seen$context1, of_context, numeric(2)))
+  by_policy <- dpts_ope(seen, aware, context = "context1", seed = 1)
+  by_matrix <- dpts_ope(seen, given, context = "context1")
+  expect_equal(by_policy$estimate, by_matrix$estimate)
+  # Estimates of one target belong together, and those of two do not.
+  expect_identical(rbind(by_matrix[1:2, ], dpts_ope(seen, given, context = "context1")[3:4, ]), by_matrix)
+  expect_error(rbind(by_matrix[1:2, ], dpts_ope(seen, given[, 2:1], context = "context1")[3:4, ]), "do not belong together.*differ in `log`",
+               class = "dpts_error_join")
   # Pools, and a last chunk of one event
   seen$pool <- rep(list(1:2), 100)
   chunks <- log_chunks(function(i) if (i < 3) seen[list(1:99, 100)[[i]], ])

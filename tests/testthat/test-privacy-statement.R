@@ -130,6 +130,34 @@ test_that("a register gets the fields of a statement as values", {
   expect_error(privacy_statement(privacy_gdp(1), format = "xml"), "`format`", class = "dpts_error_input")
 })
 
+test_that("a return to an old copy and other outcomes change neither what is published, from whom it is protected, nor of whom", {
+  for (package in c("RSQLite", "jsonlite")) skip_if_not_installed(package)
+  facts <- function(agent) jsonlite::parse_json(privacy_statement(agent, format = "json"))[[1]]
+  said <- function(agent, what) unclass(privacy_statement(agent))[[what]]
+  fixed <- c("trust_model", "release_type", "published")
+  predicted <- function(...) policy_randomised(mu = 0.5, outcome = "continuous", predicted = c(0, 1), ...)
+  for (policy in list(policy_local(policy_ucb1(), 1), policy_randomised(mu = 0.5), predicted(), predicted(protect = "reward"))) {
+    make <- function(outcomes) dpts_agent(policy, 2, deadline = hours(1), max_per_person = 3, outcomes = outcomes)
+    agent <- make(NULL)
+    alone <- list(facts = facts(agent), from = said(agent, "From whom"))
+    agent_restored(agent)
+    expect_identical(facts(agent)[c(fixed, "neighbours")], alone$facts[c(fixed, "neighbours")])
+    expect_identical(said(agent, "From whom"), alone$from)
+    if (policy$name != "randomised") next
+    several <- make(list(harm = agent_outcome(mu = 0.5)))
+    for (restored in 0:1) {
+      expect_identical(facts(several)[fixed], alone$facts[fixed])
+      expect_true(startsWith(facts(several)$neighbours, paste0(alone$facts$neighbours, ", and in the other outcomes")))
+      agent_restored(several)
+    }
+  }
+  # Of 10 rewards that were each randomised twice, 20 bits are known: the better guess is that of most of them.
+  agent <- dpts_agent(policy_local(policy_ucb1(), 1), 2, deadline = hours(1))
+  agent_restored(agent)
+  right <- stats::pbinom(9, 20, stats::plogis(-1)) + stats::dbinom(10, 20, stats::plogis(-1)) / 2
+  expect_match(said(agent, "Who comes often"), sprintf("at most %.0f times in 100 if there are 10", ceiling(100 * right)))
+})
+
 test_that("a guarantee in epsilon is read in mu, too", {
   said <- function(x) privacy_statement(x)[["What is guaranteed"]]
   # Phi(mu / 2) = e / (1 + e); of ten releases of epsilon 0.1, sqrt(10) times the mu of one; each rounded up

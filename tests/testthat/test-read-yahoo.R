@@ -97,10 +97,12 @@ test_that("the first events of several files are those of the lines up to the la
   event <- which(!lines %in% bad[1:3])
   files <- lapply(split(lines, rep(1:3, c(6, 9, length(lines) - 15))), write_log, env = environment())
   foreign <- write_log("of no such log")
+  all <- write_log(lines)
   for (n in seq_along(event)) {
     suppressMessages({
       some <- read_yahoo_r6(c(unlist(files), if (n < 3) foreign), n_max = n)
       expect_identical(some, read_yahoo_r6(write_log(lines[seq_len(event[n])])))
+      expect_identical(new_yahoo(read_yahoo_file(all, n, identity, 500)), some) # in pieces of some lines
     })
     expect_equal(nrow(some), n)
     expect_equal(attr(some, "dropped")[["lines"]], sum(lines[seq_len(event[n])] == bad[1]))
