@@ -50,8 +50,7 @@ dpts_compare <- function(x, reference = NULL, ..., level = 0.95) {
   first <- which(!duplicated(group))
   stats <- group_stats(own$regret, group)
   label <- function(name) factor(as.character(own[[name]][first]), unique(as.character(x[[name]])))
-  ends <- x[x$t == max(x$t), ]
-  say_failures(ends, words_failures(ends, regret_by_round(ends)))
+  say_failures(x, words_failures(x, final_rows(regret_by_round(x)))) # of each problem, however long it is
   tibble::as_tibble(c(lapply(stats::setNames(nm = c(by, "policy")), label), list(
     reference = rep(reference, length(first)), t = own$t[first],
     runs = stats$n, difference = stats$mean, se = stats$sd / sqrt(stats$n)

@@ -231,7 +231,7 @@ recommended_policy.dpts_tuning <- function(x, accountant = NULL, ...) {
   if (!is.null(accountant)) {
     accountant <- check_choice(accountant, unique(x$accountant))
     x <- bare(x)[x$accountant == accountant, ]
-    x$best <- seq_len(nrow(x)) == which.min(x$regret)
+    x$best <- are_best(x)
   }
   best <- one_best(x$best)
   policy_ts_gaussian(x$prepulls[best], x$variance_scale[best])

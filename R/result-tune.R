@@ -23,16 +23,20 @@ result_key.dpts_tuning <- function(x) {
 # The rows of a tuning as averages of their runs: regret, its error, the best of each budget
 average_runs <- function(x) {
   stats <- stats_by_row(x)
-  mean <- stats$mean
-  among <- split(seq_along(mean), if ("mu" %in% names(x)) x$mu else rep(1, length(mean)))
-  x$regret <- mean
+  x$regret <- stats$mean
   x$se <- stats$sd / sqrt(stats$n)
-  x$best <- seq_along(mean) %in% vapply(among, function(i) i[which.min(mean[i])], 0L)
+  x$best <- are_best(x)
   if ("runs" %in% names(x)) {
     x[c("lower", "upper")] <- tuning_interval(x, 0.95, stats)
     x$runs <- stats$n
   }
   x
+}
+
+# Which rows have the least regret of their budget?
+are_best <- function(x) {
+  among <- split(seq_along(x$regret), if ("mu" %in% names(x)) x$mu else rep(1, length(x$regret)))
+  seq_along(x$regret) %in% vapply(among, function(i) i[which.min(x$regret[i])], 0L)
 }
 
 # group_stats() of the runs behind each row

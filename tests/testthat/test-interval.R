@@ -164,6 +164,8 @@ test_that("rare runs that make much of a mean are said", {
   expect_message(tidy(wild), class = "dpts_message_failures")
   expect_message(dpts_compare(wild), class = "dpts_message_failures")
   expect_match(gsub("\n", " ", autoplot(wild)$labels$caption), "One run makes [0-9]+% of the mean regret of b:")
+  long <- dpts_simulate(arms, list(a = policy_ucb1(), b = policy_imed()), 800, runs = 20, seed = 1, record = 2)
+  expect_message(dpts_compare(rbind(short = wild, long = long)), "One run makes", class = "dpts_message_failures")
   # Once in a session, of whichever rows; again of another policy
   withr::local_options(rlib_message_verbosity = "default")
   rm(list = ls(messages_shown), envir = messages_shown)

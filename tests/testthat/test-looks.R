@@ -130,6 +130,14 @@ test_that("where later blocks are smaller, critical values allow for noise that 
   sim <- dpts_simulate(arms, policy, 600, runs = 25, seed = 1, history = TRUE, finish = TRUE)
   found <- quiet(effects(sim, "a", at = "end", looks = c(0.5, 0.7), spending = "pocock", people = 600))
   expect_equal(plan$power, mean(found$p / 2 < 0.05))
+  # Two looks at one release are one, with the noise of the release; and of four arms there are six intervals.
+  null <- arms_bernoulli(rep(0.5, 4))
+  looks <- c(0.25, 0.5, 0.7)
+  plan <- dpts_plan(policy, null, 600, looks = looks, spending = "pocock", runs = 6, seed = 1)
+  sim <- dpts_simulate(null, policy, 600, runs = 6, seed = 1, history = TRUE, finish = TRUE)
+  found <- quiet(effects(sim, at = "end", looks = looks, spending = "pocock", people = 600))
+  expect_identical(plan$stopped, 0)
+  expect_equal(plan$width, mean(found$upper - found$lower), tolerance = 1e-4)
 })
 
 test_that("an arm is claimed once it has beaten each other arm, at one look or another, and the run ends there", {

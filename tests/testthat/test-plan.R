@@ -253,6 +253,8 @@ test_that("power is of the best arm, whichever is named", {
   shift <- 0.01 / sqrt(2 * 0.25 / 50)
   expect_equal(plan$power, stats::pnorm(shift - stats::qnorm(0.6)), tolerance = 0.08)
   expect_equal(plan$false_claims, stats::pnorm(-shift - stats::qnorm(0.6)), tolerance = 0.08)
+  # Of equal arms each is the best.
+  expect_identical(dpts_plan(policy_uniform(), two(0.5, 0.5), 50, runs = 20, seed = 1)$best, 1)
 })
 
 test_that("intervals are joint: as wide as so many need, and not surer than they say", {

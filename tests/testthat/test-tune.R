@@ -21,6 +21,12 @@ test_that("tuning calibrates every candidate and flags the best", {
   expect_identical(recommended_policy(tuning, accountant = "sequence"), policy_of(3 + which.min(tuning$regret[4:6])))
   expect_error(recommended_policy(tuning, accountant = "direct"), "`accountant`", class = "dpts_error_input")
   expect_error(recommended_policy(tuning[!tuning$best, ]), "left out", class = "dpts_error_input")
+  # Of several budgets none is chosen unasked: the weakest has the least regret.
+  several <- results()$reproduction_tuning
+  expect_error(recommended_policy(several), "rows of one budget", class = "dpts_error_input")
+  expect_error(recommended_policy(several, accountant = several$accountant[1]), "rows of one budget", class = "dpts_error_input")
+  strong <- several[several$mu == 1, ]
+  expect_identical(recommended_policy(strong, accountant = several$accountant[1]), recommended_policy(strong))
   expect_error(recommended_policy(tuning["regret"]), "`prepulls`", class = "dpts_error_columns")
   # the regret is that of dpts_simulate() with the same seed
   policy <- policy_ts_gaussian(tuning$prepulls[2], tuning$variance_scale[2])
