@@ -70,15 +70,22 @@ test_that("a late reward of policy_forget() weighs by the age of its pull", {
   n <- 150
   delays <- rep(c(0, 4, 13), n / 3)
   rewards <- withr::with_seed(3, matrix(runif(2 * n), n))
-  policy <- policy_forget(discount = 0.9)
-  arm <- run_script(policy, 2, rep(NA, n), rewards, delays = delays)$arm
-  for (t in 20:n) {
-    come <- which(seq_len(n) + delays < t)
-    weight <- 0.9^(max((seq_len(n) + delays)[come]) - come)
-    counts <- vapply(1:2, function(a) sum(weight[arm[come] == a]), 0)
-    sums <- vapply(1:2, function(a) sum((weight * rewards[cbind(come, arm[come])])[arm[come] == a]), 0)
-    wide <- sqrt(policy$params$width * log(max(1, sum(counts))) * counts)
-    expect_identical(arm[t], which.max((sums + wide) / counts))
+  for (policy in list(policy_forget(discount = 0.9), policy_forget(window = 10), policy_forget(window = 14))) {
+    window <- policy$params$window %||% NA
+    arm <- run_script(policy, 2, rep(NA, n), rewards, delays = delays)$arm
+    for (t in 20:n) {
+      come <- which(seq_len(n) + delays < t)
+      age <- max((seq_len(n) + delays)[come]) - come
+      weight <- if (is.na(window)) 0.9^age else as.numeric(age < window)
+      counts <- vapply(1:2, function(a) sum(weight[arm[come] == a]), 0)
+      sums <- vapply(1:2, function(a) sum((weight * rewards[cbind(come, arm[come])])[arm[come] == a]), 0)
+      among <- if (is.na(window)) max(1, sum(counts)) else min(t, window)
+      wide <- sqrt(policy$params$width * log(among) * counts)
+      # An arm of which nothing counts is next, unless rewards of it are out.
+      out <- setdiff(seq_len(t - 1), come)
+      blank <- which(counts == 0 & !1:2 %in% arm[out])
+      expect_identical(arm[t], if (length(blank)) blank[1] else which.max((sums + wide) / counts), info = paste(window, t))
+    }
   }
 })
 
