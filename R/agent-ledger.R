@@ -70,8 +70,12 @@ ledger_epsilon <- function(terms, guarantee, accountant, delta, rounds, so_far =
   at <- if (so_far && grows) ledger_conditions(terms, rounds) else ledger_conditions(terms)
   curve <- function(d) account(guarantee, accountant, at, d)
   if (!grows) return(curve(delta))
-  counted <- if (so_far) rounds else terms$horizon %||% max(rounds, 1e5)
-  with_rounding(curve, delta, choice_error(terms$policy, length(terms$arms), counted))
+  with_rounding(curve, delta, total_error(terms, if (so_far) rounds else terms$horizon %||% max(rounds, 1e5)))
+}
+
+# choice_error() of all that the agent will choose, or of so many rounds; 0 where it compares no doubles
+total_error <- function(terms, rounds = terms$horizon %||% 1e5) {
+  if (draws_cost(agent_guarantee(terms$policy))) choice_error(terms$policy, length(terms$arms), rounds) else 0
 }
 
 # How far the choices of Gaussian Thompson sampling, which compares doubles, are at most in total variation
@@ -119,8 +123,16 @@ whole_promise <- function(terms, restored) ledger_guarantee(terms, terms$max_per
 
 # Is an agent that was restored so often beyond its budget?
 is_over <- function(terms, restored) {
-  !is.null(terms$budget) &&
-    !inside_budget(whole_promise(terms, restored), terms$budget, ledger_conditions(terms))
+  if (is.null(terms$budget)) return(FALSE)
+  budget <- terms$budget
+  # What the ledger charges for the rounding of doubles is left to it, see with_rounding().
+  if (!is.null(budget$delta)) budget$delta <- budget$delta - total_error(terms) * (1 + exp(budget$epsilon))
+  if (!is.null(budget$delta) && budget$delta < 0) return(TRUE)
+  promise <- whole_promise(terms, restored)
+  at <- ledger_conditions(terms)
+  # Without a horizon rounds are not counted.
+  able <- if (is.null(terms$horizon)) ledger_accountants(promise, terms) else accountants_of(promise, at)
+  !inside_budget(promise, budget, at, able)
 }
 
 # An agent compares its state at each choice with what it wrote last: so much takes about a second.
@@ -170,8 +182,9 @@ check_terms <- function(terms) {
            policy$name)
   }
   if (is_over(terms, 0)) {
-    refuse("`policy` has the guarantee %s, which is not inside the `budget` of %s.",
+    refuse("`policy` has the guarantee %s%s, which is not inside the `budget` of %s.",
            format(whole_promise(terms, 0)),
+           if (total_error(terms) > 0) ", before the rounding of doubles is charged" else "",
            format(terms$budget))
   }
 }

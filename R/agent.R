@@ -138,7 +138,8 @@
 #' Leading and trailing white space in a person's identifier is removed, and nothing else is changed: "Bob"
 #' and "bob" are two people, and so are two spellings of the same letter in Unicode.
 #'
-#' Gaussian Thompson sampling compares draws in doubles; no delta below 2.3e-9 is
+#' Gaussian Thompson sampling compares draws in doubles, for which a `budget` of (epsilon, delta) must leave
+#' room, as [dpts_privacy()] of the agent shows; no delta below 2.3e-9 is
 #' claimed for it (1e5 rounds, 5 arms, `variance_scale = 1`).
 #'
 #' @section What is published:

@@ -178,8 +178,8 @@ most_epsilon <- function(budget) kind_of(budget)$largest(budget)$epsilon
 
 most_mu <- function(budget) kind_of(budget)$largest(budget)$mu
 
-# Does a guarantee imply a budget, under the conditions? Up to rounding.
-inside_budget <- function(guarantee, budget, at) {
+# Does a guarantee imply a budget, under the conditions, by one of the accountants? Up to rounding.
+inside_budget <- function(guarantee, budget, at, able = accountants_of(guarantee, at)) {
   slack <- 1 + 1e-9
   below <- function(value, limit) !is.null(value) && value <= limit * slack
   if (promises_nothing(guarantee)) return(FALSE)
@@ -191,7 +191,7 @@ inside_budget <- function(guarantee, budget, at) {
   if (!is.null(near)) return(below(near$mu(budget$nu, enough = budget$mu), budget$mu))
   if (is.null(budget$delta)) return(FALSE)
   # At the budget's own delta. The cheap accountants come first.
-  for (name in accountants_of(guarantee, at)) {
+  for (name in able) {
     spent <- account(guarantee, name, at, budget$delta, enough = budget$epsilon)
     if (below(spent, budget$epsilon)) return(TRUE)
   }

@@ -269,6 +269,24 @@ test_that("the error of choices in doubles is at most what is reserved", {
   expect_identical(dpts_privacy(agent, delta = 2 * eta)$epsilon[1], Inf)
 })
 
+test_that("a budget leaves room for the rounding that the ledger charges", {
+  # mu-GDP, by a filter for ever: of an (epsilon, delta) budget that it meets exactly nothing is left for the rounding.
+  policy <- policy_ts_gaussian(variance_scale = 5, filter = privacy_gdp(1))
+  begin <- function(epsilon, delta, ...) dpts_agent(policy, 2, use = "arrival", budget = privacy_approx(epsilon, delta), ...)
+  for (delta in c(1e-5, 1e-6)) for (most in c(1, 3)) for (slack in c(1, 1.0003, 1.001, 1.01, 1.1)) {
+    persons <- if (most > 1) most
+    budget <- gdp_epsilon(most, delta) * slack
+    ledger <- dpts_privacy(dpts_agent(policy, 2, use = "arrival", max_per_person = persons), delta = delta)
+    keeps <- all(ledger$epsilon[ledger$unit == if (most > 1) "person" else "reward"] <= budget)
+    if (keeps) expect_error(begin(budget, delta, max_per_person = persons), NA)
+    else expect_error(begin(budget, delta, max_per_person = persons), "before the rounding of doubles is charged.* not inside",
+                      class = "dpts_error_input")
+    if (slack == 1) expect_false(keeps)
+    if (slack == 1.1 && most == 1) expect_true(keeps)
+  }
+  expect_error(begin(3, 1e-9), "not inside", class = "dpts_error_input") # below all that the rounding needs
+})
+
 # Two neighbouring streams through the whole agent: store, tickets, deadlines, offers. Run B gets
 # the values that run A released; then all that is published must be equal.
 test_that("forced to the same releases, neighbours publish the same: no raw reward decides or shows", {
