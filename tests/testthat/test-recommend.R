@@ -702,6 +702,13 @@ test_that("those who conclude are advised in people", {
   one <- dpts_recommend(privacy_gdp(0.5), arms, 5000, goal = "effect", candidates = c("final", "blocks"), runs = I(1), seed = 1)
   expect_identical(one$standing, c("best", "unsure"))
   expect_true(all(is.na(unlist(one[c("se", "lower", "upper")]))))
+  # Worse is who is so at the level that three others share, each to one side.
+  noise <- lapply(c(a = 1, b = 0.3, c = 0.2, d = 0.1), function(mu) policy_randomised(mu = mu, block = 1e9))
+  four <- summary(dpts_recommend(privacy_gdp(1), arms_bernoulli(c(0.4, 0.7)), 5000, goal = "effect", candidates = noise, runs = 30,
+                                 seed = 1))
+  errors <- four$gap / four$gap_se
+  expect_true(any(errors > 1.5 & errors < qnorm(1 - 0.025 / 3)))
+  expect_identical(four$standing == "worse", errors > qnorm(1 - 0.025 / 3))
   # Where the horizon is not enough it is not known how many people are: an interval of [300, 300] said that it is
   few <- dpts_recommend(privacy_pure(0.02), arms_bernoulli(c(0.5, 0.52)), 300, goal = "effect", runs = 20, seed = 1,
                         candidates = c("final_pure", "blocks_pure"))
