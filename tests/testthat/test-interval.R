@@ -111,6 +111,15 @@ test_that("no interval of regret has no width, lies above what is possible, or d
   # The report of two runs of 14.4 [0.0007, 282048]: 200 is the most that can be lost.
   two <- dpts_simulate(arms_bernoulli(c(0.6, 0.4)), policy_dp_imed(1), 1000, runs = 2, seed = 1)
   expect_identical(suppressMessages(tidy(two))$conf.high, NA_real_)
+  # What is possible is so in each problem by itself.
+  both <- list(e = arms_bernoulli(c(0.9, 0.1)), f = arms_bernoulli(c(0.6, 0.4)))
+  play <- function(arms) summary(dpts_simulate(arms, policy_uniform(), 4, runs = 3, seed = 1))
+  all <- play(both)
+  for (name in names(both)) {
+    one <- play(both[[name]])
+    expect_equal(all[all$problem == name, names(one)], one, ignore_attr = TRUE)
+    expect_true(any(one$upper == one$t * both[[name]]$gap[2]))
+  }
 })
 
 test_that("a policy that neither draws nor learns has a regret that is known", {
