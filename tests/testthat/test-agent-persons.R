@@ -224,6 +224,23 @@ test_that("a window is over when its end is reached, and not before", {
   })
 })
 
+test_that("what was reported in a window that is open at the end is used for nothing, and kept by nobody", {
+  for (use in c("arrival", "deadline")) for (keep in c(FALSE, TRUE)) {
+    turn <- test_clock()
+    agent <- dpts_agent(policy_randomised(mu = 1, block = 2), 2, use = use, deadline = hours(2), max_per_person = 3, window = hours(1),
+                        keep_rewards = keep)
+    first <- agent_choose(agent, 2, person = c("a", "b"))$ticket
+    agent_reward(agent, rep(first, 2), c(1, 0, 0.5, 1))
+    turn(4 * 3600)
+    second <- agent_choose(agent, 2, person = c("c", "d"))$ticket
+    agent_reward(agent, rep(second, 2), c(1, 0, 0.5, 1))
+    agent_finish(agent)
+    rows <- agent$store$tables()
+    expect_setequal(as.character(rows$dpts_outcome$ticket[rows$dpts_outcome$outcome == 0]), first[rep(keep, 2)])
+    expect_identical(rows$dpts_ticket$reward, if (keep) c(0.75, 0.5, NA, NA) else rep(NA_real_, 4))
+  }
+})
+
 test_that("all choices of a person in a window are one visit, whose reward is the mean of all reports, by a model", {
   # Reports of one ticket and outcome: those of a name (NULL: a new one) count once, until `last`; then they are late.
   report <- function(m, j, outcome, value, key, now, last) {

@@ -502,6 +502,15 @@ for i in range(100):
 print(ok, 0 < left, left <= 13)
 big = [connect(b"GET /big HTTP/1.1\\r\\n\\r\\n") for i in range(5)]
 print(len(ask(b"/big")) > 1500000)
+huge = [connect(b"GET /huge HTTP/1.0\\r\\n\\r\\n") for i in range(3)]
+for c in huge: c.recv(1, socket.MSG_PEEK) # all are answered before the first of them takes more than the system holds
+def taken(c):
+    n = 0
+    try:
+        while more := c.recv(1000000): n += len(more)
+    except OSError: pass
+    return n
+print(sum(taken(c) > 3e7 for c in huge)) # for answers, too, there is room of 4 MB: whoever waited longer was hung up on
 drip = connect(b"POST / HTTP/1.1\\r\\n")
 drop = connect(b"POST / HTTP/1.1\\r\\nContent-Length: 900000\\r\\n\\r\\n")
 flood = connect(b"POST / HTTP/1.1\\r\\nContent-Length: 999999999\\r\\n\\r\\n"); flood.setblocking(False)
@@ -519,6 +528,7 @@ ask(b"/end")
   out <- withr::local_tempfile()
   system2("python3", script, stdout = out, stderr = out, wait = FALSE)
   big <- strrep("x", 1.5e6)
+  huge <- strrep("x", 3e7)
   ended <- Sys.time() + 30
   path <- ""
   while (path != "/end" && Sys.time() < ended) {
@@ -527,12 +537,13 @@ ask(b"/end")
     path <- got$PATH_INFO
     short <- is.finite(got$HTTP_CONTENT_LENGTH) && got$HTTP_CONTENT_LENGTH < 1e6
     if (!got$whole && short) .Call(dpts:::C_serve_let_in, server, got$id) else {
-      .Call(dpts:::C_serve_answer, server, got$id, "HTTP/1.1 200 OK\r\n", if (path == "/big") big else "ok")
+      .Call(dpts:::C_serve_answer, server, got$id, "HTTP/1.1 200 OK\r\n",
+            switch(path, "/big" = big, "/huge" = huge, "ok"))
     }
   }
   .Call(dpts:::C_serve_next, server, 100L)
   Sys.sleep(0.2)
-  expect_equal(readLines(out), c("True True True", "True", "['drip', 'drop', 'flood'] True", "2"))
+  expect_equal(readLines(out), c("True True True", "True", "1", "['drip', 'drop', 'flood'] True", "2"))
 })
 
 # The last test of this file: it ends the service
