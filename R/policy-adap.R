@@ -45,7 +45,9 @@
 #' Euclidean norm, which gives `mu`-GDP too: [policy_gaussian_imed()] has the proof.
 #'
 #' @param epsilon Privacy: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
-#' @param alpha Width of the index: a positive number; the regret bound needs more than 3.
+#' @param alpha Width of the index: a positive number; the regret bound needs more than 3. Below 1 some
+#'   runs of a hundred leave the best arm for good, of which few runs show none
+#'   ([summary()][summary.dpts_simulation] then gives no interval).
 #' @template dots
 #' @inherit policy_ts_gaussian return
 #' @references Azize, A. and Basu, D. (2022). When Privacy Meets Partial Information: A Refined
@@ -80,7 +82,9 @@ adap_policy <- function(name, epsilon, alpha, title) {
 
 #' @rdname policy_adap_ucb
 #' @param mu Privacy of Gaussian DP: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
-#' @param beta Width of the index: a positive number; the regret bound needs more than 3.
+#' @param beta Width of the index: a positive number; the regret bound needs more than 3. Below 1 some
+#'   runs of a hundred leave the best arm for good, of which few runs show none
+#'   ([summary()][summary.dpts_simulation] then gives no interval).
 #' @param correlation The weight with which earlier batches enter the next release: a number in \[0, 0.99\], 0
 #'   for the published policy.
 #' @export
