@@ -104,7 +104,8 @@
 #'     this side of the rate, when it is at least `line`;
 #'   * `line`: the threshold ln((k - 1) / `error`), with `against` ln(2 k / `error`), or as said for agents
 #'     whose arms come and go;
-#'   * `p`: an anytime-valid p-value, e^-(the highest evidence so far), 1 at most.
+#'   * `p`: an anytime-valid p-value, e^-(the highest evidence so far), 1 at most. Beside correlated noise it
+#'     is at least about `error` / 10, which is what the bound of that noise may fail with.
 #' @references Fan, X., Grama, I. and Liu, Q. (2015). Exponential Inequalities for Martingales with
 #'   Applications. Electronic Journal of Probability 20(1), 1-22.
 #' @seealso [verdict()] says whether an arm is the best, [effects()] estimates differences,
@@ -266,11 +267,11 @@ rate_inside <- function(record, rate) {
 #'   * `lower`, `upper`: its interval. By randomisation it is for the average difference over the people so
 #'     far who were randomised to one of the two arms, under any drift. By means, for policies that do not
 #'     randomise, it is for a difference that does not change (a message says so once in a session). It is
-#'     then the intersection of the intervals of all looks so far; `NA` if that is empty, which shows that the
-#'     means have changed;
+#'     then the intersection of the intervals of all looks so far; `NA` if that is empty, as it hardly ever is
+#'     (at most with the chance 1 - `level`) if the means have not changed;
 #'   * `p`: a p-value for this pair alone, against "no difference", at any look. By means `p` of two arms is
-#'     below 1 - `level` exactly if the interval excludes 0. By randomisation it is the least of all looks,
-#'     and the interval is the current one. With more arms intervals are wider than `p` says, because they
+#'     below 1 - `level` exactly if the interval excludes 0 or is empty. By randomisation it is the least of
+#'     all looks, and the interval is the current one. With more arms intervals are wider than `p` says, because they
 #'     hold together. With a `margin` it is one-sided, against "worse than the control by `margin` or more": a
 #'     small `p` shows **non-inferiority**. Two arms are **equivalent** within `margin` if the interval lies
 #'     between -`margin` and `margin`.
@@ -602,9 +603,10 @@ effects.dpts_releases <- effects.dpts_simulation
 #'     then it is the one with the highest estimated mean. A verdict is one-sided and intervals are two-sided,
 #'     so the interval of [effects()] may still contain 0;
 #'   * `t`: the round after which the verdict was reached, or the last release;
-#'   * `wrong`: an upper bound, valid at every look, on the probability that this verdict is wrong: e^-(the
-#'     least evidence against another arm) over the arm's share of `error`, 1 at most. Without a verdict it is
-#'     that of the arm with the most evidence;
+#'   * `wrong`: how improbable so strong a verdict is if it is wrong, a p-value that is valid at every look: a
+#'     wrong verdict with so small a value at any look has at most this probability. It is e^-(the least
+#'     evidence against another arm) over the arm's share of `error`, 1 at most; without a verdict that of the
+#'     arm with the most evidence;
 #'   * `missing`: what is missing, in words; `""` with a verdict. It is printed below the table, and so is, of
 #'     an agent, that the arm is paused.
 #' @seealso [effects()] estimates differences, [evidence()] has the statistic over time, [forecast()] how soon

@@ -46,7 +46,8 @@ no_strata <- function(policy) {
 #' @details
 #' Each life of the policy is a run of `every` rounds of its own: its clock starts at 1 and its counts
 #' of pulls at 0, and a policy that needs to know its horizon gets `every` (or the horizon, if
-#' that is less). A reward that comes after the life of its pull is not used.
+#' that is less). A reward that comes after the life of its pull is in no sum, though
+#' [agent_reward()] took it (`"used"`).
 #'
 #' Rounds are skipped, or simulated in vector code, wherever the policy itself could.
 #'

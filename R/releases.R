@@ -79,7 +79,8 @@ EVENTS <- c("begin", "added", "retired", "end")
 #' * `correlation`: of Gaussian noise whose later releases take back a part of the noise of earlier ones, as
 #'   in [policy_gaussian_imed()]; 0 if all noise is independent.
 #' * `chance`: the probability with which each person of the block was randomised to the arm, `NA` without
-#'   randomisation. Blocks that are open at the end are released together, with the arm's last probability.
+#'   randomisation. Blocks that are open at the end are released together, with the arm's last probability:
+#'   a row may then hold several rewards of one person, and its sum the noises of all these blocks (`terms`).
 #' * `floor`: a lower bound, fixed before the experiment, of the probability of an arm among any two; `NA`
 #'   without randomisation.
 #' * `whole`: `FALSE` if the sum was released while rewards that belong in it were out, and for randomised
