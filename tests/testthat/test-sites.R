@@ -65,11 +65,11 @@ test_that("a row keeps its place at all later looks, and faster sites wait", {
 
 test_that("releases have the same order wherever arms were added between them, and what was cut off is no round", {
   # Blocks of 100 people, each sum another; `added`: the block after which the third arm came
-  site <- function(sums, added, cut = Inf) {
+  site <- function(sums, added, cut = Inf, arms = 1:3) {
     blocks <- lapply(seq_along(sums), function(b) {
       k <- if (b > added) 3 else 2
       data.frame(arm = seq_len(k), block = b, n = 20, sum = sums[b], chance = 1 / k, floor = 0.2, t = 100 * b,
-                 whole = b < cut, event = NA_character_)
+                 whole = b < cut | !seq_len(k) %in% arms, event = NA_character_)
     })
     came <- if (added < Inf) data.frame(arm = 3, block = NA, n = 0, sum = 0, chance = NA, floor = 0.2,
                                         t = 100 * added, whole = TRUE, event = "added")
@@ -84,6 +84,8 @@ test_that("releases have the same order wherever arms were added between them, a
                    c(1, 11, 2, 12, 3, 13, 4, 14, 5, 15))
   # The third release of `a` was made while rewards were out: `b` waits after its second.
   expect_identical(order_of(a = site(1:3, Inf, cut = 3), b = site(11:14, Inf)), c(1, 11, 2, 12, 3))
+  # So it is if they were of another arm of the block.
+  expect_identical(order_of(a = site(1:3, Inf, cut = 3, arms = 2), b = site(11:14, Inf)), c(1, 11, 2, 12, 3))
 })
 
 test_that("agents are sites, and say when they have ended", {
