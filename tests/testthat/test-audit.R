@@ -203,6 +203,11 @@ test_that("results have their columns, prints and tables", {
   expect_equal(nrow(a), 16)
   expect_equal(a$runs[1], 2^5)
   expect_equal(a$claimed[1:2], least_epsilon(policy_ts_gaussian()$guarantee, conditions(5), c(0.1, 0.01)))
+  # Pre-pulls are free for each arm: of more arms less is claimed.
+  paid <- policy_ts_gaussian(2)
+  claimed <- dpts_audit(paid, 9, arms = 3, streams = "success", delta = 0.1, runs = 100, seed = 1)$claimed
+  expect_equal(claimed, min(dpts_privacy(paid, 9, delta = 0.1, arms = 3)$epsilon))
+  expect_lt(claimed, min(dpts_privacy(paid, 9, delta = 0.1)$epsilon))
   s <- summary(a)
   expect_equal(s$delta, c(0.1, 0.01))
   expect_equal(s$lower, c(max(a$lower[a$delta == 0.1]), max(a$lower[a$delta == 0.01])))

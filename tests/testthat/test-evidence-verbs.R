@@ -155,6 +155,14 @@ test_that("evidence against a known rate is for each arm and side, in the unit o
   # So has a difference: of both sides for two signs, which is all that is left of p where arms are far apart.
   apart <- history_of(policy_gaussian_imed(5), 2e4, 1, c(0.05, 0.95))
   expect_equal(c(effects(apart)$p, effects(apart, margin = 0.01)$p) / (0.1 * 0.05 / 2), c(4, 2), tolerance = 0.01)
+  # The noise of arms that have gone counts, too: what is left of an error where all is clear.
+  all <- dpts_releases(history_of(policy_gaussian_imed(5), 1e4, 1, c(0.05, 0.1, 0.15, 0.95)))
+  went <- transform(all[match(2:3, all$arm), ], t = max(all$t), block = NA, n = 0, sum = 0, terms = 0, event = "retired")
+  left <- as_releases(rbind(all, went))
+  expect_setequal(as.character(evidence(left)$rival), c("1", "4"))
+  expect_equal(min(evidence(left)$p) / (2 * 0.1 * 0.05 / 4), 1, tolerance = 0.05)
+  expect_equal(min(evidence(left, against = 0.5)$p) / (0.1 * 0.05 / 4), 1, tolerance = 0.05)
+  expect_equal(verdict(left)$wrong / (0.1 * 0.05), 1, tolerance = 0.05)
   # By tosses, for whoever tosses
   e <- evidence(sim[sim$policy == "tossed", ], "tosses", against = 0.5)
   record <- release_records(sim[sim$policy == "tossed", ])$records[[2]]

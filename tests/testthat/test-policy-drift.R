@@ -68,9 +68,9 @@ test_that("of each of many arms policy_forget() knows the last batch, whichever 
 
 test_that("a late reward of policy_forget() weighs by the age of its pull", {
   n <- 150
-  delays <- rep(c(0, 4, 13), n / 3)
+  delays <- rep(c(0, 4, 14), n / 3) # the latest come alone
   rewards <- withr::with_seed(3, matrix(runif(2 * n), n))
-  for (policy in list(policy_forget(discount = 0.9), policy_forget(window = 10), policy_forget(window = 14))) {
+  for (policy in list(policy_forget(discount = 0.9), policy_forget(window = 10), policy_forget(window = 15))) {
     window <- policy$params$window %||% NA
     arm <- run_script(policy, 2, rep(NA, n), rewards, delays = delays)$arm
     for (t in 20:n) {

@@ -85,6 +85,16 @@ test_that("Gaussian parts add by squares, and with pure ones by integration", {
   expect_equal(curve_of(x, 1e-6, "rdp"), min(rdp_epsilon(alpha, both, 1e-6)), tolerance = 1e-3)
 })
 
+test_that("each part has its own horizon and arms", {
+  part <- policy_ts_gaussian(2)$guarantee
+  mu <- function(horizon, arms) {
+    gdp_mu(dpts_privacy(policy_ts_gaussian(2), horizon, delta = 0.1, arms = arms, accountant = "gdp")$epsilon, 0.1)
+  }
+  both <- privacy_compose(part, part, horizon = c(30, 50), arms = c(2, 8))
+  found <- dpts_privacy(both, 1, delta = 0.1, accountant = "gdp")$epsilon
+  expect_equal(found, gdp_epsilon(sqrt(mu(30, 2)^2 + mu(50, 8)^2), 0.1), tolerance = 1e-6)
+})
+
 test_that("the Renyi curve of pure DP is that of randomised response", {
   for (eps in c(1e-4, 0.3, 2, 20)) {
     a <- c(1.001, 1.5, 4, 30)
