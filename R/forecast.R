@@ -156,8 +156,8 @@ with_future <- function(record, laws) {
 }
 
 # Is the forecast of a verdict by so many people below `least`? Nothing is said before each stratum had a
-# release of all arms. `block`: as check_blocks() returns it
-is_futile <- function(record, people, least, error, runs, block = NULL) {
+# release of all arms. `block`: as check_blocks() returns it; `margin`: in units of rewards
+is_futile <- function(record, people, least, error, runs, block = NULL, margin = 0) {
   rows <- record$releases
   whole <- tabulate(match(rows[, "block"], unique(rows[, "block"]))) == record$k
   first <- rows[!duplicated(rows[, "block"]), "stratum"]
@@ -165,7 +165,7 @@ is_futile <- function(record, people, least, error, runs, block = NULL) {
   laws <- future_laws(record, people, block)
   hits <- 0
   for (i in seq_len(runs)) {
-    hits <- hits + is.finite(draw_verdict(record, laws, error, 0))
+    hits <- hits + is.finite(draw_verdict(record, laws, error, margin))
     if (hits >= least * runs) return(FALSE)
   }
   TRUE

@@ -111,7 +111,7 @@ looks_of <- function(job, policy) {
     if (!is.null(job$futility) && is.nan(now$stopped)) {
       futile <- with_stream(job$seed, run, 1, now$looks, {
         is_futile(now$records[[1]], job$horizon, job$futility, job$ask$error, FUTURES,
-                  block_rule(policy, strata_in(job$arms)))
+                  block_rule(policy, strata_in(job$arms)), job$ask$margin * diff(job$arms$range))
       })
       if (futile) now$stopped <- t
     }

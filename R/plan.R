@@ -128,11 +128,11 @@
 #'
 #' @section Futility:
 #' With `futility = 0.05` a design that randomises looks after each release at the forecast of a [verdict()]
-#' at this `error` by the planned number of people, from 100 futures. The first time that it is below 5% the
-#' experiment would stop, and nothing is claimed then. In strata the first look is when each stratum has
-#' released sums of all arms. So with blocks that are too large for a stratum the experiment never stops.
-#' Runs are played to their end all the same: `power`, `failures` and all columns but the last three are those
-#' of the experiment that does not stop, so that
+#' at this `error` and `margin` by the planned number of people, from 100 futures. The first time that it is
+#' below 5% the experiment would stop, and nothing is claimed then. In strata the first look is when each
+#' stratum has released sums of all arms. So with blocks that are too large for a stratum the experiment never
+#' stops. Runs are played to their end all the same: `power`, `failures` and all columns but the last three
+#' are those of the experiment that does not stop, so that
 #' power lost and people saved are seen in the same runs. **The forecast is of a verdict, and not of the
 #' z-test at the end**, which has more power, so an experiment may stop although the z-test would have had a
 #' fair chance. With 0.45 against 0.6, mu = 1, blocks of 100 and 600 people, `futility = 0.05` stopped 15% of

@@ -201,6 +201,16 @@ test_that("the people to come are shared by the sites that still run, in the blo
   expect_identical(left, sizes(over = 1L))
 })
 
+test_that("the head names the least numbers of people by which a tenth, half and nine tenths of the futures have a verdict", {
+  sim <- dpts_simulate(arms_bernoulli(c(0.4, 0.6)), policy_randomised(mu = 1, block = 40), 200, runs = 1, seed = 3, history = TRUE)
+  ask <- function(people) forecast(sim, c(people, 2000), block = 40, runs = 100, seed = 1)
+  shares <- ask(seq(200, 1960, by = 40))
+  least <- vapply(c(0.5, 0.1, 0.9), function(share) shares$people[which(shares$verdict >= share)[1]], 0)
+  expect_identical(tbl_sum(shares)[["Needed"]],
+                   do.call(sprintf, as.list(c("%s people in half of the futures, %s to %s in eight of ten",
+                                              ifelse(is.na(least), "more than these", label_count(least))))))
+})
+
 test_that("a verdict stays, and bad input is refused", {
   sim <- dpts_simulate(arms_bernoulli(c(0.2, 0.8)), policy_randomised(mu = 1), 600, runs = 1, seed = 1, history = TRUE)
   expect_identical(forecast(sim, c(600, 1000), runs = 10, seed = 1)$verdict, c(1, 1))

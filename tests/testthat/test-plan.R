@@ -842,6 +842,11 @@ test_that("an experiment stops for futility when its forecast says so", {
   free <- dpts_plan(policy, list(s = arms), people, control = 1, runs = 3, seed = 3)
   expect_equal(as.data.frame(plan)[names(free)], as.data.frame(free), ignore_attr = TRUE)
   expect_lte(plan$power_stopped, plan$power)
+  # What is forecast is what is asked for: of equal arms that one is not worse by 3 of 20.
+  equal <- function(...) dpts_plan(policy_randomised(mu = 1, block = 300, outcome = "continuous"), arms_gaussian(c(12, 12), 5, range = c(0, 20)),
+                                   1200, control = 1, runs = 8, seed = 1, futility = 0.1, ...)
+  expect_equal(unlist(equal(margin = 0.15)[c("power", "stopped", "power_stopped")]), c(power = 1, stopped = 0, power_stopped = 1))
+  expect_gt(equal()$stopped, 0.5)
   # Designs that do not toss people do not look.
   other <- dpts_plan(policy_uniform(), arms, 100, runs = 3, seed = 1, futility = 0.2)
   expect_true(is.na(other$stopped) && is.na(other$mean_people))
