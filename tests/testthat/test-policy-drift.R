@@ -89,6 +89,12 @@ test_that("a late reward of policy_forget() weighs by the age of its pull", {
   }
 })
 
+test_that("an arm whose open batch was interrupted goes on with it once another one is full", {
+  out <- run_script(policy_forget(window = 100, batch = 3), 2, rep(NA, 6), matrix(1, 6, 2),
+                    offers = list(1, 2, 1:2, 1:2, 1:2, 1:2))
+  expect_identical(out$arm, c(1L, 2L, 1L, 1L, 2L, 2L))
+})
+
 test_that("a batch that is skipped is the same as its rounds", {
   arms <- arms_switch(list(arms_bernoulli(c(0.9, 0.1)), arms_bernoulli(c(0.1, 0.9))), at = 1000)
   policies <- list(w = policy_forget(window = 300, epsilon = 2), d = policy_forget(discount = 0.99, mu = 1))

@@ -176,6 +176,13 @@ test_that("policy_halving() is the algorithm, step by step, with the ledger's no
   }
 })
 
+test_that("while the rewards of a stage are out, the arms that are left are played in turn", {
+  for (policy in list(policy_halving(mu = 1, people = 20), policy_dp_se(30, 0.9))) {
+    arm <- run_script(policy, 2, rep(NA, 1200), rep(1, 1200), delays = rep(2000L, 1200))$arm
+    expect_identical(arm, rep_len(1:2, 1200))
+  }
+})
+
 test_that("halving drops the later of equal arms, and a stage without rewards releases nothing at the end", {
   # Without noise, with equal rewards: arms 1 to 3 of 5, then 1 and 2, then 1
   out <- run_script(policy_halving(people = 120), 5, rep(NA, 150), matrix(1, 150, 5))
