@@ -149,3 +149,13 @@ test_that("bad delays are refused by name, and functions that fail name the run"
     dpts_recommend(privacy_gdp(1), arms, 100, delay = NA)
   })
 })
+
+test_that("delays of a function are drawn for each run, the same for each policy", {
+  seen <- list()
+  delay <- function(n) {
+    seen[[length(seen) + 1]] <<- sample(0:9, n, TRUE)
+    seen[[length(seen)]]
+  }
+  dpts_simulate(arms_bernoulli(c(0.5, 0.6)), list(a = policy_ucb1(), b = policy_imed()), 50, runs = 3, seed = 1, delay = delay)
+  expect_identical(lengths(unname(split(seen, match(seen, unique(seen))))), c(2L, 2L, 2L))
+})

@@ -641,6 +641,11 @@ test_that("certain losses of first pulls are enough to leave, and are not simula
   expect_false("c" %in% unlist(played))
   expect_identical(attr(out, "rounds"), c(NA, NA, 200))
   expect_equal(out[1:4, "c", ], cbind(c(40, 40, 40, NA), c(70, 70, 70, NA))) # on each problem its own
+  # Each first pull of each arm loses its gap.
+  problems <- list(arms_bernoulli(c(0.9, 0.5, 0.2)), arms_bernoulli(c(0.3, 0.3, 0.2)))
+  began <- first_stretch(list(policy_ts_gaussian(10), policy_ts_gaussian(20)), problems, 1e5, 0)
+  expect_equal(began$certain, outer(c(10, 20), c(0.4 + 0.7, 0.1)))
+  expect_equal(began$pulls, c(30, 60))
 })
 
 test_that("the first rounds of a race stop the best no more often than they say", {
