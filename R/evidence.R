@@ -273,8 +273,8 @@ rate_inside <- function(record, rate) {
 #'     below 1 - `level` exactly if the interval excludes 0 or is empty. By randomisation it is the least of
 #'     all looks, and the interval is the current one. With more arms intervals are wider than `p` says,
 #'     because they hold together. With a `margin` it is one-sided, against "worse than the control
-#'     by `margin` or more": a small `p` shows **non-inferiority**. Two arms are **equivalent** within `margin` if the
-#'     interval lies between -`margin` and `margin`.
+#'     by `margin` or more": a small `p` shows **non-inferiority**. Two arms are **equivalent** within
+#'     `margin` if the interval lies between -`margin` and `margin`.
 #' @template ref_looks
 #' @seealso [verdict()] says whether an arm is the best, [estimates()] has the mean of each arm,
 #'   [dpts_plan()] plans the analysis at the end.
