@@ -164,3 +164,12 @@ test_that("which arms have gone may follow what was released: of the others all 
   })
   expect_lte(mean(missed), 0.2 + 3 * sqrt(0.2 * 0.8 / 30))
 })
+
+test_that("two sums with Laplace noise of one scale are counted as two variables of it", {
+  # So that the shape of the noise in a difference has the fourth cumulant that it has: 12 scale^4 of each.
+  rows <- data.frame(arm = 1:2, block = rep(1:2, each = 2), n = 100, sum = c(50, 60, 48, 55), chance = 0.5, t = rep(c(200, 400), each = 2))
+  for (blocks in 1:2) {
+    record <- release_records(as_releases(rows[seq_len(2 * blocks), ], "laplace", 3))$records[[1]]
+    expect_equal(.Call(C_final_test, 2L, 1L, released_whole(record, TRUE))[2:3, 5], rep(2 * blocks, 2))
+  }
+})
