@@ -247,7 +247,8 @@ test_that("broken JSON leaves nothing in memory, and depth has a limit", {
     expect_equal(unique(status), 400)
   }
   deep <- paste0('{"context": ', strrep("[", 50), strrep("]", 50), "}")
-  expect_equal(call_api(api$router, "POST", "/choose", deep)$status, 400)
+  expect_match(call_api(api$router, "POST", "/choose", deep)$json$message, "must be a JSON object")
+  expect_identical(json_depth('{"a": [["[", "\\"["]], "b": {}}'), 3)
   # Brackets in a string are none.
   offer <- sprintf('{"offer": ["%s\\""]}', strrep("[", 50))
   expect_match(call_api(api$router, "POST", "/choose", offer)$json$message, "offer")

@@ -892,6 +892,27 @@ test_that("every policy that may run live does, through many releases", {
   expect_lte(sum(!covered), stats::qbinom(1e-10, length(covered), 0.05, lower.tail = FALSE))
 })
 
+test_that("each look is as of its own time, though nothing is written in between", {
+  skip_if_not_installed("RSQLite")
+  turn <- test_clock()
+  file <- withr::local_tempfile(fileext = ".sqlite")
+  agent <- dpts_agent(policy_randomised(mu = 1, block = 5), c("a", "b"), file, use = "deadline",
+                      deadline = as.difftime(10, units = "secs"))
+  for (i in 1:4) {
+    agent_reward(agent, agent_choose(agent, 5)$ticket, c(1, 0, 1, 1, 0))
+    turn(2)
+  }
+  rows <- vapply(1:8, function(i) {
+    turn(1)
+    other <- agent_open(file)
+    on.exit(agent_close(other))
+    expect_identical(dpts_releases(agent), dpts_releases(other))
+    nrow(dpts_releases(agent))
+  }, 0L)
+  expect_identical(length(unique(rows)), 4L) # the four deadlines pass one after the other
+  agent_close(agent)
+})
+
 test_that("prints, summaries and plots", {
   withr::local_options(width = 80)
   agent <- dpts_agent(batch_policy(), c("a", "b"), use = "arrival", horizon = 1000)
@@ -899,6 +920,7 @@ test_that("prints, summaries and plots", {
   withr::with_seed(1, play_rounds(agent, 100, c(0.2, 0.8)))
   expect_output(print(agent), "1-GDP for a reward")
   expect_output(print(agent), "100 of 1,000, 0 outstanding")
+  for (level in 0:1) expect_error(summary(agent, level = level), "`level`", class = "dpts_error_input")
   s <- summary(agent)
   expect_named(s, c("arm", "pulls", "share", "outstanding", "rewards", "releases", "mean", "lower",
                     "upper"))

@@ -84,6 +84,15 @@ test_that("two problems stand side by side", {
   far <- run_range(2^31 - 1, 2^31)
   expect_equal(dpts_simulate(two_arms(), policy_ucb1(), 20, runs = far, seed = 1, record = 1)$run, 2^31 - 1:0)
   expect_match(format(play(delay = c(5, 1, 9), batch = 3)), "1 to 9 rounds late, at random, learned every 3 rounds", all = FALSE)
+  # Arms are named as in their own problem, whichever others there are.
+  means <- list(x = c(u = 0.5, v = 0.6), y = c(v = 0.5, w = 0.6, u = 0.1), z = c(w = 0.5, q = 0.6), none = c(0.5, 0.6))
+  each <- lapply(means, function(m) dpts_simulate(arms_bernoulli(m), policy_uniform(), 40, seed = 1))
+  all <- pulls(do.call(rbind, each))
+  for (name in names(each)) {
+    own <- all[all$problem == name, ]
+    expect_identical(as.character(own$arm), rep(names(means[[name]]) %||% c("1", "2"), 10))
+    expect_equal(own$pulls, pulls(each[[name]])$pulls)
+  }
   # names are labels
   expect_identical(levels(rbind(easy = one, hard = two)$problem), c("easy", "hard"))
   again <- rbind(both, imed(5, 5:6), imed(5, run_range(5, 5), arms = arms_bernoulli(c(0.6, 0.1))))
