@@ -275,7 +275,7 @@ test_that("means that the rewards do not have are noticed after a simulation", {
   play <- function(arms) dpts_simulate(arms, policy_ucb1(), 300, runs = 2, seed = 1)
   expect_warning(play(free(c(2, 0.1))), "few in a million", class = "dpts_warning_means")
   expect_no_warning(play(free(c(0.1, 2))))
-  expect_no_warning(play(free(c(0.1 + 1e-16, 2), 0))) # nothing but rounding
+  expect_no_warning(play(free(c(0.1, 2 + 1e-10), 0))) # nothing but rounding
   wave <- function(t) cbind(a = 0.5, b = ifelse(t %% 2 == 0, 0.9, 0.1))
   expect_warning(dpts_simulate(arms_custom(function(arm, n, t) stats::rbinom(n, 1, 0.1), wave), policy_fixed(2),
                                300, runs = 1, seed = 1), class = "dpts_warning_means")
