@@ -125,9 +125,11 @@ whole_promise <- function(terms, restored) ledger_guarantee(terms, terms$max_per
 is_over <- function(terms, restored) {
   if (is.null(terms$budget)) return(FALSE)
   budget <- terms$budget
-  # What the ledger charges for the rounding of doubles is left to it, see with_rounding().
-  if (!is.null(budget$delta)) budget$delta <- budget$delta - total_error(terms) * (1 + exp(budget$epsilon))
-  if (!is.null(budget$delta) && budget$delta < 0) return(TRUE)
+  if (!is.null(budget$delta)) {
+    # The rounding of doubles, which the ledger charges, has to fit in as well: see with_rounding().
+    budget$delta <- budget$delta - total_error(terms) * (1 + exp(budget$epsilon))
+    if (budget$delta < 0) return(TRUE)
+  }
   promise <- whole_promise(terms, restored)
   at <- ledger_conditions(terms)
   # Without a horizon rounds are not counted.
