@@ -337,9 +337,7 @@ begin_opening <- function(store, restored = FALSE) {
   kept <- read_definition(opened)
   agent <- new_agent(opened, kept$terms, kept$identity)
   # Read the state now: a damaged one is refused here and not at the first customer.
-  head <- opened$begin(-1, "read")
-  check_same(agent, head)
-  if (!set_agent_state(agent, head)) abort_state()
+  head <- read_state(agent, "read")
   agent$seq <- head$seq
   parts <- c(checks_of_tables(agent, head), function() {
     agent_transact(agent, function(tx) NULL, look = TRUE, restored = restored, still = TRUE,
@@ -447,7 +445,16 @@ set_agent_state <- function(agent, head) {
   TRUE
 }
 
-abort_state <- function() abort_store("the checksum of the state is wrong")
+# The store's head, whose state the agent has then: by the pages that have changed, or else as a whole
+read_state <- function(agent, how) {
+  head <- agent$store$begin(agent$seq, how)
+  if (head$version != STORE_VERSION) read_definition(agent$store)
+  check_same(agent, head)
+  if (set_agent_state(agent, head)) return(head)
+  if (agent$seq < 0) abort_store("the checksum of the state is wrong")
+  agent$seq <- -1
+  read_state(agent, how)
+}
 
 refuse_store <- function(store, terms) {
   old <- read_definition(store)$terms
@@ -522,13 +529,7 @@ try_change <- function(agent, body, how, restored = FALSE, still = FALSE, clock 
     store$rollback()
     agent$seq <- -1 # the session is ahead of the store
   })
-  head <- store$begin(agent$seq, how)
-  if (head$version != STORE_VERSION) read_definition(store)
-  check_same(agent, head)
-  if (!set_agent_state(agent, head)) {
-    if (agent$seq >= 0) head <- store$begin(-1, how) # as a whole
-    if (!set_agent_state(agent, head)) abort_state()
-  }
+  head <- read_state(agent, how)
   tx <- new.env(parent = emptyenv())
   # What moved away stays as it was, to look at.
   moved <- agent$life$moved

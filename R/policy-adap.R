@@ -44,10 +44,11 @@
 #' `epsilon`-DP, and AdaC-UCB is `mu`-GDP. With a correlation, all releases together move by less than 1 in
 #' Euclidean norm, which gives `mu`-GDP too: [policy_gaussian_imed()] has the proof.
 #'
+#' With a width (`alpha`, `beta`) below 1 some runs of a hundred leave the best arm for good, and most runs do
+#' not show it: [summary()][summary.dpts_simulation] then gives no interval.
+#'
 #' @param epsilon Privacy: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
-#' @param alpha Width of the index: a positive number; the regret bound needs more than 3. Below 1 some
-#'   runs of a hundred leave the best arm for good, of which few runs show none
-#'   ([summary()][summary.dpts_simulation] then gives no interval).
+#' @param alpha Width of the index: a positive number; the regret bound needs more than 3.
 #' @template dots
 #' @inherit policy_ts_gaussian return
 #' @references Azize, A. and Basu, D. (2022). When Privacy Meets Partial Information: A Refined
@@ -82,9 +83,7 @@ adap_policy <- function(name, epsilon, alpha, title) {
 
 #' @rdname policy_adap_ucb
 #' @param mu Privacy of Gaussian DP: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
-#' @param beta Width of the index: a positive number; the regret bound needs more than 3. Below 1 some
-#'   runs of a hundred leave the best arm for good, of which few runs show none
-#'   ([summary()][summary.dpts_simulation] then gives no interval).
+#' @param beta Width of the index: a positive number; the regret bound needs more than 3.
 #' @param correlation The weight with which earlier batches enter the next release: a number in \[0, 0.99\], 0
 #'   for the published policy.
 #' @export

@@ -222,3 +222,15 @@ guard_evidence <- function(arm, control, rows, guard) {
   }
   log(mean(exp(log_bets - n * log1p(kappa * guard))))
 }
+
+# The store as it was, under whoever has it open
+put_back <- function(store, rows) {
+  if (is.character(store)) {
+    cons <- lapply(c(rows, store), function(path) DBI::dbConnect(RSQLite::SQLite(), path, synchronous = NULL))
+    RSQLite::sqliteCopyDatabase(cons[[1]], cons[[2]])
+    return(invisible(lapply(cons, DBI::dbDisconnect)))
+  }
+  con <- postgres_connection(attr(store, "schema"))
+  DBI::dbExecute(con, sprintf("DROP SCHEMA %s CASCADE; CREATE SCHEMA %1$s", attr(store, "schema")), immediate = TRUE)
+  dpts:::store_postgres(con)$create(rows)
+}

@@ -346,16 +346,13 @@ test_that("only what is new is weighed, in slices, and what a store that went ba
   file <- withr::local_tempfile(fileext = ".sqlite")
   agent <- dpts_agent(policy_randomised(mu = 2, block = 30), c("a", "b"), file, use = "arrival")
   play(2)
-  cons <- lapply(c(agent_backup(agent, withr::local_tempfile(fileext = ".sqlite")), file), function(path) {
-    DBI::dbConnect(RSQLite::SQLite(), path, synchronous = NULL)
-  })
-  withr::defer(lapply(cons, DBI::dbDisconnect))
+  copy <- agent_backup(agent, withr::local_tempfile(fileext = ".sqlite"))
   table <- dpts_releases(agent)
   for (others in c(0, 1, 6)) {
     play(4)
     overview(agent)
     expect_gte(nrow(dpts_releases(agent)), 12)
-    RSQLite::sqliteCopyDatabase(cons[[1]], cons[[2]])
+    put_back(file, copy)
     other <- agent_open(file)
     for (i in seq_len(others)) agent_reward(other, agent_choose(other, 30)$ticket, 0)
     expect_identical(dpts_releases(agent), if (others) dpts_releases(other) else table)

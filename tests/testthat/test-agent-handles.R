@@ -135,18 +135,6 @@ test_that("of tickets that are given back, with predictions and deadlines that d
   expect_identical(kept$reward[match(out[1:5], kept$ticket)], rep(0.5, 5))
 })
 
-# The store as it was, under whoever has it open
-put_back <- function(store, rows) {
-  if (is.character(store)) {
-    cons <- lapply(c(rows, store), function(path) DBI::dbConnect(RSQLite::SQLite(), path, synchronous = NULL))
-    RSQLite::sqliteCopyDatabase(cons[[1]], cons[[2]])
-    return(invisible(lapply(cons, DBI::dbDisconnect)))
-  }
-  con <- postgres_connection(attr(store, "schema"))
-  DBI::dbExecute(con, sprintf("DROP SCHEMA %s CASCADE; CREATE SCHEMA %1$s", attr(store, "schema")), immediate = TRUE)
-  dpts:::store_postgres(con)$create(rows)
-}
-
 test_that("whose store was put back, and on which others went on, in every store", {
   each_database(function(store) {
     turn <- test_clock()

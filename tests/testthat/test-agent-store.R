@@ -708,9 +708,7 @@ test_that("a handle whose store was put back, and on which others went on, goes 
     lost <- agent_choose(agent)$ticket
     agent_reward(agent, lost, 1)
     agent_choose(agent)
-    cons <- lapply(c(copy, file), function(path) DBI::dbConnect(RSQLite::SQLite(), path, synchronous = NULL))
-    RSQLite::sqliteCopyDatabase(cons[[1]], cons[[2]])
-    lapply(cons, DBI::dbDisconnect)
+    put_back(file, copy)
     other <- agent_open(file)
     for (i in seq_len(others)) agent_choose(other)
     if (looks) expect_identical(dpts_releases(agent), dpts_releases(other))

@@ -118,9 +118,10 @@ test_that("a printed table shows no epsilon below the promise, and no lower boun
   for (i in 1:6) agent_reward(agent, agent_choose(agent)$ticket, 1)
   delta <- 1.0001e-3
   private <- dpts_privacy(policy_ts_gaussian(), 100, delta = delta)
-  audit <- dpts_audit(policy_ts_gaussian(), 5, delta = delta, method = "exact", streams = c("silent", "success"))
+  audit <- dpts_audit(policy_ts_gaussian(), 5, delta = c(0.2, 0.01, 1e-3, delta), method = "exact", streams = c("silent", "success"))
   tables <- list(
     private, summary(private), glance(private), tidy(private), audit, summary(audit), tidy(audit), dpts_privacy(agent, delta = delta),
+    dpts_privacy(dpts_agent(policy_gaussian_imed(1), c("a", "b"), use = "arrival"), delta = c(1e-1, 3e-6, 1e-5)),
     sequence_gdp(c(10, 30), 10, 5, nu = 1.0001e-7), sequence_account(1.5, 101, 0, 1.7),
     noisy_max_privacy(c(3, 7), 1.0001, delta, "gaussian")
   )
