@@ -214,25 +214,29 @@ static int is_ready(const client_t *client) {
 
 /* Room ---- */
 
-/* Hangs up on whoever has waited longest, but for `except` and those whose turn has come -> was there one? */
-static int make_room(serve_t *serve, const client_t *except) {
+static double held(const client_t *client) { return (double)client->capacity + (double)client->size; }
+
+/* Hangs up on whoever has waited longest, but for `except`, those whose turn has come, and those who hold less
+   than `least` bytes -> was there one? */
+static int make_room(serve_t *serve, const client_t *except, double least) {
   client_t *oldest = NULL;
   for (int i = 0; i < serve->clients; i++) {
     client_t *client = serve->client + i;
     if (client->state == FREE || client->state == ASKED || is_ready(client) || client == except) continue;
+    if (held(client) < least) continue;
     if (!oldest || client->since < oldest->since) oldest = client;
   }
   if (oldest) hang_up(oldest);
   return oldest != NULL;
 }
 
-/* A buffer of `client` grew: what all hold is brought below the limit, if others are there to hang up on. */
+/* A buffer of `client` grew: what all hold is brought below the limit, if others that hold something are there
+   to hang up on. */
 static void share_room(serve_t *serve, const client_t *client) {
   for (;;) {
-    double held = 0;
-    for (int i = 0; i < serve->clients; i++)
-      held += (double)serve->client[i].capacity + (double)serve->client[i].size;
-    if (held <= serve->bytes || !make_room(serve, client)) return;
+    double all = 0;
+    for (int i = 0; i < serve->clients; i++) all += held(serve->client + i);
+    if (all <= serve->bytes || !make_room(serve, client, 1)) return;
   }
 }
 
@@ -313,14 +317,14 @@ static void welcome(serve_t *serve, int listening) {
     int i = 0;
     while (i < serve->clients && serve->client[i].state != FREE) i++;
     if (i == serve->most) {
-      make_room(serve, NULL);
+      make_room(serve, NULL, 0);
       i = 0;
       while (i < serve->clients && serve->client[i].state != FREE) i++;
       if (i == serve->most) return;
     }
     const int fd = accept(listening, NULL, NULL);
     if (fd < 0) {
-      if (errno == EMFILE || errno == ENFILE) make_room(serve, NULL);
+      if (errno == EMFILE || errno == ENFILE) make_room(serve, NULL, 0);
       return;
     }
     if (!prepare(fd)) {

@@ -493,6 +493,12 @@ def ask(path=b"/"):
         more = c.recv(65536)
         if not more: return out
         out += more
+def taken(c):
+    n = 0
+    try:
+        while more := c.recv(1000000): n += len(more)
+    except OSError: pass
+    return n
 half = [connect(b"POST / HTTP/1.1\\r\\nContent-Length: 900000\\r\\n\\r\\n" + b"x" * 300000) for i in range(30)]
 ok = ask().endswith(b"ok") # perhaps before all of theirs was read
 for i in range(100):
@@ -502,15 +508,13 @@ for i in range(100):
 print(ok, 0 < left, left <= 13)
 big = [connect(b"GET /big HTTP/1.1\\r\\n\\r\\n") for i in range(5)]
 print(len(ask(b"/big")) > 1500000)
+idle = connect() # holds nothing, so that hanging up on it would win nothing
+print(taken(connect(b"GET /huge HTTP/1.0\\r\\n\\r\\n")) > 3e7) # more than all may hold, but there is nobody to hang up on for it
+idle.sendall(b"GET / HTTP/1.0\\r\\n\\r\\n"); print(idle.recv(1000).endswith(b"ok"))
 huge = [connect(b"GET /huge HTTP/1.0\\r\\n\\r\\n") for i in range(3)]
-for c in huge: c.recv(1, socket.MSG_PEEK) # all are answered before the first of them takes more than the system holds
-def taken(c):
-    n = 0
-    try:
-        while more := c.recv(1000000): n += len(more)
-    except OSError: pass
-    return n
-print(sum(taken(c) > 3e7 for c in huge)) # for answers, too, there is room of 4 MB: whoever waited longer was hung up on
+for c in huge: c.recv(1, socket.MSG_PEEK) # has an answer, most of which the server still holds
+print(ask().endswith(b"ok")) # whose request takes their room
+print(sum(taken(c) > 3e7 for c in huge)) # for answers, too, there is room of 4 MB
 drip = connect(b"POST / HTTP/1.1\\r\\n")
 drop = connect(b"POST / HTTP/1.1\\r\\nContent-Length: 900000\\r\\n\\r\\n")
 flood = connect(b"POST / HTTP/1.1\\r\\nContent-Length: 999999999\\r\\n\\r\\n"); flood.setblocking(False)
@@ -543,7 +547,7 @@ ask(b"/end")
   }
   .Call(dpts:::C_serve_next, server, 100L)
   Sys.sleep(0.2)
-  expect_equal(readLines(out), c("True True True", "True", "1", "['drip', 'drop', 'flood'] True", "2"))
+  expect_equal(readLines(out), c("True True True", "True", "True", "True", "True", "0", "['drip', 'drop', 'flood'] True", "2"))
 })
 
 # The last test of this file: it ends the service
