@@ -115,11 +115,11 @@ dpts_ope <- function(log, target, ..., estimator = c("ipw", "snipw", "dm", "dr")
   shared <- list(target = target$title, log = hash_log(data, target[c("title", "matrix")]), clip = clip,
                  ridge = ridge, level = level, events = data$n, matched = sums$matched,
                  effective = effective, clipped = sums$clipped, logged = sums$logged, weight = sums$weight,
-                 spread = sums$spread, sizes = stats::setNames(sizes, estimator))
+                 spread = sums$spread)
   new_result(
     c(list(estimator = estimator, estimate = estimate, se = se),
       ope_interval(estimate, se, sizes, sums$spread, level)),
-    "dpts_ope", new_label(integer(), estimator, shared = shared)
+    "dpts_ope", new_label(integer(), estimator, as.list(sizes), shared = shared) # a level stands for its size
   )
 }
 

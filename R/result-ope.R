@@ -55,8 +55,9 @@ summary.dpts_ope <- function(object, ...) {
 #' @export
 tidied.dpts_ope <- function(x, level) {
   check_result(x, c("estimate", "se"))
+  sizes <- unlist(things_of(label_of(x)))[as.character(x$estimator)]
   c(list(list(term = as.character(x$estimator)), estimate = x$estimate, se = x$se),
-    ope_interval(x$estimate, x$se, shared(x, "sizes")[as.character(x$estimator)], shared(x, "spread"), level))
+    ope_interval(x$estimate, x$se, sizes, shared(x, "spread"), level))
 }
 
 #' @rdname tidy.dpts_simulation

@@ -474,7 +474,10 @@ test_that("a policy that learns is a target: its chances in each event, as a rep
   by_policy <- dpts_ope(seen, aware, context = "context1", seed = 1)
   by_matrix <- dpts_ope(seen, given, context = "context1")
   expect_equal(by_policy$estimate, by_matrix$estimate)
-  # Estimates of one target belong together, and those of two do not.
+  # Estimates of one target belong together, asked at once or one by one, and those of two do not.
+  parts <- lapply(by_matrix$estimator, function(name) dpts_ope(seen, given, context = "context1", estimator = name))
+  expect_identical(do.call(rbind, parts), by_matrix)
+  expect_identical(tidy(rbind(parts[[4]], parts[[1]]), conf.level = 0.8), tidy(by_matrix, conf.level = 0.8)[c(4, 1), ])
   expect_identical(rbind(by_matrix[1:2, ], dpts_ope(seen, given, context = "context1")[3:4, ]), by_matrix)
   expect_error(rbind(by_matrix[1:2, ], dpts_ope(seen, given[, 2:1], context = "context1")[3:4, ]), "do not belong together.*differ in `log`",
                class = "dpts_error_join")
