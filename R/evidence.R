@@ -392,7 +392,7 @@ effects_at_looks <- function(record, input, pairs, margin, looks, half_error) {
   }
   chance <- input[, "chance"]
   moved <- tapply(chance, input[, "arm"], function(p) diff(range(p)) > 1e-9 * max(p))
-  if (any(moved, chance == 0)) {
+  if (any(moved)) {
     abort_input("looks", paste("`looks` must be NULL for %s: its probabilities changed, and the z-test at",
                                "several looks needs such that never do."), words_source(record),
                 class = "dpts_error_verdict", hint = "`at = \"any\"` holds at any number of looks.")
@@ -411,13 +411,8 @@ effects_at_looks <- function(record, input, pairs, margin, looks, half_error) {
   if (!reached) {
     return(list(difference = nothing, se = nothing, half = nothing, above = nothing, below = nothing))
   }
-  at <- at[seq_len(reached)]
-  ends <- reached == length(targets)
-  at <- at[!duplicated(at, fromLast = TRUE)]
-  share <- pmin(so_far[at] / planned, 1)
-  if (ends) share[length(share)] <- 1
-  at <- at[!duplicated(share, fromLast = TRUE)]
-  share <- unique(share)
+  at <- unique(at[seq_len(reached)])
+  share <- pmin(so_far[at] / planned, 1) # 1 at the end alone: the first to have so many is one look
   clock <- look_clock(share, sum_so_far(input[, "terms"] * noise_variance(input))[at])
   tests <- lapply(at, function(look) {
     final_test(record, input[input[, "look"] <= look, , drop = FALSE], pairs, margin)

@@ -362,7 +362,7 @@ release_table <- function(keys, arms, rows, k, law, more = NULL, guarantees = NU
   joint <- joint_releases(run * max(1, length(strata)) + stratum, all$arm, all$t, all$chance)
   # Blocks of tosses that were released together at the end may look like one; but then some rewards are out.
   early <- all$whole == 0
-  whole <- !early & !(!is.na(law$floor[run]) & joint %in% joint[early])
+  whole <- !joint %in% joint[early]
   v <- list(run = run, t = all$t, block = split_blocks(joint, run, all$chance), arm = all$arm,
             n = all$size, sum = all$sum, terms = all$terms,
             chance = replace(all$chance, all$chance == 0, NA_real_), whole = whole,

@@ -114,7 +114,6 @@ static void add(state_t *s, int arm, int64_t number, int64_t n, double sum, draw
     *a = (arm_t){.n = (double)batch.size,
                  .sum = batch.sum,
                  .last = batch.number,
-                 .offered = a->offered,
                  .draws = s->phi,
                  .max = -INFINITY,
                  .theta = -INFINITY};

@@ -201,6 +201,14 @@ test_that("DP-TS-UCB and top two go on with more arms as if these had been there
   grown <- live_handle(policy, 5, 500)
   .Call(C_session_grow, grown, both[[1]])
   expect_true(play_alike(list(grown, both[[2]]), 200))
+  # The same with a reward that is out
+  both <- list(live_handle(policy, 3, 500), live_handle(policy, 5, 500))
+  expect_true(play_alike(both, 121, 1:3))
+  out <- lapply(both, function(h) .Call(C_session_choose, h, 2L, NULL))
+  grown <- live_handle(policy, 5, 500)
+  .Call(C_session_grow, grown, both[[1]])
+  for (h in list(grown, both[[2]])) .Call(C_session_update, h, out[[1]][2], 2L, out[[1]][3], 1, NULL, NULL)
+  expect_true(play_alike(list(grown, both[[2]]), 100))
 
   # Top two: a verdict among two arms is none among three, which it is wrong about with chance delta again.
   policy <- policy_top_two(mu = 5, error = 0.1)
@@ -306,6 +314,14 @@ test_that("after a batch was closed early the next arm is the policy's choice", 
     if (!come) for (x in out) feed(x)
     expect_equal(.Call(C_session_report, h)[1, ], c(3, 0))
   }
+  # Fifteen batches wait, and the sixteenth goes on; if its own rewards are in, it ends and leaves a slot.
+  h <- live_handle(policy_dp_imed(5, 1.1, 1), 1, 1000)
+  out <- lapply(1:20, function(i) .Call(C_session_choose, h, NULL, NULL))
+  expect_identical(vapply(out, `[`, 0, 3), c(1:11, rep(12:15, each = 2), 16))
+  last <- Filter(function(x) x[3] == 16, out)
+  for (x in last) .Call(C_session_update, h, x[2], 1L, x[3], 1, NULL, NULL)
+  expect_identical(.Call(C_session_close, h, 1L, NULL), c(1, 16))
+  expect_identical(.Call(C_session_choose, h, NULL, NULL)[3], 17)
 })
 
 test_that("a tree of MT-UCB keeps its noise when arms come, and a new one has a share of its own", {

@@ -427,6 +427,16 @@ test_that("a p-value of effects is that of evidence in both directions", {
   expect_equal(f$p, pmin(1, 2 * exp(-highest)))
   expect_true(any(f$p < 0.5) && any(f$p == 1))
   expect_true(all(f$p[f$lower > 0 | f$upper < 0] <= 0.05))
+  # Of correlated noise each arm's may be beyond its bound, to either side, with a fifth of the error among all arms
+  # and signs: what is as sure as can be still has the part of both arms, on both sides or, with a margin, on one.
+  sure <- as_releases(data.frame(arm = rep(1:3, 4), n = 1e5, sum = c(9e4, 1e4, 5e4), scale = 1, noise = "gaussian", correlation = 0.5))
+  gone <- sure[c(1:12, 3), ]
+  gone[13, c("n", "sum")] <- 0
+  gone$event <- rep(c(NA, "retired"), c(12, 1))
+  gone$t[13] <- gone$t[12]
+  for (x in list(sure, gone)) expect_equal(suppressMessages(verdict(x))$wrong, 0.1 * 0.05)
+  expect_equal(suppressMessages(effects(sure))$p, rep(4 * 0.2 * 0.05 / 6, 3))
+  expect_equal(suppressMessages(effects(sure, control = 2, margin = 0.1))$p, rep(2 * 0.2 * 0.05 / 6, 2))
 })
 
 test_that("of means that do not change the intervals of all looks hold, so p-values, intervals and looks agree", {

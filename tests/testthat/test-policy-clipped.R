@@ -91,6 +91,9 @@ test_that("means are those of rewards that come scaled, in the rewards' own unit
     hand[c("squares", "weight"), ] <- 0
     expect_equal(own, hand, label = format(inner))
   }
+  # Of the pilot there is nothing to tell.
+  pilot <- policy_clipped(policy_dp_imed(1), epsilon = 1, pilot = 151)
+  expect_identical(unname(report(pilot, rewards)), matrix(0, length(REPORT), 2))
 })
 
 test_that("estimates are in units of the rewards, with the bias that the help page has", {

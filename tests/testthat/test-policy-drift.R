@@ -70,7 +70,7 @@ test_that("a late reward of policy_forget() weighs by the age of its pull", {
   n <- 150
   delays <- rep(c(0, 4, 14), n / 3) # the latest come alone
   rewards <- withr::with_seed(3, matrix(runif(2 * n), n))
-  for (policy in list(policy_forget(discount = 0.9), policy_forget(window = 10), policy_forget(window = 15))) {
+  for (policy in list(policy_forget(discount = 0.9), policy_forget(window = 10), policy_forget(window = 14), policy_forget(window = 15))) {
     window <- policy$params$window %||% NA
     arm <- run_script(policy, 2, rep(NA, n), rewards, delays = delays)$arm
     for (t in 20:n) {
@@ -132,6 +132,9 @@ test_that("policy_detect() is the policy while nothing changes, and a new one af
   # The new life begins at `first`, or at the round before it where the first choice is the same.
   lives <- lapply(first - 0:2, function(at) run_script(inner, 2, rep(NA, n - at + 1), changes[at:n, ])$arm)
   expect_true(any(vapply(lives, function(life) identical(utils::tail(out, length(life)), life), NA)))
+  # Its rounds of exploration are those of the clock on the wall, whenever a life began.
+  explored <- run_script(policy_detect(inner, explore = 0.04), 2, rep(NA, n), changes)$arm[25 * 1:60]
+  expect_identical(explored, rep(2:1, 30))
   # With exploration it sees an arm that gets better.
   arms <- arms_switch(list(arms_bernoulli(c(0.5, 0.2)), arms_bernoulli(c(0.5, 0.9))), at = 3000)
   sim <- dpts_simulate(arms, list(blind = policy_klucb(), sees = policy_detect(policy_klucb())),
@@ -190,6 +193,26 @@ test_that("a new life of policy_detect() begins with the next round, at each del
     expect_identical(blank, c(seq_len(delay + 1), max(blank) - delay:0))
     expect_gt(max(blank), n / 2 + delay)
   }
+})
+
+test_that("policy_detect() reads an arm's rewards when they have grown by a fiftieth", {
+  n <- 250
+  found <- vapply(c(50, 100), function(change) {
+    rewards <- rep(1:0, c(change, n - change))
+    read <- 0
+    cut <- c(-Inf, Inf)
+    for (t in seq_len(n)) {
+      if (t - read[length(read)] < max(1, read[length(read)] / 50)) next
+      read <- c(read, t)
+      sums <- diff(cumsum(c(0, rewards))[read + 1])
+      interval <- .Call(C_test_interval, diff(read) + 0, sums, c(0, 0, 0, 0), 0.01 / 2)
+      cut <- c(max(cut[1], interval[1]), min(cut[2], interval[2]))
+      if (cut[1] > cut[2]) break
+    }
+    said <- run_script(policy_detect(policy_ucb1(), explore = 0), 2, rep(1, n), rewards, ask = TRUE)$said
+    c(t, which(said == said[1])[2] - 1)
+  }, numeric(2))
+  expect_identical(found[2, ], found[1, ])
 })
 
 test_that("false alarms are as rare as promised", {

@@ -202,6 +202,11 @@ test_that("sums of other software prove what they would by hand, in their own un
   tossed <- data.frame(arm = rep(c("a", "b"), 3), block = rep(1:3, each = 2), n, sum, chance = c(0.4, 0.6))
   table <- as_releases(tossed, noise = "none")
   expect_identical(table$floor, rep(0.4, 6))
+  # Three arms of which two were on offer, and then all: the least among any two, and blocks by their time
+  three <- as_releases(data.frame(arm = c(1:2, 3, 1:3), t = c(9, 9, 20, 40, 40, 40), n = 3, sum = 1, chance = c(0.2, 0.5, 0.3, 0.2, 0.5, 0.3)),
+                       noise = "none")
+  expect_equal(three$floor, rep(0.2 / 0.7, 6))
+  expect_identical(three$block, c(1, 1, 2, 3, 3, 3))
   expect_identical(table$t, rep(cumsum(rowsum(n, rep(1:3, each = 2))), each = 2))
   w <- evidence(table, "tosses")
   least <- 0.4
@@ -237,6 +242,9 @@ test_that("squares are in the table, with their weight where it is not the usual
   expect_identical(through_csv(odd), odd)
   expect_identical(odd$weight, rep(0.5, 6))
   expect_lt(max(evidence(odd, "tosses")$evidence), max(evidence(usual, "tosses")$evidence))
+  # Of several weights estimates have the least, with which the noise of squares is widest.
+  mixed <- as_releases(transform(own, weight = c(0.5, 2, 3, 0.5, 2, 3)), noise = "gaussian", scale = 2)
+  expect_identical(estimates(mixed), estimates(odd))
 })
 
 test_that("an arm that is added before the first release comes after the others, in a file as well", {
@@ -247,6 +255,11 @@ test_that("an arm that is added before the first release comes after the others,
   expect_identical(as.character(table$arm), rep(c("b", "a", "0"), 2))
   expect_identical(table$event, c("begin", "begin", "added", NA, NA, NA))
   expect_equal(through_csv(table), table, ignore_attr = TRUE)
+  # One that comes with the first release comes after it, and the table has nothing to say before.
+  agent <- dpts_agent(policy_randomised(mu = 1, block = 12), c("b", "a"), use = "arrival")
+  agent_reward(agent, agent_choose(agent, n = 12)$ticket, 1)
+  agent_arms(agent, add = "0")
+  expect_identical(dpts_releases(agent)$event, c(NA, NA, "added"))
 })
 
 test_that("what is no release table is refused, with the column that is wrong", {
@@ -316,6 +329,8 @@ test_that("what is no release table is refused, with the column that is wrong", 
   bad("`run`.*together", run = c(1, 2, 1, 2), block = 1)
   bad("`chance`.*\\(0, 1\\]", chance = c(0.5, 0, 0.5, 0.5), floor = 0.1)
   bad("`chance`.*at most 1", chance = 0.6)
+  cut <- list(chance = c(0.5, 0.5, 0.6, 0.6), floor = 0.45, whole = c(TRUE, TRUE, FALSE, TRUE))
+  expect_s3_class(as_releases(utils::modifyList(good, cut)), "dpts_releases") # two blocks, of which one is cut
   bad("`chance`.*known where", chance = c(0.5, 0.5, NA, NA), floor = 0.5)
   bad("`floor`.*fixed before", chance = c(0.5, 0.5, 0.4, 0.6))
   bad("`floor`.*\\(0, 1\\]", chance = 0.5, floor = 0)

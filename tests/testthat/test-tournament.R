@@ -118,6 +118,19 @@ test_that("means that differ by a rounding error do not count as equal", {
   }
 })
 
+test_that("arms of one mean that vary more or less can be told apart", {
+  k <- 60
+  rewards <- matrix(0.5, 20 * k, k)
+  rewards[, c(3, 20, 41)] <- 0:1 # in batches of even numbers of people
+  rewards[, c(7, 50)] <- c(0.2, 0.8)
+  rewards[, 30] <- 0.6
+  for (first in c(2, 4)) {
+    policy <- policy_gaussian_imed(Inf, ratio = 2, first = first, correlation = 0, outcome = "continuous")
+    arm <- expect_same_play(policy, k, rewards)
+    expect_gt(diff(range(tabulate(arm, k)[c(1, 3, 7)])), 0)
+  }
+})
+
 test_that("arms that cannot be told apart are chosen in order", {
   for (policy in list(policy_ucb1(), policy_imed(), policy_klucb(), policy_lazy_ucb(Inf))) {
     for (reward in c(0, 0.5, 1)) {
