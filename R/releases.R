@@ -739,9 +739,7 @@ error_parts <- function(there, born) ifelse(there <= born, 1 / (born + 1), 1 / (
 # The part of the chance of a wrong verdict of each arm that is not retired: 1 / (k - 1), or as above. Which
 # arms are retired may follow what was released, so that all other arms ever then share it.
 error_shares <- function(there, ever, added) {
-  born <- ever - added
-  if (added == 0 && length(there) == ever) return(rep(1 / max(ever - 1, 1), ever))
-  share <- error_parts(there, born)
+  share <- if (added) error_parts(there, ever - added) else rep(1 / max(ever - 1, 1), length(there))
   if (length(there) < ever) share / (ever - 1) else share
 }
 
