@@ -86,7 +86,8 @@
 #'   blocks that follow; a growth rate g above 1 and up to 4 (each block after the first 200 people has (g -
 #'   1) times the number of people before it, but at least 200); or `NULL`, see Blocks.
 #' @param floor Smallest probability of an arm: a number from 0 to 1 / k. With a `control` two numbers are
-#'   allowed, the second for the control, which may be larger.
+#'   allowed, the second for the control, which may be larger. A number below 1e-6 counts as 1e-6, since
+#'   nothing can be concluded about an arm that nobody can get.
 #' @param control The number of an arm that keeps a probability of at least 1 / k (or the second `floor`), or
 #'   `NULL`.
 #' @param burn_in The number of blocks at first whose probabilities are equal: a whole number. The rule
@@ -232,14 +233,15 @@ default_blocks <- function(noise, strata) {
   list(growth = 1.15, size = c(first, 200 * noise))
 }
 
-# Returns The floor, and the control's (NA: at least 1 / k)
+# Returns The floor, and the control's (NA: at least 1 / k), each 1e-6 at least: a release table takes no
+# probability of 0, and its column `floor` is above 0 too
 check_floor <- function(floor, control) {
   floor <- check_numbers(floor, 0, 1, open = c(FALSE, TRUE))
   if (length(floor) > if (is.null(control)) 1 else 2) {
     abort_arg("floor", if (is.null(control)) "one number where there is no `control`" else
       "one or two numbers", floor)
   }
-  c(floor, NA)[1:2]
+  pmax(c(floor, NA)[1:2], 1e-6)
 }
 
 #' @export
@@ -281,5 +283,5 @@ toss_floor.dpts_policy_randomised <- function(policy, k) {
   share <- function(own, other) min(outer(own, other, function(p, q) p / (p + q))[!diag(k)])
   least <- share(equal, equal)
   if (p$rule != "equal") least <- min(least, share(floors, 1 - sum(floors) + floors))
-  max(least, 1e-6)
+  least
 }

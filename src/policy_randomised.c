@@ -266,32 +266,35 @@ static double fixed_number(const state_t *s, const round_t *round, int arm) {
 }
 
 /* How the people of a round are tossed: by the places that are left in a permuted block, also in the one that
-   the round opens, since the order is random only if all are tossed so; by the chances; or, where all arms on
-   offer have a chance of 0, evenly. */
-enum { BY_PLACES, BY_CHANCES, EVENLY };
+   the round opens, since the order is random only if all are tossed so; or by the chances. */
+enum { BY_PLACES, BY_CHANCES };
 
 /* What an arm on offer has of the toss, in proportion */
 static double share_of(const state_t *s, const round_t *round, int how, int arm) {
-  if (how == EVENLY) return 1;
   if (how == BY_PLACES) return s->open < 0 ? fixed_number(s, round, arm) : cells(s, s->open)[arm].left;
   if (s->open < 0) return s->arms[arm].next;
   const double chance = cells(s, s->open)[arm].chance;
   return chance == NOT_OFFERED ? s->arms[arm].next : chance;
 }
 
+static double sum_of_shares(const state_t *s, const round_t *round, int how) {
+  double total = 0;
+  FOR_EACH_ARM(i, round) total += share_of(s, round, how, i);
+  return total;
+}
+
 static int has_places(const state_t *s, const round_t *round) {
   if (s->par[PERMUTED] == 0) return 0;
-  return s->open < 0 ? free_slot(s) < SLOTS && next_total(s, round) > 0 : belongs(s, s->open, round);
+  return s->open < 0 ? free_slot(s) < SLOTS : belongs(s, s->open, round);
 }
 
 /* The sum of the shares; NaN if one is. Nobody may be left in a permuted block, for arms were forced. */
 static double shares(const state_t *s, const round_t *round, int *how) {
-  double total = 0;
-  *how = has_places(s, round) ? BY_PLACES : BY_CHANCES;
-  for (; total <= 0; *how += total <= 0) {
-    FOR_EACH_ARM(i, round) total += share_of(s, round, *how, i);
-  }
-  return total;
+  *how = BY_PLACES;
+  const double places = has_places(s, round) ? sum_of_shares(s, round, BY_PLACES) : 0;
+  if (places != 0) return places;
+  *how = BY_CHANCES;
+  return sum_of_shares(s, round, BY_CHANCES);
 }
 
 static int choose(const void *state, const round_t *round, draws_t *draws) {
@@ -321,7 +324,6 @@ static void open_block(state_t *s, const round_t *round) {
   const double total = next_total(s, round);
   if (slot == SLOTS) return;
   cell_t *cell = cells(s, slot);
-  if (!(total > 0)) return;
   for (int64_t i = 0; i < s->k; i++) cell[i] = (cell_t){.chance = NOT_OFFERED};
   FOR_EACH_ARM(i, round) {
     cell[i].chance = s->arms[i].next / total;

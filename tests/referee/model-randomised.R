@@ -56,8 +56,9 @@ chance_best <- function(mean, sd) {
 # Chances of a block, from the released sums and numbers of people. NA: the page does not say.
 block_chances <- function(s, equal, n, sum, noise) {
   k <- s$k
-  floors <- rep(s$floor[1], k)
-  if (!is.null(s$control)) floors[s$control] <- if (length(s$floor) == 2) s$floor[2] else 1 / k
+  floor <- pmax(s$floor, 1e-6)
+  floors <- rep(floor[1], k)
+  if (!is.null(s$control)) floors[s$control] <- if (length(floor) == 2) floor[2] else 1 / k
   if (equal || s$rule == "equal") {
     # With a control that has a larger floor than 1 / k the others share the rest.
     own <- if (is.null(s$control)) 0 else floors[s$control]

@@ -9,6 +9,7 @@
 randomised_model <- function(k, next_sum, mu = NULL, epsilon = NULL, rule = "equal", block = NULL, floor = 0.1,
                              control = NULL, burn_in = 1, permuted = FALSE) {
   noise <- if (!is.null(mu)) 1 / mu^2 else if (!is.null(epsilon)) 2 / epsilon^2 else 0
+  floor <- pmax(floor, 1e-6)
   floors_of <- function() {
     f <- rep(min(floor[1], 1 / k), k)
     if (!is.null(control)) f[control] <- if (length(floor) == 2) floor[2] else 1 / k
@@ -181,7 +182,7 @@ randomised_script <- function() {
     block = one_of(NULL, sample(5:30, 1), sample(5:20, sample(2:6, 1), TRUE), 1.4), control = one_of(NULL, sample(k, 1)),
     floor = one_of(0.001, 0.1, 0.2)
   )
-  if (args$rule == "top_two" && stats::runif(1) < 0.3) args$floor <- 0 # chances of exactly 0
+  if (args$rule == "top_two" && stats::runif(1) < 0.3) args$floor <- 0 # 1e-6, exactly
   if (!is.null(args$control) && stats::runif(1) < 0.5) args$floor <- c(0.1, one_of(0.05, 0.5))
   budget <- one_of(list(), list(mu = 1), list(mu = 5), list(epsilon = 0.2), list(epsilon = 10))
   steps <- if (is.null(args$block)) 1200 else if (args$block[1] < 5) 800 else 300

@@ -201,7 +201,7 @@ test_that("people with other arms on offer are in no block, until they are more 
   expect_true(all(out$arm[4:23] <= 2))
 })
 
-test_that("a chance of 0 stays 0 in its block, whatever is released meanwhile", {
+test_that("the least chance, of 1e-6, stays in its block, whatever is released meanwhile", {
   means <- c(0.53, 0.11, 0.78, 0.18, 0.41, 0.48)
   policy <- policy_randomised(rule = "top_two", block = c(8, 5, 37), floor = 0, burn_in = 0)
   sim <- dpts_simulate(arms_bernoulli(means), policy, 300, runs = I(1), seed = 547852, history = TRUE, delay = 9)
@@ -210,8 +210,13 @@ test_that("a chance of 0 stays 0 in its block, whatever is released meanwhile", 
   block <- findInterval(rounds$t, c(1, 9, 14, seq(51, 300, by = 37)))
   by <- list(block, rounds$arm)
   expect_lt(max(tapply(rounds$probability, by, function(p) diff(range(p))), na.rm = TRUE), 1e-12)
-  expect_equal(rowSums(tapply(rounds$probability, by, max), na.rm = TRUE)[5:10], rep(1, 6), ignore_attr = TRUE)
-  # Where all arms on offer have a chance of 0, people are tossed evenly.
+  expect_equal(rowSums(tapply(rounds$probability, by, max), na.rm = TRUE)[5:10], rep(1 - 4e-6, 6), ignore_attr = TRUE)
+  # No probability is below it, so that the table of releases is one, with the least of two as its floor.
+  table <- dpts_releases(sim)
+  expect_equal(min(table$chance), 1e-6)
+  expect_equal(unique(table$floor), 1e-6 / (1 - 4e-6)) # beside an arm of 1 - 5e-6
+  expect_equal(nrow(estimates(sim)), 6)
+  # Where all arms on offer have the least chance, people are tossed evenly.
   withr::local_seed(3)
   policy <- policy_randomised(rule = "top_two", block = 5, floor = 0, burn_in = 0)
   offers <- c(list(NULL)[rep(1, 10)], list(c(1L, 2L))[rep(1, 40)])
