@@ -586,13 +586,18 @@ void evidence_interval(const evidence_t *e, double alpha, double *lower, double 
   }
 }
 
-/* By false position. At the estimate the evidence is below the threshold. */
+/* By false position. At the estimate the evidence is below the threshold, unless the means have changed: the
+   bound is then above the estimate, so that it may cross the one from the other side. */
 double evidence_lower(const evidence_t *a, const evidence_t *b, double threshold, double known) {
   double low = known, high = a->n > 0 && b->n > 0 ? a->mean - b->mean : 1;
   double above = evidence_pair(a, b, -low) - threshold;
   if (!(above >= 0 && high > low)) return known;
   double below = evidence_pair(a, b, -high) - threshold;
-  if (!(below < 0)) return high;
+  if (!(below < 0)) {
+    low = high, above = below, high = 1;
+    below = evidence_pair(a, b, -high) - threshold;
+    if (!(below < 0)) return high;
+  }
   for (int i = 0, side = 0; i < 60 && high - low > 1e-9; i++) {
     const double share = above / (above - below);
     const double d = low + fmin(fmax(share, 0.01), 0.99) * (high - low);

@@ -91,10 +91,10 @@ evidence_play <- function(s, tosses) {
     if (any(diff(e$p)[diff(as.numeric(e$run)) == 0] > 1e-12)) out <- c(out, "p of a pair grew")
   }
 
-  # Intervals of all differences at once
+  # Intervals of all differences at once; those of permuted blocks are for differences that do not change
   h <- dpts_history(sim)
   last <- tapply(evidence(sim, kind)$t, factor(evidence(sim, kind)$run, seq_len(s$runs)), max)
-  if (law_stays(s$law) || (tosses && s$delay == 0 && s$law$kind != "adversary")) {
+  if (law_stays(s$law) || (tosses && !isTRUE(s$policy[[3]]$permuted) && s$delay == 0 && s$law$kind != "adversary")) {
     x <- effects(sim, level = s$level)
     if (!all(is.na(x$lower))) {
       h_arm <- split(as.integer(h$arm), h$run)

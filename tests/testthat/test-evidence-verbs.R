@@ -465,6 +465,11 @@ test_that("of means that do not change the intervals of all looks hold, so p-val
   changed <- as_releases(data.frame(arm = c("a", "b"), n = 400, sum = c(360, 40, 40, 360, 0, 400, 0, 400)), "none")
   expect_identical(unlist(effects(changed)[c("lower", "upper")]), c(lower = NA_real_, upper = NA_real_))
   expect_false(is.na(effects(changed)$difference))
+  # So it is where both bounds come to pass the estimate at one look: the interval is not the point between them.
+  shared <- as_releases(data.frame(arm = c("a", "b"), n = 100, sum = rep(c(20, 90), each = 14),
+                                   block = rep(1:14, each = 2), t = 200 * rep(1:14, each = 2)), "none")
+  expect_equal(effects(shared[seq_len(26), ])$upper, 0.0035658, tolerance = 1e-3)
+  expect_identical(unlist(effects(shared)[c("lower", "upper")]), c(lower = NA_real_, upper = NA_real_))
 })
 
 test_that("a difference weighs blocks by what is known of them: one person and much noise are little", {
