@@ -5,8 +5,8 @@
    1. A first batch of each arm: 12 sqrt(2 T) / mu + 2 T rewards, or 6 T / epsilon + 2 T, or 2 T without
       privacy, rounded up.
    2. At each release: the leader a has the highest x; q_b = (x_a - x_b + margin)^2 / (2 (V_a + V_b)), and
-      once all q_b are at least T / 2, the smaller of it and W_ab. If all W_ab are at least T: stop; a is
-      the verdict, and played from then on.
+      once all q_b are at least T / 2, the smaller of it and W_ab takes its place. If all W_ab are at least
+      T: stop; a is the verdict, and played from then on.
    3. Else the challenger c has the least q_b + 2 ln(n_b), for the n_b that it was assigned. Let
       r = 1 + (T / max(q_c, T / 100) - 1) / 2, at least 1.1 and at most 2. The next batch is
       (r - 1) n rewards, rounded up, of the leader or of the challenger, by a toss such that of all people
@@ -136,16 +136,15 @@ static void decide(state_t *s, int released, draws_t *draws) {
   }
   s->leader = leader;
   const int close = least >= 0.5 * s->threshold;
-  int proved = close;
+  int proved = 1;
   for (int64_t i = 0; i < s->k; i++) {
     if (i == leader) continue;
     arm_t *b = &s->arms[i];
     double q = rate_of(s, a, &b->evidence);
-    if (close) {
-      if (isnan(b->against)) b->against = evidence_pair(a, &b->evidence, s->margin);
-      q = fmin(q, b->against);
-      proved &= b->against >= s->threshold;
-    }
+    /* Until the rates are close, W is computed only as far as the first arm that is not beaten. */
+    if ((close || proved) && isnan(b->against)) b->against = evidence_pair(a, &b->evidence, s->margin);
+    if (close) q = fmin(q, b->against);
+    proved &= b->against >= s->threshold;
     const double index = q + 2 * log((double)b->gather.assigned);
     if (index < least_index || challenger < 0) least_index = index, challenger = i, q_next = q;
   }

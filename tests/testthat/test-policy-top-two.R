@@ -182,3 +182,12 @@ test_that("bad arguments are refused by name", {
   expect_identical(policy_top_two(epsilon = 1)$guarantee, guarantee_pure(1))
   expect_identical(policy_top_two()$guarantee, guarantee_none())
 })
+
+test_that("the verdict comes when the evidence reaches its line, also where the rates of normal means are still low", {
+  policy <- policy_top_two(mu = 4.73, error = 0.2)
+  sim <- dpts_simulate(arms_bernoulli(c(1, 1)), policy, 1500, runs = 3, seed = 718034, history = TRUE, record = I(1500))
+  e <- evidence(sim, "means", error = 0.2)
+  first <- vapply(1:3, function(run) e$t[e$run == run & e$evidence >= e$line][1], 0)
+  expect_equal(sum(!is.na(first)), 1)
+  expect_equal(dpts_identify(arms_bernoulli(c(1, 1)), policy, runs = 3, seed = 718034, limit = 1500, error = 0.2)$people, first)
+})
