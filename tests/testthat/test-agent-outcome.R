@@ -460,6 +460,8 @@ test_that("a guard is the formula of its page, and pauses", {
   rows <- rows[rows$outcome == "harm", ]
   expect_identical(pair("c", rows), now)
   expect_false("c" %in% rows$arm[rows$block == max(rows$block)])
+  pauses <- function() sum(agent_journal(agent)$kind == "guard")
+  expect_equal(pauses(), 1) # what is paused is not paused again
   # Resumed, it is paused by the next release again.
   agent_arms(agent, resume = "c")
   new <- agent_choose(agent, 65)
@@ -467,6 +469,7 @@ test_that("a guard is the formula of its page, and pauses", {
   turn(3600)
   expect_warning(pulls(agent), class = "dpts_warning_guard")
   expect_identical(agent_arms(agent)$status[3], "paused")
+  expect_equal(pauses(), 2)
   expect_match(paste(format(agent), collapse = " "), "guard: at most 0.1 more than the control", fixed = TRUE)
   expect_identical(as.character(api_status(agent)$outcomes[[1]]$worse), "c")
 })
@@ -529,14 +532,23 @@ test_that("a guard names the right arms, at the share of the error that each has
   }
 })
 
-test_that("two guards whose outcomes are released in one call each pause an arm", {
+test_that("two guards whose outcomes are released in one call each pause an arm, and none after the end", {
   turn <- test_clock()
-  agent <- dpts_agent(policy_randomised(block = 100, control = 1), c("a", "b", "c"), deadline = hours(1), outcomes = list(
-    harm = agent_outcome(missing = 1, guard = 0.1), cost = agent_outcome(range = c(0, 10), missing = 0, guard = 1)))
-  x <- agent_choose(agent, 300)
-  agent_reward(agent, x$ticket, +(x$arm == "c"), outcome = "harm")
-  agent_reward(agent, x$ticket, 10 * (x$arm == "b"), outcome = "cost")
-  turn(3600)
+  guarded <- function(horizon = NULL) {
+    agent <- dpts_agent(policy_randomised(block = 100, control = 1), c("a", "b", "c"), deadline = hours(1), horizon = horizon,
+                        outcomes = list(harm = agent_outcome(missing = 1, guard = 0.1),
+                                        cost = agent_outcome(range = c(0, 10), missing = 0, guard = 1)))
+    x <- agent_choose(agent, 300)
+    agent_reward(agent, x$ticket, +(x$arm == "c"), outcome = "harm")
+    agent_reward(agent, x$ticket, 10 * (x$arm == "b"), outcome = "cost")
+    turn(3600)
+    agent
+  }
+  ended <- guarded(horizon = 300)
+  expect_no_warning(status <- agent_arms(ended)$status)
+  expect_identical(status, rep("active", 3))
+  expect_identical(lapply(api_status(ended)$outcomes, function(x) as.character(x$worse)), list("c", "b"))
+  agent <- guarded()
   told <- expect_warning(pulls(agent), "c is worse than the guard of 0.1 allows", class = "dpts_warning_guard")
   expect_match(conditionMessage(told), "\"cost\" proves that b is worse than the guard of 1 allows", fixed = TRUE)
   expect_identical(agent_arms(agent)$status, c("active", "paused", "paused"))
