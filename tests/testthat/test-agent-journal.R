@@ -80,6 +80,10 @@ test_that("a ticket that was edited by hand is not as the journal says, and one 
     expect_true("beyond" %in% agent_journal(agent)$kind)
     turn(30)
     agent_choose(agent, person = "Eve")
+    turn(100) # and once more
+    agent_choose(agent, person = "Flo")
+    turn(-50)
+    suppressWarnings(agent_clock(agent, .POSIXct(getOption("dpts.clock")())))
     log <- agent$store$log
     for (name in c("time", "later", "chance", "none", "batch", "round", "nothing")) {
       agent$store$log <- function(n) { # as after this edit of the fourth ticket
@@ -87,7 +91,7 @@ test_that("a ticket that was edited by hand is not as the journal says, and one 
         i <- 4
         rows$time <- as.numeric(rows$time)
         if (name == "time") rows$time[i] <- rows$time[i] - 60
-        if (name == "later") rows$time[i] <- rows$time[1] # that of another ticket
+        if (name == "later") rows$time[i] <- rows$time[2] # that of another ticket
         if (name == "chance") rows$probability[i] <- 0.25
         if (name == "none") rows$batch[i] <- NA
         if (name == "batch") rows$batch[i] <- rows$batch[i] + 1
