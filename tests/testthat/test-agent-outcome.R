@@ -291,11 +291,14 @@ test_that("a block that waits for an outcome keeps its people, chances and place
   expect_equal(rows$n, tabulate(x$arm, 2))
   expect_equal(rows$sum, as.vector(tapply(c(rep(0:1, 10), rep(1, 10)), x$arm, sum)))
   expect_equal(rows$chance, c(0.5, 0.5))
+  expect_equal(rows$t, c(60, 60)) # so many have come by then, though the block is of the first 30
+  agent_choose(agent, 4)
   turn(3600)
   rows <- harm()[-(1:2), ]
   expect_equal(rows$n, tabulate(y$arm, 3))
   expect_equal(rows$chance, rep(1 / 3, 3))
-  expect_identical(waiting(), c(0L, 0L))
+  expect_equal(rows$t, rep(64, 3))
+  expect_identical(waiting(), c(1L, 1L)) # the block of the last four
   agent_close(agent)
 })
 

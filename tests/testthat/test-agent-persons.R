@@ -147,6 +147,26 @@ test_that("with late rewards, restarts, and arms that come and go no release hol
   }
 })
 
+test_that("visits that are no rounds change nothing for the policy, also for one that starts anew", {
+  policy <- policy_restart(policy_klucb(), 5)
+  agent <- dpts_agent(policy, 3, use = "arrival", max_per_person = 1)
+  alone <- dpts_agent(policy, 3, use = "arrival")
+  arms <- integer()
+  tickets <- matrix("", 0, 2)
+  for (i in 1:18) {
+    mine <- agent_choose(agent, 1 + i %% 3, person = as.character(c(i, max(i - 1, 1), 1)[seq_len(1 + i %% 3)]))
+    own <- agent_choose(alone)
+    expect_identical(mine$t, c(i, NA, NA)[seq_along(mine$t)] + 0)
+    expect_identical(mine$arm[1], own$arm)
+    tickets <- rbind(tickets, c(mine$ticket[1], own$ticket))
+    arms[i] <- as.integer(own$arm)
+    if (i <= 2) next # rewards are late
+    reward <- (7 * i) %% 5 * arms[i - 2] / 15
+    agent_reward(agent, tickets[i - 2, 1], reward)
+    agent_reward(alone, tickets[i - 2, 2], reward)
+  }
+})
+
 test_that("few people never stall a batch of one arm, and what may be in one sum is charged as a group", {
   # Two people fill no batch of 20: 20 visits more end it, and its sum is released.
   agent <- new_trial(50, policy = policy_gaussian_imed(1, first = 20, correlation = 0))
