@@ -248,7 +248,7 @@ static void take(serve_t *serve, client_t *client) {
     char *to = thrown;
     size_t most = sizeof thrown;
     if (client->state == READING) {
-      if (client->head && (is_ready(client) || is_whole(client))) return;
+      if (is_ready(client)) return;
       if (client->capacity - client->used < CHUNK) {
         const size_t capacity = 2 * client->capacity + CHUNK;
         char *in = realloc(client->in, capacity);

@@ -46,9 +46,9 @@ test_that("agent_finish() releases what is open, once, and forgets every reward,
 })
 
 test_that("at the end a reward before its deadline is not used, and whether there was one is forgotten", {
-  each_database(function(store) {
+  life <- function(store, keep = FALSE) {
     turn <- test_clock()
-    agent <- dpts_agent(clear_policy(), 1, store, use = "deadline", deadline = hours(1))
+    agent <- dpts_agent(clear_policy(), 1, store, use = "deadline", deadline = hours(1), keep_rewards = keep)
     first <- agent_choose(agent, 4)$ticket
     agent_reward(agent, first[1:2], 1)
     turn(600)
@@ -63,12 +63,16 @@ test_that("at the end a reward before its deadline is not used, and whether ther
     agent_finish(agent)
     expect_equal(estimates(agent)$rewards, 14)
     expect_equal(estimates(agent)$mean, 0.5, tolerance = 1e-4)
-    rows <- agent$store$tickets(c(first, old, new))
-    expect_true(all(is.na(rows$reward)) && all(rows$status == dpts:::TICKET[["done"]]))
+    rows <- stored(agent, c(first, old, new))
+    said <- if (keep) rep(c("used", "missing", "used", "missing", "done"), c(2, 2, 5, 5, 10)) else rep("done", 24)
+    expect_identical(names(dpts:::TICKET)[match(rows$status, dpts:::TICKET)], said)
+    expect_identical(rows$reward, ifelse(said == "used", 1, NA_real_))
     expect_equal(unique(dpts_history(agent)$status), "resolved")
     expect_equal(agent_reward(agent, c(old[1], new[c(1, 9)]), 1)$status, rep("late", 3))
     agent_close(agent)
-  })
+  }
+  each_database(life)
+  life(NULL, keep = TRUE) # those that were used before are kept then
 })
 
 test_that("at the horizon the agent ends by itself, and what is open is released once all is resolved", {

@@ -88,6 +88,14 @@ test_that("a token's rate fills again, for who was refused, too", {
   now <- now + 1e6
   expect_equal(sum(replicate(50, may("a"))), 10)
   expect_equal(sum(replicate(50, may("b"))), 10)
+  may <- dpts:::rate_keeper(0.5) # one in two seconds
+  let_in <- vapply(c(0, 1, 1, 0, 1, 9, 0), function(seconds) {
+    now <<- now + seconds
+    may("a")
+  }, NA)
+  expect_identical(let_in, c(TRUE, FALSE, TRUE, FALSE, FALSE, TRUE, FALSE))
+  may <- dpts:::rate_keeper(Inf)
+  expect_true(all(replicate(30, may(NULL))))
 })
 
 test_that("counters count twice, sums are sums, and names may have quotes", {

@@ -116,8 +116,17 @@ test_that("each lost copy counts with all that a person may lose, and beyond its
   expect_equal(agent_reward(agent, x$ticket[2:3], 1)$status, c("late", "late"))
   expect_equal(dpts_history(agent)$status, c("used", "missing", "missing", "open"))
   expect_equal(c(agent$store$count("used"), agent$store$count("missing")), c(1, 2))
-  # Nothing that anybody does releases the block that is open, of which all have answered.
+  # Nor is what is said in a window, or after it
   turn <- test_clock()
+  agent <- dpts_agent(policy_gaussian_imed(mu = 1), 2, use = "arrival", budget = privacy_gdp(1), max_per_person = 1, window = hours(1))
+  x <- agent_choose(agent, 3, person = c("a", "b", "c"))$ticket
+  agent_restored(agent)
+  expect_identical(agent_reward(agent, x[1], 1)$status, "waiting")
+  turn(3600)
+  expect_identical(agent_reward(agent, x[1:2], 1)$status, c("late", "late"))
+  expect_identical(dpts_history(agent)$status, c("missing", "missing", "open"))
+  expect_length(agent$store$answered(0L, x)$ticket, 0)
+  # Nothing that anybody does releases the block that is open, of which all have answered.
   agent <- dpts_agent(policy_randomised(mu = 1, block = 6), c("a", "b", "c"), use = "arrival", budget = privacy_gdp(1),
                       block_time = hours(1))
   agent_reward(agent, agent_choose(agent, 10)$ticket, 1)
