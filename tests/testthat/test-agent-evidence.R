@@ -148,6 +148,7 @@ test_that("the release table says when each arm came and went", {
   x <- x[!is.na(x$event) & x$event != "begin", ]
   expect_identical(paste(x$t, x$arm, x$event)[order(x$t, x$arm)],
                    c("7 c added", "11 a retired", "11 d added", "11 e added", "31 d retired"))
+  expect_null(x[["missing"]]) # what no answer counts as is said where there are other outcomes
 })
 
 test_that("arms that come share the chance of a wrong verdict, and those that go are left out", {

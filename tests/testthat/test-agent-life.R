@@ -555,6 +555,8 @@ test_that("an experiment takes on an arm: its open block ends, and the new arm h
   z <- agent_choose(agent, 10)
   agent_reward(agent, z$ticket, 0.5)
   expect_equal(sum(estimates(agent)$rewards), 150)
+  rows <- dpts_releases(agent)
+  expect_equal(unique(rows$floor[rows$n > 0]), 0.1) # of the two arms of the beginning: bets on old blocks do not change
 })
 
 test_that("`block_time` is of UTC: where summer time begins or ends a block of a day is 24 hours, as always", {

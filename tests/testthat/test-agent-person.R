@@ -176,15 +176,19 @@ test_that("what was said in a window goes with who is erased, also where rewards
   }
 })
 
-test_that("at the end what was said in a window goes, also where rewards are kept", {
-  for (use in c("arrival", "deadline")) for (keep in c(FALSE, TRUE)) {
+test_that("at the end what was said in a window goes, also where rewards are kept, but of windows that were over before", {
+  for (use in c("arrival", "deadline")) for (keep in c(FALSE, TRUE)) for (over in unique(c(FALSE, keep))) {
+    turn <- test_clock()
     agent <- dpts_agent(policy_randomised(1, block = 6), 2, use = use, deadline = hours(30), max_per_person = 2,
                         window = hours(24), keep_rewards = keep)
     x <- agent_choose(agent, 2, person = c("Ada", "Bob"))$ticket
     agent_reward(agent, rep(x, 2), c(0.25, 0.75, 0.5, 1), key = "one")
+    if (over) turn(30 * 3600) # nobody asks before the end
+    y <- if (!over) agent_choose(agent, person = "Cy")$ticket
     agent_finish(agent)
-    expect_length(agent$store$answered(0L, x)$ticket, 0)
-    expect_true(all(is.na(stored(agent, x)$reward)))
+    kept <- if (over) c(0.375, 0.875) else c(NA_real_, NA)
+    expect_length(agent$store$answered(0L, c(x, y))$ticket, if (over) 4 else 0)
+    expect_equal(stored(agent, c(x, y))$reward, c(kept, if (!over) NA))
     expect_identical(agent_reward(agent, x, 1, key = "one")$status, c("late", "late"))
   }
 })
