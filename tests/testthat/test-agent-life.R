@@ -109,6 +109,14 @@ test_that("what a policy without sums ends with is the arm chosen most, and keep
   agent_finish(agent, "verdict")
   expect_equal(as.character(agent_choose(agent)$arm), "c")
   expect_equal(stored(agent, x$ticket)$reward, rep(c(1, NA), each = 10))
+  # Where no arm is active, the winner is one of those that are paused, until another one is resumed.
+  agent <- dpts_agent(policy_ucb1(), c("a", "b", "c"), use = "arrival")
+  for (arm in c("a", "a", "a", "b", "b", "c")) agent_choose(agent, offer = arm)
+  agent_arms(agent, retire = "a", pause = c("b", "c"))
+  agent_finish(agent, "verdict")
+  expect_identical(api_status(agent)$winner, "b")
+  agent_arms(agent, resume = "c")
+  expect_identical(as.character(agent_choose(agent)$arm), "c")
   # One that was restored beyond its budget releases nothing at its end.
   agent <- dpts_agent(clear_policy(), 2, use = "arrival", budget = privacy_gdp(1.2e5))
   agent_reward(agent, agent_choose(agent, 5)$ticket, 1)
