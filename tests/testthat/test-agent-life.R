@@ -213,9 +213,9 @@ test_that("DP-TS-UCB and top two go on with more arms as if these had been there
   grown <- live_handle(policy, 5, 500)
   .Call(C_session_grow, grown, both[[1]])
   expect_true(play_alike(list(grown, both[[2]]), 200))
-  # The same with a reward that is out
+  # The same with a reward out that completes the epoch of 8
   both <- list(live_handle(policy, 3, 500), live_handle(policy, 5, 500))
-  expect_true(play_alike(both, 121, 1:3))
+  for (arm in c(1L, 3L, rep(2L, 14))) expect_true(play_alike(both, 1, c(arm, arm)))
   out <- lapply(both, function(h) .Call(C_session_choose, h, 2L, NULL))
   grown <- live_handle(policy, 5, 500)
   .Call(C_session_grow, grown, both[[1]])
@@ -326,6 +326,13 @@ test_that("after a batch was closed early the next arm is the policy's choice", 
     if (!come) for (x in out) feed(x)
     expect_equal(.Call(C_session_report, h)[1, ], c(3, 0))
   }
+  # Who comes again is in no batch while the last reward is out, or is in the one that takes pulls.
+  h <- live_handle(policy_dp_imed(5, first = 2), 2, 1000)
+  look <- function(held) .Call(C_session_look, h, NULL, NULL, 1L, held)
+  expect_equal(.Call(C_session_choose, h, NULL, NULL)[c(1, 3)], c(1, 1))
+  expect_equal(vapply(c(-1, 1, 2), look, 0), c(1, 1, 0))
+  .Call(C_session_choose, h, NULL, NULL)
+  expect_equal(vapply(c(-1, 1), look, 0) != 0, c(TRUE, FALSE))
   # Fifteen batches wait, and the sixteenth goes on; if its own rewards are in, it ends and leaves a slot.
   h <- live_handle(policy_dp_imed(5, 1.1, 1), 1, 1000)
   out <- lapply(1:20, function(i) .Call(C_session_choose, h, NULL, NULL))

@@ -383,6 +383,11 @@ test_that("of a local policy the bits are evidence, in the unit of rewards", {
   each <- split(rows[3, ], rows[1, ])
   for (size in each) expect_true(all((size[-1] - ceiling(0.1 * cumsum(size)[-length(size)] + 10)) %in% 0:1)) # 1.1 is rounded
   expect_true(all(rows[4, ] == round(rows[4, ]) & rows[4, ] <= rows[3, ]))
+  # Each bit is in the table, of an arm that has few of them too
+  for (n in c(6, 40)) {
+    few <- dpts_simulate(arms, policies["ucb"], n, runs = 1, seed = 1, history = TRUE)
+    expect_equal(as.vector(rowsum(dpts_releases(few)$n, as.integer(dpts_releases(few)$arm))), pulls(few)$pulls)
+  }
   effect <- effects(sim, level = 0.8)
   expect_gte(min(tapply(effect$lower <= 0.3 & 0.3 <= effect$upper, effect$policy, mean)), 0.8)
   # By hand: the interval of the bits' means over 1 - 2 q

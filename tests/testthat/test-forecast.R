@@ -65,6 +65,12 @@ test_that("a future is drawn from the law of the releases", {
     expect_lt(abs(mean(sums[1, ])), 4 * sqrt(expected / 700))
   }
   expect_lt(abs(var(sums[2, ]) / (400 / 4) - 1), 4 * sqrt(2 / 700))
+  # A reward varies as its squares say, but by no more than a coin's, a bit above it and never not at all.
+  mean <- c(170, 230) / 400
+  for (squares in list(c(10, 14), c(90, 90), c(-5, 0))) {
+    law <- future_law(release_records(as_releases(cbind(rows, squares), "gaussian", 20))$records[[1]], 1700)
+    expect_equal(law$reward, pmin(pmax(squares / 200 - (mean - 0.5)^2, 0.001), mean * (1 - mean) + 1 / 400))
+  }
 })
 
 test_that("the blocks to come are those of the policy, and without its rule as they came", {
@@ -275,6 +281,8 @@ test_that("futility is judged once each stratum has a block of all arms, and a f
   local_function("future_laws", function(old) function(...) stop("judged"))
   expect_false(dpts:::is_futile(record, 500, 0.5, 0.05, 10))
   record$releases[3:4, "stratum"] <- 2
+  expect_error(dpts:::is_futile(record, 500, 0.5, 0.05, 10), "judged")
+  record <- list(releases = cbind(block = c(1, 2, 2), stratum = 1), k = 2, strata = 1) # the first was of one arm
   expect_error(dpts:::is_futile(record, 500, 0.5, 0.05, 10), "judged")
 
   block <- function(b, arm) data.frame(arm, block = b, n = 60, sum = 20 + b, chance = 1 / length(arm), t = 180 * b, event = NA)

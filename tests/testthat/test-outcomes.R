@@ -177,8 +177,6 @@ test_that("Gaussian IMED knows the spread of continuous outcomes, step by step",
     f <- function(z) (z - x)^2 / (2 * sd^2) + m * kl(z, y)
     optimise(f, c(max(x, 1e-12), y), tol = 1e-12)$objective
   }
-  mu <- 2
-  safety <- 0.8 * mu / (1 + mu)
   index <- function(a, top) {
     x <- min(max(a$mean, 0), 1)
     sd <- a$spread / mu
@@ -193,11 +191,15 @@ test_that("Gaussian IMED knows the spread of continuous outcomes, step by step",
     }
     list(c = c, index = max(0, c - safety * log1p(c)) - log(1 / a$m + sd^2 / a$v))
   }
-  for (seed in 1:3) {
+  for (seed in 1:5) {
     withr::local_seed(seed)
-    steps <- 400
-    rewards <- vapply(c(12, 10, 8), function(a) rbeta(steps, a, 20 - a), numeric(steps))
-    out <- run_script(policy_gaussian_imed(mu, correlation = 0, first = 8, outcome = "continuous"), 3,
+    wide <- seed > 3 # so much noise that means near 1 alone say that a reward varies less than a coin of 1/2
+    mu <- if (wide) 0.1 else 2
+    safety <- 0.8 * mu / (1 + mu)
+    first <- if (wide) 80 else 8
+    steps <- if (wide) 3000 else 400
+    rewards <- vapply(if (wide) c(19.6, 19.5, 19) else c(12, 10, 8), function(a) rbeta(steps, a, 20 - a), numeric(steps))
+    out <- run_script(policy_gaussian_imed(mu, correlation = 0, first = first, outcome = "continuous"), 3,
                       rep(NA, steps), rewards)
     value <- matrix(out$value[seq_len(out$total)], 2)
     arms <- lapply(1:3, function(i) list(n = 0, y = 0, q = 0, j = 0, weight = 0, weighted = 0, load = 0, squares = 0))
@@ -208,7 +210,7 @@ test_that("Gaussian IMED knows the spread of continuous outcomes, step by step",
       ready <- vapply(arms, function(a) a$n > 0, NA)
       top <- if (any(ready)) max(vapply(arms[ready], function(a) min(max(a$mean, 0), 1), 0))
       arm <- if (!all(ready)) which(!ready)[1] else which.min(vapply(arms, function(a) index(a, top)$index, 0))
-      size <- if (assigned[arm] == 0) 8 else max(1, ceiling(0.7 * assigned[arm] / (1 + index(arms[[arm]], top)$c) * (1 - 1e-12)))
+      size <- if (assigned[arm] == 0) first else max(1, ceiling(0.7 * assigned[arm] / (1 + index(arms[[arm]], top)$c) * (1 - 1e-12)))
       rounds <- t + seq_len(min(size, steps - t))
       expect_true(all(out$arm[rounds] == arm))
       t <- t + size
@@ -229,7 +231,7 @@ test_that("Gaussian IMED knows the spread of continuous outcomes, step by step",
       a$spread <- sqrt(a$squares) / a$weight
       arms[[arm]] <- a
     }
-    expect_gt(released, 15)
+    expect_gt(released, if (wide) 8 else 15)
   }
 })
 

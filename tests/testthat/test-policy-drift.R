@@ -133,8 +133,10 @@ test_that("policy_detect() is the policy while nothing changes, and a new one af
   lives <- lapply(first - 0:2, function(at) run_script(inner, 2, rep(NA, n - at + 1), changes[at:n, ])$arm)
   expect_true(any(vapply(lives, function(life) identical(utils::tail(out, length(life)), life), NA)))
   # Its rounds of exploration are those of the clock on the wall, whenever a life began.
-  explored <- run_script(policy_detect(inner, explore = 0.04), 2, rep(NA, n), changes)$arm[25 * 1:60]
-  expect_identical(explored, rep(2:1, 30))
+  sure <- cbind(rep(1:0, c(300, 500)), rep(0:1, c(300, 500)))
+  wall <- run_script(policy_detect(inner, explore = 0.1), 2, rep(NA, 800), sure, ask = TRUE)
+  expect_true(any((which(wall$said == wall$said[1])[-1] - 1) %% 10 > 0))
+  expect_identical(wall$arm[10 * 1:80], rep(2:1, 40))
   # With exploration it sees an arm that gets better.
   arms <- arms_switch(list(arms_bernoulli(c(0.5, 0.2)), arms_bernoulli(c(0.5, 0.9))), at = 3000)
   sim <- dpts_simulate(arms, list(blind = policy_klucb(), sees = policy_detect(policy_klucb())),

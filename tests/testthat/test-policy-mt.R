@@ -74,6 +74,11 @@ test_that("half of the budget is for gap estimation, half for the trees", {
   out <- run_script(policy_mt_ts(1e4), 2, rep(NA, 2000), matrix(rep(c(1, 0), each = 2000), 2000))
   each <- 2 * 2 / 1e4
   expect_equal(out$scale[seq_len(out$total)], rep(c(each, 11 * each), c(2, out$total - 2)))
+  # A tree has leaves for the rounds that are left: of 1,024 rounds less than 1,024, which takes a level less.
+  short <- run_script(policy_mt_ts(1e9), 2, rep(NA, 1024), cbind(rep(1, 1024), 0))
+  expect_equal(unique(short$scale[3:short$total]), 10 * 4 / 1e9)
+  # Each reward was released by itself: in the first batch of its arm, or as a leaf.
+  expect_equal(short$report[match("looks", REPORT), ], short$report[match("rewards", REPORT), ])
 })
 
 test_that("gap estimation follows lines 1 to 8", {

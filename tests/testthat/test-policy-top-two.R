@@ -172,6 +172,7 @@ test_that("a release of the challenger alone proves it, as soon as it is there",
     if (out$arm[third] != 2) next
     seen <- seen + 1
     expect_identical(unique(out$arm[-seq_len(third)]), 1L)
+    expect_equal(out$exact[4:5], c(n, 2 * n) / 2) # who won has batches as large as all before
   }
   expect_gt(seen, 1)
 })

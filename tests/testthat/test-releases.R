@@ -154,6 +154,10 @@ test_that("numbers are those that a file keeps, and as near as that", {
 })
 
 test_that("rows, sums and laws of a table are those of the policy", {
+  # Of a moving average all that a policy reports follows from the rows of a table, to the digit.
+  carried <- dpts_simulate(arms3, policy_gaussian_imed(0.3, correlation = 0.5), 600, runs = 1, seed = 1, history = TRUE)
+  plain <- estimates(dpts_simulate(arms3, policy_gaussian_imed(0.3, correlation = 0.5), 600, runs = 1, seed = 1))
+  for (name in c("lower", "upper")) expect_equal(estimates(dpts_releases(carried))[[name]], plain[[name]], tolerance = 1e-10)
   sim <- dpts_simulate(arms3, list(a = policy_randomised(mu = 0.5, block = 100)), 1000, runs = 1, seed = 1, history = TRUE)
   table <- dpts_releases(sim)
   expect_named(table, c("policy", "run", TABLE))

@@ -95,6 +95,10 @@ test_that("weighted replay of a fixed arm is the self-normalised estimate", {
   ope <- dpts_ope(bts, 0, estimator = "snipw")
   expect_equal(replay$rate, ope$estimate, tolerance = 1e-12)
   expect_equal(summary(replay)$se, ope$se, tolerance = 1e-12)
+  # Without a reward only the effective number of events tells how wide the interval is.
+  w <- 1 / bts$propensity[bts$arm == 0]
+  blank <- summary(suppressWarnings(dpts_replay(transform(bts, reward = 0), policy_fixed(1), runs = 1, seed = 1)))
+  expect_equal(blank$upper, stats::qnorm(0.975)^2 / (sum(w)^2 / sum(w^2) + stats::qnorm(0.975)^2))
   # The base is the toolkit's self-normalised value of the uniform policy.
   expect_equal(replay$rate / replay$relative, 0.003189423162277392, tolerance = 1e-12)
 })
