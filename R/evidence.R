@@ -71,10 +71,11 @@
 #' Once arms were added ([agent_arms()]), each of the m arms of the beginning has the share `error` / (m + 1)
 #' of the error probability, and the j-th arm in all has `error` / (j (j + 1)), whatever comes later. A
 #' verdict is wrong with probability at most `error`, and a verdict that was reached before remains valid.
-#' Added arms do not change the evidence between the others. Retired arms are left out. The share (where no arm
-#' was added, `error` / (k - 1)) is then divided by the number of all other arms that there have ever been,
-#' because the choice of the retired arms may depend on what was released. For the same reason the intervals of [effects()] allow for all arms that
-#' there have ever been. The interval of an added arm holds by itself, not together with the others.
+#' Added arms do not change the evidence between the others. Retired arms are left out. The share (where no
+#' arm was added, `error` / (k - 1)) is then divided by the number of all other arms that there have ever
+#' been, because the choice of the retired arms may depend on what was released. For the same reason the
+#' intervals of [effects()] allow for all arms that there have ever been. The interval of an added arm holds
+#' by itself, not together with the others.
 #'
 #' @section The end:
 #' A final release ([dpts_simulate()] and [dpts_replay()] with `finish = TRUE`) is evidence only if all of its

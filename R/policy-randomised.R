@@ -140,10 +140,12 @@ policy_randomised <- function(mu = NULL, epsilon = NULL,
     }
     if (permuted) abort_arg("permuted", "FALSE with `predicted`, which needs independent assignments")
   }
+  # A release table takes no probability of 0, and its column `floor` is above 0, too.
+  least <- pmax(floor, 1e-6)
   params <- c(
     budget,
-    list(rule = rule, growth = sizes$growth, floor = floor[1], control = control,
-         control_floor = if (!is.null(control)) floor[2], burn_in = burn_in, permuted = as.double(permuted),
+    list(rule = rule, growth = sizes$growth, floor = least[1], control = control,
+         control_floor = if (!is.null(control)) least[2], burn_in = burn_in, permuted = as.double(permuted),
          outcome = outcome),
     stats::setNames(as.list(sizes$size), paste0("size_", seq_along(sizes$size))),
     list(predicted_low = predicted[1], predicted_high = predicted[2], protect = protect)
@@ -233,15 +235,14 @@ default_blocks <- function(noise, strata) {
   list(growth = 1.15, size = c(first, 200 * noise))
 }
 
-# Returns The floor, and the control's (NA: at least 1 / k), each 1e-6 at least: a release table takes no
-# probability of 0, and its column `floor` is above 0 too
+# Returns The floor, and the control's (NA: at least 1 / k)
 check_floor <- function(floor, control) {
   floor <- check_numbers(floor, 0, 1, open = c(FALSE, TRUE))
   if (length(floor) > if (is.null(control)) 1 else 2) {
     abort_arg("floor", if (is.null(control)) "one number where there is no `control`" else
       "one or two numbers", floor)
   }
-  pmax(c(floor, NA)[1:2], 1e-6)
+  c(floor, NA)[1:2]
 }
 
 #' @export

@@ -216,8 +216,8 @@ static int is_ready(const client_t *client) {
 
 static double held(const client_t *client) { return (double)client->capacity + (double)client->size; }
 
-/* Hangs up on whoever has waited longest, but for `except`, those whose turn has come, and those who hold less
-   than `least` bytes -> was there one? */
+/* Hangs up on whoever has waited longest, but for `except`, those whose turn has come, and those who hold
+   less than `least` bytes -> was there one? */
 static int make_room(serve_t *serve, const client_t *except, double least) {
   client_t *oldest = NULL;
   for (int i = 0; i < serve->clients; i++) {
@@ -230,8 +230,8 @@ static int make_room(serve_t *serve, const client_t *except, double least) {
   return oldest != NULL;
 }
 
-/* A buffer of `client` grew: what all hold is brought below the limit, if others that hold something are there
-   to hang up on. */
+/* A buffer of `client` grew: what all hold is brought below the limit, if others that hold something are
+   there to hang up on. */
 static void share_room(serve_t *serve, const client_t *client) {
   for (;;) {
     double all = 0;
