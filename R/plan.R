@@ -132,12 +132,13 @@
 #' below 5% the experiment would stop, and nothing is claimed then. In strata the first look is when each
 #' stratum has released sums of all arms. So with blocks that are too large for a stratum the experiment never
 #' stops. Runs are played to their end all the same: `power`, `failures` and all columns but the last three
-#' are those of the experiment that does not stop, so that
-#' power lost and people saved are seen in the same runs. **The forecast is of a verdict, and not of the
-#' z-test at the end**, which has more power, so an experiment may stop although the z-test would have had a
-#' fair chance. With 0.45 against 0.6, mu = 1, blocks of 100 and 600 people, `futility = 0.05` stopped 15% of
-#' 200 runs and took the power from 96% to 84%; 0.2 stopped 30% and took it to 70%. So keep it low, and
-#' compare `power_stopped` with `power`. A forecast takes about a hundredth of a second.
+#' are those of the experiment that does not stop, so that power lost and people saved are seen in the same
+#' runs. **The forecast is of a verdict, and not of the z-test at the end**, which has more power, so an
+#' experiment may stop although the z-test would have had a fair chance. With `control`, too, the verdict is
+#' among all arms: that the control is the best, or with a `margin` not worse than any other, is one, and the
+#' experiment goes on to it. With 0.45 against 0.6, mu = 1, blocks of 100 and 600 people, `futility = 0.05`
+#' stopped 15% of 200 runs and took the power from 96% to 84%; 0.2 stopped 30% and took it to 70%. So keep it
+#' low, and compare `power_stopped` with `power`. A forecast takes about a hundredth of a second.
 #'
 #' @section Looks of a board:
 #' With `looks = c(1/3, 2/3)` the planned analysis is made three times: as soon as sums of a third, of two

@@ -48,9 +48,8 @@ guarantee_of_release <- function(policy, arg) {
     abort_input(arg, "Two rewards of a person cannot be kept apart by policy \"%s\": %s.", policy$name, why,
                 class = "dpts_error_apart")
   }
-  # (A private range is no sum, and a user's code has the noise that it says.)
-  other <- flip_of(policy) > 0 ||
-    inherits(unwrapped(policy), c("dpts_policy_clipped", "dpts_policy_compiled"))
+  # (A user's code has the noise that it says.)
+  other <- flip_of(policy) > 0 || inherits(unwrapped(policy), "dpts_policy_compiled")
   if (identical(guarantee$kind, "pure") && !other) guarantee$kind <- "laplace"
   guarantee
 }
