@@ -91,7 +91,7 @@ return_tickets <- function(agent, tx, ids) {
   if (length(key) != 1 || is.na(key)) {
     abort_input("ticket", "`ticket` must be of one call of `agent_choose()` that had a `key`.")
   }
-  call <- as_of_now(agent$store$asked(key), tx)
+  call <- agent$store$asked(key)
   back <- call$ticket %in% rows$ticket
   stay <- which(!back & call$status != TICKET[["returned"]])
   if (any(stay > which(back)[1])) {

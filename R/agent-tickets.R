@@ -185,7 +185,7 @@ forget_who <- function(agent, tx, last) {
   terms <- agent$terms
   life <- agent$life
   tx$keys_before <- tx$now - (terms$retention %||% 86400)
-  over <- !is.null(terms$max_per_person) && !life$forgotten && tx$now > life$ended + keeps_persons(terms)
+  over <- !is.null(terms$max_per_person) && !life$forgotten && tx$now >= life$ended + keeps_persons(terms)
   tx$no_persons <- isTRUE(over)
   if (tx$no_persons) {
     agent$life$forgotten <- TRUE

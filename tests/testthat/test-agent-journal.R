@@ -114,6 +114,9 @@ test_that("a store that was edited by hand is not opened", {
     sum = "UPDATE dpts_release SET sum = sum + 5 WHERE id = 2", size = "UPDATE dpts_release SET size = size + 1",
     row = "DELETE FROM dpts_release WHERE id = 1", more = "INSERT INTO dpts_release SELECT 99, outcome, arm, t, size, sum, chance, terms, whole, squares FROM dpts_release LIMIT 1",
     again = "UPDATE dpts_ticket SET status = 0 WHERE id = 25", arm = "UPDATE dpts_ticket SET arm = 3 - arm WHERE id = 28",
+    used = "UPDATE dpts_ticket SET arm = 3 - arm WHERE id = 3", # an open ticket and a used one change places:
+    open = "UPDATE dpts_ticket SET arm = 3 - arm WHERE id = 29 OR id = (SELECT min(id) FROM dpts_ticket WHERE status = 2 AND
+              t IS NOT NULL AND arm <> (SELECT arm FROM dpts_ticket WHERE id = 29))",
     gone = "DELETE FROM dpts_ticket WHERE id = 3", persons = "UPDATE dpts_person SET pulls = 0",
     person = "DELETE FROM dpts_person WHERE person = (SELECT min(person) FROM dpts_person)",
     journal = "DROP TRIGGER dpts_event_no_delete; DELETE FROM dpts_event",
@@ -230,6 +233,8 @@ test_that("a plan comes before the first person; later ones are amendments with 
   expect_identical(nrow(agent_plan(agent)), 0L)
   expect_error(agent_plan(agent, plan[plan$design == "other", ]), "plan", class = "dpts_error_input")
   expect_error(agent_plan(agent, 1), class = "dpts_error_input")
+  two <- dpts_plan(design, arms_bernoulli(c(a = 0.3, b = 0.5)), people = c(100, 200), runs = 2, seed = 1)
+  expect_error(agent_plan(agent, two), "at one number of people", class = "dpts_error_input")
   # Arms in another order: the plan's control, and its effects, would be another arm's.
   of <- function(rates) dpts_plan(design, arms_bernoulli(rates), people = 200, runs = 5, seed = 1, dropout = seq(0, 0.1, length.out = length(rates)), margin = 0.05)
   expect_error(agent_plan(agent, of(c(b = 0.5, a = 0.3))), "a and b, not b and a", class = "dpts_error_input")
@@ -271,19 +276,19 @@ test_that("the analysis at the end knows for how many people it was planned, als
   path <- withr::local_tempfile()
   utils::write.csv(dpts_releases(agent), path, row.names = FALSE)
   table <- as_releases(utils::read.csv(path))
-  expect_true(all(table$planned == 100))
+  expect_equal(unique(table$planned), 100)
   expect_message(effects(table, at = "end"), "too early")
   come(40)
   agent_finish(agent)
   shown <- capture_messages(effects(agent, at = "end"))
   expect_false(any(grepl("early|late", shown)))
   two <- suppressMessages(dpts_releases(list(a = table, b = table)))
-  expect_true(all(two$planned == 200))
+  expect_equal(unique(two$planned), 200)
   # Words that say no number of people leave it.
   agent_plan(agent, "Two centres joined.", reason = "Protocol 2")
-  expect_true(all(dpts_releases(agent)$planned == 100))
+  expect_equal(unique(dpts_releases(agent)$planned), 100)
   agent_plan(agent, "people: 90", reason = "Protocol 3")
-  expect_true(all(dpts_releases(agent)$planned == 90))
+  expect_equal(unique(dpts_releases(agent)$planned), 90)
   agent_plan(agent, "people: 80\nA smaller trial.", reason = "Fewer people came.")
   expect_message(effects(agent, at = "end"), "planned for 80 people. This one, of 100, is too late")
   expect_message(effects(agent), NA, class = "dpts_message_end")

@@ -191,6 +191,13 @@ test_that("each look at the page counts each ticket once, in every store", {
       agent$cache <- NULL
       dpts:::api_overview(agent)
     }
+    asked <- 0
+    totals <- agent$store$totals
+    agent$store$totals <- function(from, ...) {
+      expect_identical(from, asked + 1) # from where it was
+      asked <<- sum(pulls(agent)$pulls)
+      totals(from, ...)
+    }
     for (i in 1:2) {
       x <- agent_choose(agent, 31)
       agent_reward(agent, x$ticket[1:20], stats::rbinom(20, 1, c(0.1, 0.5, 0.9)[as.integer(x$arm[1:20])]))
@@ -218,6 +225,7 @@ test_that("each look at the page counts each ticket once, in every store", {
     page <- look()
     expect_equal(sum(page$arms$recent), 63)
     agent$totals <- NULL # all at once is the same
+    asked <- 0
     expect_equal(look(), page)
     turn(3600)
     agent_choose(agent)

@@ -68,7 +68,7 @@ test_that("persons and keys are kept as long as `retention` and the deadline say
       agent_finish(agent, "verdict")
       kept <- c(key = retention %||% 24, person = retention %||% if (deadline < Inf) deadline else 24)
       now <- 0
-      for (at in sort(unique(c(kept - 1, kept + 1, 11 * 1:4)))) {
+      for (at in sort(unique(c(kept - 1, kept, kept + 1, 11 * 1:4)))) {
         turn((at - now) * 3600)
         now <- at
         person <- nrow(agent_person(agent, "Ada")) > 0

@@ -219,6 +219,14 @@ test_that("blocks and batches end by the clock, and what is released then is sto
     expect_identical(dpts_releases(agent), waits)
     agent_reward(agent, out$ticket, 1)
     expect_equal(sum(dpts_releases(agent)$n), 7)
+    # After the end there is no block to end.
+    ended <- function() sum(agent_journal(agent)$kind == "end of block")
+    visit(agent, "t", FALSE)
+    agent_finish(agent, "verdict")
+    expect_equal(ended(), 3)
+    now <- 108.1 * day
+    agent_clock(agent)
+    expect_equal(ended(), 3)
     agent_close(agent)
     now <- 100.5 * day
   }

@@ -545,6 +545,12 @@ test_that("shares over time are counted in the store, each round once", {
   skip_if_not_installed("RSQLite")
   each_database(function(store) {
     agent <- dpts_agent(policy_uniform(), c("a", "b", "c"), store, use = "arrival")
+    asked <- NULL
+    course <- agent$store$course
+    agent$store$course <- function(from, ...) {
+      asked <<- c(asked, from)
+      course(from, ...)
+    }
     for (n in c(7, 190, 301, 1)) {
       agent_choose(agent, n)
       shares <- autoplot(agent)$data
@@ -562,6 +568,7 @@ test_that("shares over time are counted in the store, each round once", {
     agent$course <- NULL
     expect_equal(autoplot(agent)$data, shares)
     expect_identical(agent$course, kept)
+    expect_identical(asked > 1, c(FALSE, TRUE, TRUE, TRUE, FALSE)) # what was counted is not counted again
     agent_close(agent)
   })
 })
@@ -761,6 +768,15 @@ test_that("a copy of an agent that serves is whole, its owner's alone, and goes 
   half <- withr::local_tempfile(fileext = ".sqlite")
   expect_error(agent_backup(agent, half), "cannot be read", class = "dpts_error_store")
   expect_identical(Sys.glob(paste0(half, "*")), character())
+  # What the clock ends is in the copy as it is here: it is released once.
+  turn <- test_clock()
+  timed <- dpts_agent(policy_randomised(mu = 1, block = 100), 2, use = "arrival", block_time = hours(1))
+  agent_reward(timed, agent_choose(timed, 4)$ticket, 1)
+  turn(3600)
+  copy <- agent_open(agent_backup(timed, withr::local_tempfile(fileext = ".sqlite")))
+  expect_equal(sum(dpts_releases(copy)$n), 4)
+  expect_identical(dpts_releases(copy), dpts_releases(timed))
+  agent_close(copy)
 })
 
 test_that("an agent moves from SQLite to PostgreSQL and back in service, and the old store refuses changes", {
