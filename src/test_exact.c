@@ -88,16 +88,19 @@ SEXP ffi_exact_path(SEXP rate, SEXP word, SEXP width, SEXP coins) {
                  script.exponent);
 }
 
-/* A live sum and its squares with Laplace noise: the scales of both, as the ledger has them */
+/* The scales of a live release, as the ledger has them: of a sum and its squares with Laplace noise, or, for a
+   weight of 0, of a moving average */
 SEXP ffi_exact_pair(SEXP scale, SEXP weight) {
   SEXP out = PROTECT(Rf_allocMatrix(REALSXP, 2, LEDGER_COLUMNS));
   ledger_t ledger = {.max = 2};
   for (int i = 0; i < LEDGER_COLUMNS; i++) ledger.column[i] = REAL(out) + 2 * i;
   draws_t draws = {.ledger = &ledger, .live = 1};
   double squares;
-  release_pair(&draws, NOISE_LAPLACE, 1, 0.25, Rf_asReal(scale), Rf_asReal(weight), &squares);
+  const double w = Rf_asReal(weight);
+  if (w > 0) release_pair(&draws, NOISE_LAPLACE, 1, 0.25, Rf_asReal(scale), w, &squares);
+  else release_average(&draws, 1, Rf_asReal(scale));
   UNPROTECT(1);
-  return NUMBERS(REAL(out)[4], REAL(out)[5]);
+  return NUMBERS(REAL(out)[4], w > 0 ? REAL(out)[5] : 0);
 }
 
 /* A sum on the grid through exact_release_*() -> the noisy sum, or the status as an integer; NULL if bits

@@ -163,6 +163,7 @@ test_that("people until a verdict are those of the release table, run by run", {
   mixed <- arms_strata(a = arms_bernoulli(c(0.2, 0.8)), b = arms_bernoulli(c(0.8, 0.4)), share = c(0.8, 0.2))
   found <- dpts_identify(mixed, policy_randomised(), limit = 5000, runs = 5, seed = 1)
   expect_true(all(found$arm == 2 & found$correct))
+  expect_identical(summary(found)$bound, NA_real_)
 })
 
 test_that("a plan in strata says what the analysis at its end says, run by run", {
@@ -323,4 +324,6 @@ test_that("it prints the best arm of each stratum", {
   two <- function(p) arms_bernoulli(c(x = p, y = 0.5))
   expect_match(format(arms_strata(n = two(0.1), s = two(0.7))), "best:  y in n and x in s", all = FALSE)
   expect_match(format(arms_strata(n = two(0.1), s = two(0.2))), "best:  y in each stratum", all = FALSE)
+  three <- arms_strata(n = arms_bernoulli(c(x = 0.1, y = 0.5, z = 0.7)), s = arms_bernoulli(c(x = 0.6, y = 0.5, z = 0.2)))
+  expect_match(format(three), "best:  z in n and x in s", all = FALSE)
 })

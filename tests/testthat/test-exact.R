@@ -206,6 +206,7 @@ test_that("a live moving average's noise covers the rounding of both neighbours"
   squares <- 1 + 2 * off * total + 2^20 * off^2
   expect_lt(squares, 1 + 2^-12.9)
   expect_lt(squares, sd^2)
+  expect_identical(.Call(dpts:::C_exact_pair, 2, 0)[1], 2 * sd)
 })
 
 test_that("live Laplace noise of a sum and its squares covers the grid to which squares are rounded up", {

@@ -546,6 +546,20 @@ test_that("a candidate leaves the race at exactly its share of the level", {
   }
   expect_true(leaves(0.99 * share))
   expect_false(leaves(1.01 * share))
+  # After the first rounds: half of the level is for what b has lost, and a quarter, as for c, for all that a loses.
+  whole <- c(3, 5, 4, 3, 5, 4)
+  most <- 1.5 * interval_by_help(whole, 1 - 0.02 / 2, 0, 1e6)[2]
+  lost <- stats::uniroot(function(m) interval_by_help(m + z, 1 - 0.02, 0, 1e6)[1] - most, c(1, 1e4), tol = 1e-12)$root
+  early <- function(lost) {
+    play <- function(policies, runs, rounds = NULL) {
+      regret <- cbind(a = if (is.null(rounds)) whole[runs] else 0.1, b = lost + z[runs], c = 1)[, names(policies), drop = FALSE]
+      array(regret, c(length(runs), ncol(regret), 1))
+    }
+    stretch <- list(rounds = 10, pulls = c(1, 1, 1), certain = matrix(0, 3, 1))
+    !is.na(leave_early(list(a = 1, b = 2, c = 3), 1:6, play, 0.02, 1e6, stretch)$rounds)
+  }
+  expect_equal(early(lost * (1 + 1e-9)), c(FALSE, TRUE, FALSE))
+  expect_equal(early(lost * (1 - 1e-9)), c(FALSE, FALSE, FALSE))
 })
 
 test_that("nobody leaves a race because runs are alike", {

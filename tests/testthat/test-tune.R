@@ -28,6 +28,12 @@ test_that("tuning calibrates every candidate and flags the best", {
   strong <- several[several$mu == 1, ]
   expect_identical(recommended_policy(strong, accountant = several$accountant[1]), recommended_policy(strong))
   expect_error(recommended_policy(tuning["regret"]), "`prepulls`", class = "dpts_error_columns")
+  # A summary has the best of each accountant, in their order.
+  best <- c(which.min(tuning$regret[1:3]), 3 + which.min(tuning$regret[4:6]))
+  for (order in list(1:6, c(4:6, 1:3))) {
+    rows <- if (order[1] == 1) best else rev(best)
+    expect_identical(summary(tuning[order, ])[c("accountant", "prepulls", "regret")], tibble::as_tibble(tuning[rows, ])[c("accountant", "prepulls", "regret")])
+  }
   # the regret is that of dpts_simulate() with the same seed
   policy <- policy_ts_gaussian(tuning$prepulls[2], tuning$variance_scale[2])
   sim <- dpts_simulate(arms, policy, 1000, runs = 30, seed = 1, record = I(1000))

@@ -389,6 +389,8 @@ test_that("changing worlds print and are drawn", {
   # By default it shows the switch, and where a reward is anyone's the middle of the range.
   shown <- function(...) ggplot2::layer_data(ggplot2::autoplot(...))
   expect_equal(max(shown(arms_switch(list(a, a, a), c(4, 8)))$x), 10)
+  expect_equal(max(shown(arms_drift(a, a, period = 8))$x), 10)
+  expect_equal(max(shown(arms_drift(a, a, period = 8, shape = "sine"))$x), 16) # there and back
   expect_equal(shown(arms_adversary(function(past, t) cbind(t, t + 1) / 99, range = c(0, 5)), horizon = 3)$y, rep(2.5, 6))
   wave <- function(t) {
     stopifnot(length(t) == 1) # which is allowed
