@@ -88,8 +88,8 @@ SEXP ffi_exact_path(SEXP rate, SEXP word, SEXP width, SEXP coins) {
                  script.exponent);
 }
 
-/* The scales of a live release, as the ledger has them: of a sum and its squares with Laplace noise, or, for a
-   weight of 0, of a moving average */
+/* The scales of a live release, as the ledger has them: of a sum and its squares with Laplace noise, or, for
+   a weight of 0, of a moving average */
 SEXP ffi_exact_pair(SEXP scale, SEXP weight) {
   SEXP out = PROTECT(Rf_allocMatrix(REALSXP, 2, LEDGER_COLUMNS));
   ledger_t ledger = {.max = 2};
