@@ -160,7 +160,7 @@ test_that("people until a verdict are those of the release table, run by run", {
   expect_gt(mean(!is.na(found$people)), 0.8)
   expect_true(all(is.na(summary(found)$bound)))
   # Best is who is best over the shares, whatever is so in a stratum.
-  mixed <- arms_strata(a = arms_bernoulli(c(0.2, 0.8)), b = arms_bernoulli(c(0.8, 0.4)), share = c(0.8, 0.2))
+  mixed <- arms_strata(a = arms_bernoulli(c(0.2, 0.8)), b = arms_bernoulli(c(0.7, 0.4)), share = c(0.8, 0.2))
   found <- dpts_identify(mixed, policy_randomised(), limit = 5000, runs = 5, seed = 1)
   expect_true(all(found$arm == 2 & found$correct))
   expect_identical(summary(found)$bound, NA_real_)

@@ -108,6 +108,11 @@ test_that("the Renyi curve of pure DP is that of randomised response", {
     expect_true(all(dpts:::pure_rdp(eps, a) <= pmin(eps, a * eps^2 / 2) * (1 + 1e-12)))
   }
   expect_equal(dpts:::pure_rdp(800, c(1.5, 3)), c(800, 800), tolerance = 1e-3)
+  # and as that of a pair, of all sizes
+  for (eps in c(1e-3, 1, 20, 100, 600)) {
+    a <- c(1.01, 2, 7, 40)
+    expect_equal(pair_rdp(pair_point(eps, 0))(a) / pure_rdp(eps, a), rep(1, 4))
+  }
 })
 
 test_that("the sequence accountant composes order by order, and stays above the truth", {

@@ -388,6 +388,13 @@ test_that("each row has the law of its own noise", {
   expect_equal(evidence(mixed, against = 0.5)$evidence, as.vector(t(hand)))
   expect_error(estimates(mixed), "`noise`.*gaussian in all rows", class = "dpts_error_releases")
   expect_match(tbl_sum(mixed)[["Noise"]], "laplace of scale 2")
+  # Bets are those that the widest noise of a block admits, whichever arm has it.
+  tossed <- data.frame(arm = rep(1:2, 4), block = rep(1:4, each = 2), n = 1000, sum = c(700, 300), noise = "laplace", scale = c(0.5, 30), chance = 0.5)
+  turned <- tossed[c(2, 1, 4, 3, 6, 5, 8, 7), ]
+  turned$arm <- rep(1:2, 4)
+  w <- evidence(as_releases(tossed), "tosses")$evidence
+  expect_equal(evidence(as_releases(turned), "tosses")$evidence, w[c(2, 1, 4, 3, 6, 5, 8, 7)])
+  expect_gt(max(w), 1)
 })
 
 test_that("the columns of a table with one release have no names", {
