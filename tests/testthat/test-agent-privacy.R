@@ -51,6 +51,13 @@ test_that("Gaussian Thompson sampling spends by rounds, all of them, and claims 
   expect_equal(gdp$epsilon[3], Inf)
   expect_equal(gdp$spent[1:2], gdp_epsilon(mu * sqrt(100 - 40), delta[1:2]), tolerance = 2e-3)
   expect_true(all(p$spent <= p$epsilon))
+  # More arms are compared in more draws, each of which is rounded.
+  filtered <- function(arms) dpts_agent(policy_ts_gaussian(50, 5, filter = privacy_gdp(1)), arms, use = "arrival")
+  agent <- filtered(2)
+  few <- dpts_privacy(agent, delta = 1e-5)
+  agent_arms(agent, add = paste(3:40))
+  expect_identical(dpts_privacy(agent, delta = 1e-5), dpts_privacy(filtered(40), delta = 1e-5))
+  expect_gt(dpts_privacy(agent, delta = 1e-5)$epsilon, few$epsilon)
 })
 
 test_that("what rounding leaves is reserved for Thompson sampling that starts anew, too", {

@@ -439,6 +439,27 @@ test_that("clients are answered in turn, whoever has sent how much", {
   expect_identical(asked, paste0("/", c(1, 2, 3, 1, 3, 1)))
 })
 
+test_that("a body that was not let in is not read, so that nobody is hung up on for its room", {
+  skip_on_os("windows")
+  port <- free_port()
+  server <- .Call(dpts:::C_serve_open, "127.0.0.1", port, 20, 4e4)
+  withr::defer(.Call(dpts:::C_serve_close, server))
+  call <- function(text) {
+    client <- socketConnection("127.0.0.1", port, open = "r+b")
+    writeBin(charToRaw(text), client)
+    client
+  }
+  hear <- function(n) for (i in seq_len(n)) if (!is.null(got <- .Call(dpts:::C_serve_next, server, 300L))) return(got$PATH_INFO)
+  half <- call("GET /half HTTP/1.1\r\n")
+  withr::defer(close(half))
+  expect_null(hear(2))
+  long <- call(paste0("POST /long HTTP/1.1\r\nContent-Length: 90000\r\n\r\n", strrep("x", 60000)))
+  withr::defer(close(long))
+  expect_identical(hear(9), "/long")
+  writeBin(charToRaw("\r\n"), half)
+  expect_identical(hear(9), "/half")
+})
+
 test_that("an answer to whom has hung up goes to nobody, also when another one has come to the place", {
   skip_on_os("windows")
   port <- free_port()
