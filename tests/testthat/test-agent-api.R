@@ -363,6 +363,14 @@ test_that("one service has many agents: a list, a folder, a database", {
   expect_equal(pulls(later)$pulls, c(1, 0))
   agents$close(all = FALSE)
   expect_error(pulls(later), class = "dpts_error_closed")
+  # Of a folder of any size so many are at hand as the help page says, first of all those that are open.
+  many <- withr::local_tempdir()
+  file.create(file.path(many, sprintf("e%03d.sqlite", 1:104)))
+  file.copy(file.path(folder, "one.sqlite"), file.path(many, "zz.sqlite"))
+  agents <- dpts:::agent_registry(many)
+  agents$find("zz")
+  expect_identical(agents$at_hand(), c("zz", sprintf("e%03d", 1:99)))
+  agents$close(all = TRUE)
   if (postgres_available()) {
     con <- postgres_connection()
     withr::defer(DBI::dbExecute(con, 'DROP SCHEMA one CASCADE; DROP SCHEMA "two words" CASCADE', immediate = TRUE))
@@ -504,14 +512,18 @@ test_that("where deadlines decide, neither /metrics nor the log tells of a repor
       expect_length(grep("/reward", told), 6)
     }
     # Who may not report is told of, and so is a service that fails.
+    path <- sprintf("/experiments/%s/reward", name)
+    call_api(router, "POST", path, token = NULL)
     ask(name, "reward", "", role_tokens$read)
+    ask("nobody", "reward", "", role_tokens$report)
+    call_api(router, "GET", path, token = role_tokens$report)
     begin <- agents[[name]]$store$begin
     agents[[name]]$store$begin <- function(...) dpts:::abort_store("gone")
     ask(name, "reward", sprintf('{"ticket": "%s", "reward": 1}', ticket), role_tokens$report)
     agents[[name]]$store$begin <- begin
     flush(log)
-    told <- vapply(lapply(utils::tail(readLines(file), 3), jsonlite::parse_json), function(x) paste(x$event, x$status), "")
-    expect_identical(told, c("request 403", "error ", "request 503"))
+    told <- vapply(lapply(utils::tail(readLines(file), 6), jsonlite::parse_json), function(x) paste(x$event, x$status), "")
+    expect_identical(told, c("request 401", "request 403", "request 404", "request 405", "error ", "request 503"))
   }
   close(log)
   # A service that limits requests tells nothing either.
@@ -846,6 +858,8 @@ test_that("choices that do not follow their tosses are seen", {
   # As the test of a proportion, by the variance under each arm's count
   expect_equal(ratio(c(500, 500), c(0.5, 0.5)), 1)
   expect_equal(ratio(c(560, 440), c(0.5, 0.5)), min(1, 4 * pnorm(-120 / sqrt(2 * 440))))
+  expect_equal(ratio(c(560, 440, 9), c(0.5, 0.5, 0.1)), 4 * pnorm(-129 / sqrt(2 * 440))) # of two that were chosen often
+  expect_equal(ratio(c(560, 440, 20), c(0.5, 0.5, 0.02)), 6 * pnorm(-140 / sqrt(2 * 440)))
   expect_lt(ratio(c(600, 400), c(0.5, 0.5)), 1e-6)
   expect_gt(ratio(c(300, 700), c(0.3, 0.7)), 0.9)
   expect_identical(dpts:::sample_ratio(cbind(c(1000, 1000), 0, 0), c(1500, 1500), c(3000, 3000)), NA)

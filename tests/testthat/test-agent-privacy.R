@@ -58,6 +58,7 @@ test_that("Gaussian Thompson sampling spends by rounds, all of them, and claims 
   agent_arms(agent, add = paste(3:40))
   expect_identical(dpts_privacy(agent, delta = 1e-5), dpts_privacy(filtered(40), delta = 1e-5))
   expect_gt(dpts_privacy(agent, delta = 1e-5)$epsilon, few$epsilon)
+  expect_lt(dpts_privacy(agent, delta = 1e-3)$epsilon, few$epsilon) # and asked of another delta, it is of that one
 })
 
 test_that("what rounding leaves is reserved for Thompson sampling that starts anew, too", {

@@ -288,12 +288,14 @@ test_that("a process that has waited believes the clock, and the page counts hou
   agent_choose(agent, 30)
   turn(5 * 86400)
   agent$ticks <- agent$ticks - 5 * 86400 # as if these days had passed here
-  expect_silent(agent_choose(agent, 2))
+  expect_silent(x <- agent_choose(agent, 2))
+  agent_reward(agent, x$ticket, 1)
   expect_equal(sum(dpts:::api_overview(agent)$arms$recent), 2)
   turn(-3600 * 30)
   agent_clock(agent)
   agent$cache <- NULL
   expect_equal(sum(dpts:::api_overview(agent)$arms$choices), 32)
+  expect_equal(sum(dpts:::api_overview(agent)$arms$recent), 2) # whose time is still to come
   agent_choose(agent)
   turn(1.1 * 86400) # ahead of the mended clock, not of what was read before
   expect_error(agent_choose(agent), "ahead", class = "dpts_error_clock")
