@@ -118,6 +118,7 @@ test_that("errors have the right status, in JSON, and change nothing", {
   expect_equal(ask("POST", "/choose", as.raw(c(0xff, 0xfe, 0))), 400)
   expect_equal(ask("POST", "/choose", as.raw(c(0x7b, 0, 0x7d))), 400) # a NUL in braces
   expect_equal(ask("POST", "/choose", strrep(" ", 1e6 + 1)), 413)
+  expect_equal(ask("POST", "/choose", paste0(strrep(" ", 1e6 - 10), '{"n": 1.5}')), 400) # as long as may be, and read
   expect_equal(ask("POST", "/choose", '{"key": "a b"}'), 400)
   expect_equal(ask("POST", "/reward", sprintf('{"ticket": "%s", "reward": 2}', ticket)), 400)
   expect_equal(ask("POST", "/reward", sprintf('{"ticket": "%s"}', ticket)), 400)
@@ -246,8 +247,11 @@ test_that("broken JSON leaves nothing in memory, and depth has a limit", {
     status <- replicate(n, call_api(api$router, "POST", "/choose", strrep("[", 20000))$status)
     expect_equal(unique(status), 400)
   }
-  deep <- paste0('{"context": ', strrep("[", 50), strrep("]", 50), "}")
-  expect_match(call_api(api$router, "POST", "/choose", deep)$json$message, "must be a JSON object")
+  deep <- function(n) { # brackets in brackets, of which the object's own is one
+    call_api(api$router, "POST", "/choose", paste0('{"context": ', strrep("[", n - 1), strrep("]", n - 1), "}"))$json$message
+  }
+  for (n in c(51, 21)) expect_match(deep(n), "must be a JSON object")
+  expect_match(deep(20), "context") # which this policy has not
   expect_identical(json_depth('{"a": [["[", "\\"["]], "b": {}}'), 3)
   # Brackets in a string are none.
   offer <- sprintf('{"offer": ["%s\\""]}', strrep("[", 50))
@@ -440,6 +444,15 @@ test_that("each token has its rate", {
   expect_equal(answers[[match(429, status)]]$headers[["Retry-After"]], "1")
   expect_equal(ask(role_tokens$choose[2])$status, 200)
   expect_equal(unique(replicate(9, call_api(router, "GET", "/health")$status)), 200)
+  # A request whose body comes after its head is one.
+  service <- new_service(agent, role_tokens, 0.001, NULL)
+  request <- function(...) {
+    list2env(list(REQUEST_METHOD = "POST", PATH_INFO = "/choose", HTTP_AUTHORIZATION = paste("Bearer", role_tokens$choose[1]),
+                  bodyRaw = raw(), ...))
+  }
+  expect_null(answer_head(service, request()))
+  expect_equal(answer_request(service, request(again = TRUE))$status, 200)
+  expect_equal(answer_head(service, request())$status, 429)
 })
 
 test_that("the log has a line per request and the database's words; answers have neither", {

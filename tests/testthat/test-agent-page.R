@@ -181,6 +181,21 @@ test_that("while a service ends it refuses, but says that it is there; and readi
   expect_equal(call_api(router, "GET", "/health")$status, 503)
 })
 
+test_that("an answer in parts is kept for twenty times what all its parts took", {
+  now <- 100
+  local_function("seconds_now", function(old) function() now)
+  local_function("next_request", function(old) function(...) NULL)
+  local_function("serve_answer", function(old) function(...) cached(owner, "x", function() 1))
+  owner <- new.env()
+  part <- function() {
+    now <<- now + 1
+    FALSE
+  }
+  service <- list2env(list(waiting = list(list(req = NULL, owner = owner, parts = list(part, part, part)))))
+  for (i in 1:4) dpts:::serve_one(service, NULL, 0L)
+  expect_equal(c(owner$cache$x$until, owner$spent, length(service$waiting)), c(now + 60, 0, 0))
+})
+
 test_that("each look at the page counts each ticket once, in every store", {
   turn <- test_clock()
   each_database(function(store) {

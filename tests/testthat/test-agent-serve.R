@@ -437,6 +437,16 @@ test_that("clients are answered in turn, whoever has sent how much", {
     got$PATH_INFO
   }, "")
   expect_identical(asked, paste0("/", c(1, 2, 3, 1, 3, 1)))
+  # An answer to HEAD has no body, and the next one has, also to what is no request.
+  readBin(clients[[2]], "raw", 1e4)
+  writeBin(charToRaw("HEAD /2 HTTP/1.1\r\n\r\nnone\r\n\r\n"), clients[[2]])
+  sound <- vapply(1:2, function(i) {
+    for (try in 1:9) if (!is.null(got <- .Call(dpts:::C_serve_next, server, 300L))) break
+    .Call(dpts:::C_serve_answer, server, got$id, "HTTP/1.1 200 OK\r\n", "ok")
+    !is.null(got$PATH_INFO)
+  }, NA)
+  expect_identical(sound, c(TRUE, FALSE))
+  expect_match(rawToChar(readBin(clients[[2]], "raw", 1e4)), "^HTTP[^\n]+\n([A-Z][^\n]+\n)+\r\nHTTP[^\n]+\n([A-Z][^\n]+\n)+\r\nok$")
 })
 
 test_that("a body that was not let in is not read, so that nobody is hung up on for its room, nor whose turn has come", {
