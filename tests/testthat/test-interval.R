@@ -231,6 +231,8 @@ test_that("a policy with rare failures has an interval once they were seen, or c
   expect_equal(c(some$lower, some$upper), interval_by_help(regret[1:(n + 1)], high = 100, rarely = TRUE))
   expect_gt(some$upper, 1.5 * interval_by_help(regret[1:(n + 1)], high = 100)[2])
   # After ten failures it is as any other.
+  unseen <- function(m) unseen_failures(group_stats(rep(c(1, 50), c(200 - m, m)), rep(1, 200)), 0.95, 100, TRUE)
+  expect_true(unseen(9) > 0 && unseen(10) == 0)
   wild <- sim
   wild$regret[sim$run <= 10] <- 99
   seen <- summary(of("D", 20, wild))

@@ -76,6 +76,11 @@ test_that("Laplace noise has its own quantiles", {
   # One Laplace variable; none; one and a normal one, by integration
   expect_equal(noisy_quantile(0.999, matrix(1), matrix(1))[1], -log(0.002) / sqrt(2), tolerance = 1e-5)
   expect_equal(noisy_quantile(0.975, matrix(0), matrix(0))[1], stats::qnorm(0.975))
+  # Of shares and numbers between those that are computed it is that of more noise in fewer variables.
+  share <- c(0.104, 0.503, 0.996)
+  exact <- vapply(share, function(s) stats::uniroot(function(x) noisy_tail(s, 2.77)(x) - 0.01, c(0, 100), tol = 1e-9)$root, 0)
+  expect_true(all(noisy_quantile(0.99, matrix(share), matrix(2.77, 3)) >= exact))
+  expect_equal(noisy_quantile(0.99, matrix(share), matrix(2.77, 3))[, 1], exact, tolerance = 0.01)
   x <- noisy_quantile(0.99, matrix(0.6), matrix(1))[1]
   tail <- stats::integrate(function(e) exp(-e) * stats::pnorm(x / sqrt(0.4 + 0.6 * e), lower.tail = FALSE), 0, Inf)
   expect_equal(tail$value, 0.01, tolerance = 1e-4)
