@@ -126,6 +126,20 @@ test_that("two arms are compared over the people of the blocks in which both cou
   expect_equal(x$difference, c(own("b", c(1, 2, 4), c(150, 240, 210)), own("c", 2:4, c(240, 200, 210))))
 })
 
+test_that("a block of other arms is another part of the people, and one in which an arm got nobody shows no difference", {
+  end <- function(...) suppressMessages(effects(as_releases(data.frame(...), noise = "none"), at = "end"))
+  # Two of three arms with the chances that they had among all: nothing is said of the third by what they got.
+  rows <- list(arm = c(1:3, 1:2), block = c(1, 1, 1, 2, 2), n = c(20, 30, 50, 40, 60), sum = c(10, 12, 30, 1, 55), chance = c(0.2, 0.3, 0.5, 0.2, 0.3))
+  both <- end(arm = rows$arm, block = rows$block, n = rows$n, sum = rows$sum, chance = rows$chance)
+  first <- do.call(end, lapply(rows, utils::head, 3))
+  with_third <- both$arm == 3 | both$control == 3
+  expect_equal(both[with_third, c("difference", "lower", "upper")], first[with_third, c("difference", "lower", "upper")])
+  expect_equal(both$difference[!with_third], (100 * (12 / 30 - 10 / 20) + 100 * (55 / 60 - 1 / 40)) / 200)
+  # Nobody got the second arm in a block of other chances.
+  one <- end(arm = c(1:2, 1:2), block = c(1, 1, 2, 2), n = c(50, 50, 40, 0), sum = c(20, 30, 36, 0), chance = c(0.5, 0.5, 0.9, 0.1), floor = 0.1)
+  expect_equal(one$difference, 100 * (30 / 50 - 20 / 50) / 140)
+})
+
 test_that("a picture of effects says for which analysis its lines are, and of rows without that nothing", {
   sim <- dpts_simulate(arms_bernoulli(c(a = 0.7, b = 0.5)), policy_randomised(mu = 1), 2000, runs = 1, seed = 1, history = TRUE)
   said <- function(x) gsub("\\s+", " ", ggplot2::autoplot(x)$labels$caption)

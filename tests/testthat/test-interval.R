@@ -98,6 +98,9 @@ test_that("no interval of regret has no width, lies above what is possible, or d
   apart <- suppressMessages(dpts_compare(sim))
   expect_identical(apart$upper > apart$lower, ifelse(apart$policy == "imed", NA, TRUE))
   expect_true(all(is.na(suppressMessages(dpts_compare(sim, "imed"))$upper)))
+  # Where means change from run to run, who never learns has another regret in each.
+  walk <- dpts_simulate(arms_walk(c(0.5, 0.5), 0.05), policy_fixed(1), 200, runs = 6, seed = 1, record = I(200))
+  expect_equal(unlist(summary(walk)[c("lower", "upper")], use.names = FALSE), interval_by_help(walk$regret, high = 200))
   gap <- sim$regret[sim$policy == "se" & sim$t == 2000] - sim$regret[sim$policy == "lazy" & sim$t == 2000]
   expect_equal(unlist(apart[apart$policy == "se" & apart$t == 2000, c("lower", "upper")], use.names = FALSE),
                interval_by_help(gap, low = -100, high = 100))

@@ -133,6 +133,11 @@ test_that("plain sums are those of all pulls, bits those that were seen, and liv
     plain <- levels(found$policy) != "local"
     expect_equal(as.vector(total[, plain]), sim$reward[sim$policy != "local"])
   }
+  # Of bits that say more than all rewards could, nothing is said beyond the range.
+  ends <- dpts_simulate(arms_discrete(c(0, 1), rbind(c(0, 1), c(1, 0))), policy_local(policy_uniform(), 1), 400, runs = 3, seed = 1)
+  of <- estimates(ends)
+  expect_true(all(of$lower >= 0 & of$upper <= 1 & of$mean >= 0 & of$mean <= 1))
+  expect_true(any(of$upper == 1) && any(of$lower == 0))
   wide <- policy_local(policy_imed(), 0.5)
   sim <- dpts_simulate(arms, list(wide = wide), 4000, runs = 200, seed = 5, record = 1)
   found <- estimates(sim)

@@ -37,6 +37,10 @@ test_that("rbind() keeps pulls, and refuses what does not fit", {
     dpts_simulate(arms, policies, 300, runs = runs, seed = 1, ...)
   }
   expect_identical(pulls(rbind(part(1:3), part(4:6))), pulls(part(6)))
+  # Of problems of several lengths each has its own end.
+  ends <- rbind(short = dpts_simulate(arms_bernoulli(c(0.5, 0.4)), policy_imed(), 50, runs = 2, seed = 1),
+                long = dpts_simulate(arms_bernoulli(c(0.5, 0.4)), policy_imed(), 80, runs = 2, seed = 1))
+  expect_equal(as.vector(rowsum(pulls(ends)$pulls, as.integer(pulls(ends)$problem))), 2 * c(50, 80))
   expect_error(rbind(part(1:3), part(3:6)), class = "dpts_error_input")
   two <- rbind(part(1:3), part(1:3, policy_uniform()))
   expect_identical(levels(two$policy), c("ucb1", "uniform"))
