@@ -319,6 +319,10 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ..., a
     pairs <- ordered_pairs(record$k)
     against <- control_arm(control, record$labels)
     pairs <- pairs_at(pairs, if (is.null(against)) pairs$arm > pairs$rival else pairs$rival == against)
+    if (!length(pairs$arm)) { # one arm is left
+      of <- list(difference = numeric(), lower = numeric(), upper = numeric(), p = numeric())
+      return(c(list(arm = integer(), control = integer()), of))
+    }
     # Those that have gone count, too: which ones may follow what was released.
     among <- if (is.null(against)) choose(record$ever, 2) else record$ever - 1
     if (at == "end") return(final_effects(record, pairs, among, level, margin, looks, people))
@@ -595,9 +599,9 @@ effects.dpts_releases <- effects.dpts_simulation
 #' @param margin Tolerance of the verdict: the arm that it names may be worse than the best one by less than
 #'   this, in units of the rewards. A number from 0.
 #' @returns A tibble of class `dpts_verdict`, one row for each problem, policy and run:
-#'   * `arm`: the arm declared best, `NA`: none yet. With a `margin` several arms may qualify at one look;
-#'     then it is the one with the highest estimated mean. A verdict is one-sided and intervals are two-sided,
-#'     so the interval of [effects()] may still contain 0;
+#'   * `arm`: the arm declared best, `NA`: none yet, or no other arm is left. With a `margin` several arms may
+#'     qualify at one look; then it is the one with the highest estimated mean. A verdict is one-sided and
+#'     intervals are two-sided, so the interval of [effects()] may still contain 0;
 #'   * `t`: the round after which the verdict was reached, or the last release;
 #'   * `wrong`: how improbable so strong a verdict is if it is wrong, a p-value that is valid at every look: a
 #'     wrong verdict with so small a value at any look has at most this probability. It is e^-(the least
@@ -658,7 +662,11 @@ print.dpts_verdict <- function(x, ...) print_lines(x, ...)
 record_verdict <- function(record, error = 0.05, margin = 0, words = TRUE) {
   k <- record$k
   none <- list(arm = NA_integer_, t = NA_real_, wrong = 1, missing = "Nothing was released yet.")
-  if (k == 1) return(utils::modifyList(none, list(arm = 1L, t = 0, wrong = 0, missing = "")))
+  if (record$ever == 1) return(utils::modifyList(none, list(arm = 1L, t = 0, wrong = 0, missing = "")))
+  if (k == 1) {
+    return(utils::modifyList(none, list(t = record$seen, missing = paste(
+      record$labels, "alone is left, with no other arm to be compared with."))))
+  }
   to <- noise_share(record$correlation, record$ever, error)
   threshold <- -log(record$share * to$left)
   found <- record_evidence(record, evidence_kind(record), margin / record$width, max(threshold),

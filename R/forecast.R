@@ -107,9 +107,13 @@ forecast.list <- forecast.dpts_releases
 tbl_sum.dpts_forecast <- function(x, ...) {
   needed <- attr(x, "needed")
   if (length(needed) != 1) return(NextMethod())
-  said <- ifelse(is.finite(needed[[1]]), label_count(needed[[1]]), "more than these")
-  c("Needed" = sprintf("%s people in half of the futures, %s to %s in eight of ten", said[2], said[1],
-                       said[3]),
+  said <- label_count(needed[[1]]) # in a tenth, half and nine tenths of the futures
+  open <- is.infinite(needed[[1]])
+  half <- if (open[2]) "more people than these" else paste(said[2], "people")
+  most <- if (open[3]) paste(said[1], "or more in nine of ten") else
+    sprintf("%s to %s in eight of ten", said[1], said[3])
+  c("Needed" = if (open[1]) "more people than these in nine of ten futures" else
+    sprintf("%s in half of the futures, %s", half, most),
     NextMethod())
 }
 

@@ -174,9 +174,14 @@ test_that("arms that come share the chance of a wrong verdict, and those that go
   expect_equal(as.numeric(line("means"))[-1], -log(0.1 * shares[-1] / 3))
   expect_setequal(as.character(evidence(agent)$rival), c("b", "c", "d"))
   expect_setequal(as.character(effects(agent)$arm), c("c", "d"))
-  # With one arm left there is no pair.
+  # With one arm left there is no pair, so that nothing says it is the best.
   agent_arms(agent, retire = c("c", "d"))
   expect_identical(effects(agent)$difference, numeric())
+  expect_identical(effects(agent, at = "end")$p, numeric())
+  left <- verdict(agent)
+  expect_true(is.na(left$arm))
+  expect_equal(left[c("t", "wrong")], tibble::tibble(t = max(dpts_releases(agent)$t), wrong = 1), ignore_attr = TRUE)
+  expect_match(left$missing, "b alone is left")
 })
 
 test_that("of a local agent the blocks of bits are evidence, and bits that nothing gathers are none", {

@@ -212,9 +212,12 @@ test_that("the head names the least numbers of people by which a tenth, half and
   ask <- function(people) forecast(sim, c(people, 2000), block = 40, runs = 100, seed = 1)
   shares <- ask(seq(200, 1960, by = 40))
   least <- vapply(c(0.5, 0.1, 0.9), function(share) shares$people[which(shares$verdict >= share)[1]], 0)
-  expect_identical(tbl_sum(shares)[["Needed"]],
-                   do.call(sprintf, as.list(c("%s people in half of the futures, %s to %s in eight of ten",
-                                              ifelse(is.na(least), "more than these", label_count(least))))))
+  said <- function(...) tbl_sum(structure(shares, needed = list(c(...))))[["Needed"]]
+  expect_identical(tbl_sum(shares)[["Needed"]], said(ifelse(is.na(least), Inf, least)[c(2, 1, 3)]))
+  expect_identical(said(100, 2000, 3000), "2,000 people in half of the futures, 100 to 3,000 in eight of ten")
+  expect_identical(said(100, 2000, Inf), "2,000 people in half of the futures, 100 or more in nine of ten")
+  expect_identical(said(100, Inf, Inf), "more people than these in half of the futures, 100 or more in nine of ten")
+  expect_identical(said(Inf, Inf, Inf), "more people than these in nine of ten futures")
 })
 
 test_that("a verdict stays, and bad input is refused", {
