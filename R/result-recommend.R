@@ -301,14 +301,18 @@ advice <- function(x, width = cli::console_width()) {
   early <- left_early(x)
   best <- which(x$standing == "best")[1]
   number <- function(v) number_text(signif(v, 3), big.mark = ",", trim = TRUE)
-  interval <- if (is.na(x$lower[best])) "" else
+  score <- x[[ranked_by(x)]]
+  goal <- shared(x, "goal") %||% "regret"
+  most <- paste(label_count(shared(x, "horizon")), "people")
+  never <- goal != "regret" && score[best] >= shared(x, "horizon")
+  interval <- if (is.na(x$lower[best]) || never) "" else
     sprintf(" (%s interval %s to %s)", words_level(shared(x, "level")), number(x$lower[best]),
             number(x$upper[best]))
-  score <- x[[ranked_by(x)]]
   use <- sprintf("Use %s: %s%s%s%s, inside %s.", x$policy[best],
-                 switch(shared(x, "goal") %||% "regret", regret = paste("mean regret", number(score[best])),
-                        verdict = sprintf("a verdict after %s people on average", number(score[best])),
-                        effect = sprintf("an effect with %s people", number(score[best]))),
+                 if (never) sprintf("no %s within %s", goal, most) else
+                   switch(goal, regret = paste("mean regret", number(score[best])),
+                          verdict = sprintf("a verdict after %s people on average", number(score[best])),
+                          effect = sprintf("an effect with %s people", number(score[best]))),
                  interval,
                  if (ranked_by(x) == "people") "" else
                    sprintf(" over %s rounds", label_count(shared(x, "horizon"))),
@@ -324,6 +328,9 @@ advice <- function(x, width = cli::console_width()) {
       if (se[worse] %in% c(NA, 0)) "" else sprintf(" (se %s)", number(se[worse]))
     ),
     if (length(x$policy) == 1) "There was no other candidate.",
+    if (never) sprintf("Beware: no candidate leads to a conclusion within %s.", most) else
+      if (goal == "verdict" && x$q95[best] >= shared(x, "horizon"))
+        sprintf("Beware: 5%% of its runs or more have no verdict within %s, and count with these.", most),
     if (x$failures[best] > FAILS_BADLY) sprintf("Beware: %s%% of its runs fail badly.",
                                                 number_text(signif(100 * x$failures[best], 2))),
     if (is.na(x$lower[best]) && x$runs[best] > 1 && fails_rarely(recommended_policy(x)))

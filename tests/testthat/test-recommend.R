@@ -735,7 +735,14 @@ test_that("those who conclude are advised in people", {
   expect_true(all(is.na(c(few$se, few$lower, few$upper))))
   expect_equal(few$standing, c("best", "unsure"))
   expect_s3_class(autoplot(few), "ggplot")
-  expect_output(print(few), "300")
+  expect_match(paste(advice(few, 200), collapse = " "), paste(
+    "^Use [a-z_]+: no effect within 300 people, inside 0.02-DP\\. Too few .*Beware: no candidate leads to a conclusion within 300 people\\."))
+  # So it is where no run has a verdict, and where some have.
+  race <- function(p, horizon) paste(advice(dpts_recommend(privacy_gdp(1), arms_bernoulli(p), horizon, goal = "verdict", runs = 8, seed = 1,
+                                                           candidates = "top_two"), 200), collapse = " ")
+  expect_match(race(c(0.5, 0.52), 300), "^Use top_two: no verdict within 300 people, .*Beware: no candidate")
+  expect_match(race(c(0.5, 0.62), 500), "^Use top_two: a verdict after 4[0-9.]+ people on average .*Beware: 5% of its runs or more have no verdict within 500")
+  expect_no_match(race(c(0.1, 0.9), 500), "Beware")
   # What is said is of people, in the order of the plot.
   count <- number_text(signif(effect$people, 3), big.mark = ",", trim = TRUE)
   expect_match(paste(advice(effect, 200), collapse = " "), sprintf("^Use %s: an effect with %s people \\(95%% interval [^)]*\\), inside 0.5-GDP\\.",
