@@ -196,6 +196,21 @@ test_that("an answer in parts is kept for twenty times what all its parts took",
   expect_equal(c(owner$cache$x$until, owner$spent, length(service$waiting)), c(now + 60, 0, 0))
 })
 
+test_that("numbers that were found in parts are told once, and found anew for who asks later", {
+  agent <- dpts_agent(batch_policy(), 2, use = "arrival")
+  service <- new_service(list(x = agent, y = dpts_agent(batch_policy(), 2, use = "arrival")), TOKEN, Inf, NULL)
+  local_function("is_cached", function(old) function(...) FALSE)
+  for (rounds in c(0, 2, 5)) {
+    agent_choose(agent, 1 + rounds)
+    parts <- dpts:::metrics_parts(service)
+    for (part in parts) while (isTRUE(part())) NULL
+    expect_named(service$numbers, c("x", "y"))
+    text <- dpts:::metrics_text(service)
+    expect_match(text, sprintf('dpts_choices_total{experiment="x"} %d\n', sum(pulls(agent)$pulls)), fixed = TRUE)
+    expect_match(text, 'dpts_choices_total{experiment="y"} 0\n', fixed = TRUE)
+  }
+})
+
 test_that("each look at the page counts each ticket once, in every store", {
   turn <- test_clock()
   each_database(function(store) {
