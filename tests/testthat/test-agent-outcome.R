@@ -400,12 +400,21 @@ test_that("at the end outcomes that are due are released, and the others dropped
   turn(3 * 3600)
   expect_identical(sum(side_rows(agent, "reward")$n), 30)
   expect_identical(colSums(side_rows(agent, "harm")[c("n", "sum")]), c(n = 30, sum = 29))
-  # By the operator, early
-  agent <- late()
-  agent_reward(agent, agent_choose(agent, 30)$ticket, 1, outcome = "harm")
-  agent_finish(agent)
-  expect_identical(nrow(side_rows(agent, "harm")), 0L)
-  expect_identical(length(agent$store$answers(1L, 1)$reward), 0L)
+  # By the operator, early; with `keep_rewards` answers are kept, those of a block that was released, too
+  for (keep in c(FALSE, TRUE)) {
+    agent <- late(keep_rewards = keep)
+    x <- agent_choose(agent, 20)$ticket
+    agent_reward(agent, x, 1, outcome = "harm")
+    agent_reward(agent, x, 0.5)
+    turn(5 * 3600)
+    expect_identical(sum(side_rows(agent, "harm")$sum), 20)
+    expect_identical(stored(agent, x)$reward, rep(if (keep) 0.5 else NA_real_, 20))
+    y <- agent_choose(agent, 10)$ticket
+    agent_reward(agent, y, 1, outcome = "harm")
+    agent_finish(agent)
+    expect_identical(sum(side_rows(agent, "harm")$n), 20)
+    expect_identical(agent$store$answered(1L, c(x, y))$reward, if (keep) rep(1, 30) else numeric())
+  }
   # The block that is open then is released if each of its people has a reward.
   for (told in c(6, 10)) {
     agent <- dpts_agent(side_policy(), c("a", "b"), use = "arrival", outcomes = list(

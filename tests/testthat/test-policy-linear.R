@@ -688,8 +688,10 @@ test_that("a replay counts the events whose context a policy shortens, and says 
   again <- suppressWarnings(dpts_replay(parts, policies, runs = 2, seed = 1, delay = c(0, 5), arm_features = features))
   expect_equal(runs_in(again)$shortened, runs$shortened)
   log$context_1 <- 2 * log$context_1
-  clipped <- suppressWarnings(dpts_replay(log, policies["mu"], runs = 1, seed = 1, clip = TRUE))
-  expect_equal(unique(runs_in(clipped)$shortened), sum(sqrt(pmin(log$context_1, 1)^2 + z[, 2]^2) > 0.8))
+  two <- list(mu = policies$mu, wide = policy_linucb(mu = 1, norm = 1.2))
+  clipped <- suppressWarnings(dpts_replay(log, two, runs = 1, seed = 1, clip = TRUE))
+  length_of <- sqrt(pmin(log$context_1, 1)^2 + z[, 2]^2)
+  expect_equal(runs_in(clipped)$shortened, c(sum(length_of > 0.8), sum(length_of > 1.2)))
 })
 
 test_that("a shortened context takes its reward along: no noise, no bias", {

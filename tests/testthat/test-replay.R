@@ -222,6 +222,8 @@ test_that("a delay of 0 is no delay, and a delay beyond the log is never learnin
   few <- random[1:2000, ]
   expect_warning(never <- dpts_replay(few, policy_ucb1(), delay = 2000, runs = 1, seed = 5),
                  class = "dpts_warning_delay")
+  expect_no_warning(dpts:::warn_never(c(0, 9), 10)) # the first reward comes with the tenth event
+  expect_warning(dpts:::warn_never(9:11, 10), "delay of 10, 11 no reward comes", class = "dpts_warning_delay")
   # Without rewards UCB1 plays the arms in turn.
   log <- data.frame(arm = match(few$arm, sort(unique(few$arm))), reward = few$reward)
   turns <- replay_reference(log, numeric(length(unique(log$arm))), function(s, t, i) which.min(s),
@@ -489,7 +491,7 @@ test_that("without a horizon noise is for the rounds that are kept at most", {
   expect_equal(horizon(log, horizon = 2900), 2900)
   expect_equal(horizon(log[1:30, ]), 30)
   # Policies that first pull each arm, here ten times, have room for it.
-  pulls <- dpts_replay(log[1:41, ], policy_ts_gaussian(10, 1), runs = 1, seed = 1)
+  pulls <- dpts_replay(log[1:41, ], list(a = policy_ts_gaussian(5, 1), b = policy_ts_gaussian(10, 1), c = policy_ucb1()), runs = 1, seed = 1)
   expect_equal(shared(pulls, "horizon"), 40)
   # Pools of two and of four arms
   log$pool <- lapply(seq_len(n), function(i) if (i <= 1000) sort(c(log$arm[i], log$arm[i] %% 4L + 1L)) else 1:4)
@@ -552,6 +554,11 @@ test_that("arms that are on offer and never shown get a warning", {
   log$pool <- rep(list(1:3), 100)
   expect_warning(dpts_replay(log, policy_uniform(), runs = 1, seed = 1), "never shown",
                  class = "dpts_warning_overlap")
+  # That weights are too small on the average is then said once, and so it is where the log had no choice.
+  log$propensity <- 1 / 2
+  expect_match(capture_warnings(dpts_replay(log, policy_uniform(), runs = 1, seed = 1)), "never shown")
+  log <- data.frame(arm = rep(c(1, 1, 1, 2), 30), reward = 0.5, propensity = rep(c(1, 1, 1 / 2, 1 / 2), 30))
+  expect_match(capture_warnings(dpts_replay(log, policy_uniform(), runs = 1, seed = 1)), "with probability 1")
 })
 
 test_that("a policy that matches nothing has no rate, and rewards of 0 no ratio", {
