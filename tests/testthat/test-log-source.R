@@ -61,6 +61,13 @@ test_that("replays of chunks are those of the data frame", {
     expect_gt(length(unique(whole$reward)), 20)
     for (size in c(7, 150)) expect_identical(play(cut_log(log, size), method = method), whole)
   }
+  # The least propensity is that of all chunks, wherever it stands.
+  chance <- c(0.1, 0.3, 0.6)
+  odd <- data.frame(arm = rep(1:3, c(9, 27, 54)), reward = rep(0:1, 45), propensity = rep(chance, c(9, 27, 54)))
+  for (log_of in list(odd, odd[90:1, ])) {
+    reject <- function(log) dpts_replay(log, policy_uniform(), runs = 2, seed = 1, method = "rejection")
+    expect_identical(reject(cut_log(log_of, 30)), reject(log_of))
+  }
   short <- play(log, horizon = 60)
   expect_identical(max(short$events), 60)
   expect_identical(play(cut_log(log, 11), horizon = 60), short)
@@ -154,6 +161,12 @@ test_that("a query, a file and several files are logs", {
   }
   flat$reward <- utils::read.csv(files[1])$reward # as written, in 15 digits
   expect_identical(dpts_ope(log_file(files[1], prepare = split, chunk = 7), "b"), dpts_ope(split(flat), "b"))
+})
+
+test_that("a column that says nothing in the first thousand lines may say anything later", {
+  path <- withr::local_tempfile(fileext = ".csv")
+  writeLines(c("arm,reward,note", rep(c("1,0,", "2,1,NA"), 510), "1,1,\"a, b\"", "2,0,7", "2,1,TRUE"), path)
+  for (chunk in c(300, 1e5)) expect_equal(dpts:::read_log(log_file(path, chunk = chunk))$shown, c(511, 512))
 })
 
 test_that("checkpoints and clipping work on chunks, and nothing is left behind", {

@@ -354,6 +354,10 @@ test_that("thin overlap is said aloud", {
   log <- data.frame(arm = factor(rep(1:2, 25), 1:3), reward = 0.5, propensity = 1 / 2)
   log$pool <- rep(list(1:2), 50)
   expect_no_warning(dpts_ope(log, "uniform"))
+  # What makes weights too small on the average is said once; an arm that nobody plays or shows does not.
+  few <- function(n) data.frame(arm = factor(rep(1:2, c(n, 100 - n)), 1:3), reward = 0:1, propensity = 1 / 2)
+  expect_match(capture_warnings(dpts_ope(few(5), 1)), "effective sample size is 5 of 100")
+  expect_warning(dpts_ope(few(20), 1), "have mean 0.4 ", class = "dpts_warning_propensities")
 })
 
 test_that("where the log had no choice and the target has, a warning says so", {

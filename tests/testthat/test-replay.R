@@ -561,6 +561,18 @@ test_that("arms that are on offer and never shown get a warning", {
   expect_match(capture_warnings(dpts_replay(log, policy_uniform(), runs = 1, seed = 1)), "with probability 1")
 })
 
+test_that("where propensities are those of a uniform choice from equal pools, rejection keeps every match; one arm is no choice", {
+  log <- data.frame(arm = rep(1:4, 30), reward = c(0, 1, 1))
+  log$pool <- lapply(log$arm, function(arm) if (arm < 3) 1:2 else 3:4)
+  play <- function(log, ...) dpts_replay(log, policy_ucb1(), runs = 2, seed = 1, horizon = nrow(log), ...)
+  plain <- play(log)
+  expect_gt(min(plain$events), 30)
+  expect_equal(rows(play(log, method = "rejection")), rows(plain))
+  one <- data.frame(arm = "a", reward = rep(0:1, 20), propensity = 1)
+  for (method in c("weighted", "rejection")) expect_no_warning(found <- play(one, method = method))
+  expect_equal(found$events, c(40, 40))
+})
+
 test_that("a policy that matches nothing has no rate, and rewards of 0 no ratio", {
   log <- data.frame(arm = rep(1, 30), reward = 1, propensity = 1 / 2)
   log$pool <- rep(list(1:2), 30)
