@@ -143,7 +143,7 @@ test_that("a policy that tosses says with which chance, in choices and in the hi
 
 test_that("a session that has grown is, to the byte, one that had all the arms, of which some were not on offer", {
   makers <- list(
-    policy_uniform(), policy_ucb1(), policy_imed(), policy_klucb(), policy_ts_beta(), policy_ts_gaussian(3),
+    policy_uniform(), policy_ucb1(), policy_imed(), policy_klucb(), policy_ts_beta(), policy_ts_gaussian(0), policy_ts_gaussian(3),
     policy_ts_gaussian(2, filter = privacy_gdp(1)), policy_dp_ts(0.7), policy_lazy_dp_ts(0.7), policy_lazy_ucb(0.7),
     policy_lazy_gaussian_ts(0.7), policy_dp_imed(0.7, first = 2), policy_dp_imed(0.7, first = 2, index = "likelihood"),
     policy_gaussian_imed(0.7, first = 2), policy_adap_ucb(0.7), policy_dp_ucb_bound(1), policy_dp_ucb_int(0.9),

@@ -192,6 +192,35 @@ test_that("what was spent never falls: not by going back to a copy once or twice
   }
 })
 
+test_that("a filter charges draws alone, of arms that have rewards, and is spent for all arms once it is for some", {
+  # Where one arm is on offer nobody draws; then a draw costs an arm 1 / (c (n + 1)).
+  alone <- live_session(policy_ts_gaussian(0, 2, filter = privacy_gdp(1)), 2, 100, NULL)
+  session_start(alone)
+  for (i in 1:4) {
+    pull <- session_play(alone, 1L, NULL)
+    session_feed(alone, pull[2], pull[1], pull[3], 1, NULL)
+  }
+  expect_identical(session_paid(alone), 0)
+  session_play(alone, 1:2, NULL)
+  expect_equal(session_paid(alone), 1 / (2 * 5))
+  # An arm whose rewards are all out has nothing to hide; and once spent for some arms a budget is spent for all.
+  four <- live_session(policy_ts_gaussian(0, 2, filter = privacy_gdp(0.5)), 4, 500, NULL)
+  session_start(four)
+  pulls <- lapply(1:5, function(i) session_play(four, 1:4, NULL))
+  expect_identical(session_paid(four), 0)
+  for (pull in pulls) session_feed(four, pull[2], pull[1], pull[3], 1, NULL)
+  of <- pulls[[1]][1]
+  paid <- vapply(1:60, function(i) {
+    session_play(four, as.integer(c(of, of %% 4 + 1)), NULL)
+    session_paid(four)
+  }, 0)
+  expect_true(paid[1] > 0 && paid[60] <= 0.25 && paid[59] == paid[60])
+  others <- as.integer((of + 1:2) %% 4 + 1)
+  after <- vapply(1:30, function(i) session_play(four, others, NULL)[1], 0)
+  expect_length(unique(after), 1) # the one that was pulled most
+  expect_identical(session_paid(four), paid[60])
+})
+
 test_that("a life of a restarted policy that ends leaves what its filter charged", {
   skip_if_not_installed("RSQLite")
   file <- withr::local_tempfile(fileext = ".sqlite")

@@ -107,6 +107,10 @@ test_that("bad input is refused by name", {
   arms <- arms_bernoulli(c(0.7, 0.5))
   bad(dpts_identify(arms, policy_ucb1()), "policy \"ucb1\" releases no sums of batches")
   bad(dpts_identify(arms, policy_top_two(), error = 0.01), "has the error 0.05 and the margin 0")
+  # A margin of bits is a wider one of rewards.
+  bits <- policy_local(policy_top_two(margin = 0.1), 1)
+  bad(dpts_identify(arms, bits, margin = 0.1), "has the error 0.05 and the margin 0.2163953")
+  expect_s3_class(dpts_identify(arms, bits, margin = 0.1 / tanh(0.5), limit = 2000, runs = 1, seed = 1), "dpts_identification")
   bad(dpts_identify(arms, policy_randomised(), error = 1), "`error`")
   bad(dpts_identify(arms, policy_randomised(), margin = -1), "`margin`")
   bad(dpts_identify(arms, policy_randomised(floor = 0.6)), "above 1/2")
