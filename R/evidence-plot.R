@@ -83,7 +83,7 @@ autoplot.dpts_effects <- function(object, ...) {
               caption = c(
                 if (many) sprintf("Of %s pairs, only those with the arm that has the highest estimates.",
                                   label_count(pairs)),
-                words_intervals(attr(object, "intervals"))
+                words_intervals(asked_of(object))
               ),
               alt = sprintf("Differences of mean rewards with intervals: %s.",
                             paste0(first$arm, " against ", first$control, first$case, " ",

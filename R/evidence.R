@@ -156,7 +156,7 @@ evidence <- function(x, kind = c("means", "tosses"), ..., against = NULL, error 
       if (known) list(against = rep(against, length(p)), side = rep(of$side, n)) else
         list(rival = rep(of$rival, n)),
       list(evidence = as.vector(t(w)), line = rep(threshold[of$arm], n), p = p))
-  }, "dpts_evidence", kinds, outcome = outcome)
+  }, "dpts_evidence", list(error = error, against = against), kinds, outcome = outcome)
 }
 
 # Each of k arms above a rate and below it, in the order of the kernel's columns
@@ -315,7 +315,7 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ..., a
     return(effects_missing(object, control, level, margin, looks, people, answered, missing))
   }
   if (!is.null(missing)) abort_arg("missing", "NULL without `answered`", missing)
-  out <- each_record(object, function(record) {
+  each_record(object, function(record) {
     pairs <- ordered_pairs(record$k)
     against <- control_arm(control, record$labels)
     pairs <- pairs_at(pairs, if (is.null(against)) pairs$arm > pairs$rival else pairs$rival == against)
@@ -344,9 +344,8 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ..., a
     }
     list(arm = pairs$arm, control = pairs$rival, difference = scaled$difference, lower = scaled$lower,
          upper = scaled$upper, p = pmin(1, p))
-  }, "dpts_effects", kinds = if (at == "end") "tosses" else names(EVIDENCE), bounds = at == "any",
-    outcome = outcome)
-  structure(out, intervals = list(level = level, at = at))
+  }, "dpts_effects", list(level = level, at = at, margin = margin),
+    kinds = if (at == "end") "tosses" else names(EVIDENCE), bounds = at == "any", outcome = outcome)
 }
 
 # Effects by the one test at the planned end, as dpts_plan() has it (src/policy_final_test.h): a p-value is
@@ -483,16 +482,15 @@ effects_by <- function(object, control, level, at, by, margin, outcome, people) 
     without_end(effects(rows, control, 1 - (1 - level) / length(parts), at = at, margin = margin))
   })
   of <- factor(rep(parts, vapply(each, nrow, 0L)), parts)
-  stacked_effects(stats::setNames(list(of), by), each, level, at)
+  stacked_effects(stats::setNames(list(of), by), each, level)
 }
 
 # Several tables of effects as one, after a column that tells them apart
-stacked_effects <- function(key, each, level, at) {
+stacked_effects <- function(key, each, level) {
   columns <- lapply(stats::setNames(nm = names(each[[1]])), function(name) {
     vctrs::vec_c(!!!lapply(each, `[[`, name))
   })
-  tibble::new_tibble(c(key, columns), nrow = length(key[[1]]), class = "dpts_effects",
-                     intervals = list(level = level, at = at))
+  new_answer(c(key, columns), "dpts_effects", utils::modifyList(asked_of(each[[1]]), list(level = level)))
 }
 
 # The analysis at the end with missing answers as they were counted, and as the worst and the best for an arm
@@ -539,8 +537,7 @@ effects_missing <- function(object, control, level, margin, looks, people, answe
     })
   })
   each <- vapply(parts, function(part) sum(vapply(part, nrow, 0L)), 0)
-  stacked_effects(list(missing = factor(rep(cases, each), cases)), unlist(parts, recursive = FALSE), level,
-                  "end")
+  stacked_effects(list(missing = factor(rep(cases, each), cases)), unlist(parts, recursive = FALSE), level)
 }
 
 #' @export
@@ -628,7 +625,7 @@ verdict <- function(x, error = 0.05, margin = 0, ..., outcome = "reward") {
   error <- check_number(error, 0, 1, open = TRUE)
   margin <- check_number(margin, 0)
   out <- each_record(x, function(record) record_verdict(record, error, margin), "dpts_verdict",
-                     outcome = outcome)
+                     list(error = error, margin = margin), outcome = outcome)
   paused <- intersect(as.character(out$arm), paused_arms(x))
   if (length(paused)) attr(out, "paused") <- paused # is no column: a table of releases does not know it
   out
@@ -732,8 +729,33 @@ noise_share <- function(correlation, k, error, signs = 1) {
   list(risk = kappa * error / (signs * k), left = (1 - kappa) * error)
 }
 
-# What a function of a record says of each, in one table
-each_record <- function(x, f, class, kinds = names(EVIDENCE), bounds = FALSE, outcome = "reward") {
+# A table of answers, which knows what was asked: a list of arguments
+new_answer <- function(columns, class, asked) {
+  tibble::new_tibble(columns, nrow = length(columns[[1]]), class = c(class, "dpts_answer"), asked = asked)
+}
+
+asked_of <- function(x) attr(x, "asked")
+
+#' @export
+rbind.dpts_answer <- function(..., deparse.level = 1) {
+  parts <- Filter(Negate(is.null), list(...))
+  asked <- asked_of(parts[[1]])
+  for (part in parts[-1]) {
+    other <- asked_of(part)
+    if (!identical(class(part), class(parts[[1]]))) {
+      abort_join("They are results of different kinds.", hint_tibble, rlang::current_env())
+    }
+    same <- vapply(names(asked), function(name) identical(asked[[name]], other[[name]]), NA)
+    if (!all(same)) {
+      abort_join(sprintf("`%s` differs.", names(asked)[!same][1]), hint_tibble, rlang::current_env())
+    }
+  }
+  if (length(parts) == 1) return(parts[[1]])
+  new_answer(vctrs::vec_rbind(!!!unname(lapply(parts, bare))), class(parts[[1]])[1], asked)
+}
+
+# What a function of a record says of each, in one table. `asked`: what it was asked, for new_answer()
+each_record <- function(x, f, class, asked, kinds = names(EVIDENCE), bounds = FALSE, outcome = "reward") {
   of <- release_records(x, outcome)
   records <- of$records
   bar <- progress_bar(total = length(records), name = "Weighing")
@@ -763,7 +785,7 @@ each_record <- function(x, f, class, kinds = names(EVIDENCE), bounds = FALSE, ou
   for (name in intersect(c("arm", "rival", "control"), names(columns))) {
     columns[[name]] <- of$arms(rep(seq_along(rows), n), columns[[name]])
   }
-  tibble::new_tibble(c(lapply(of$keys, rep, n), columns), nrow = sum(n), class = class)
+  new_answer(c(lapply(of$keys, rep, n), columns), class, c(asked, list(outcome = outcome)))
 }
 
 # All ordered pairs of arms, and the column of each in what the kernels return

@@ -126,7 +126,7 @@ estimates_of <- function(records, keys, arms, level) {
   counts <- if (length(keys)) list(rewards = ifelse(report$rewards > 0, report$rewards, NA_real_)) else
     list(rewards = report$rewards, releases = unlist(lapply(reports, `[[`, "releases")))
   columns <- c(lapply(keys, `[`, at), list(arm = arms(at, sequence(n))), counts, found)
-  tibble::new_tibble(columns, nrow = length(at), class = "dpts_estimates")
+  new_answer(columns, "dpts_estimates", list(level = level))
 }
 
 #' @rdname estimates

@@ -619,3 +619,21 @@ test_that("a policy of which there is no evidence says why", {
   for (reason in names(why)) expect_match(no_evidence(why[[reason]]), reason, fixed = TRUE)
   for (policy in list(policy_dp_imed(1), policy_randomised(mu = 1), policy_local(policy_ucb1(), 1))) expect_null(no_evidence(policy))
 })
+
+test_that("answers to different questions are not put together by rbind()", {
+  sim <- dpts_simulate(arms_bernoulli(c(0.3, 0.6)), policy_randomised(mu = 1, block = 50), 300, runs = 2, seed = 4, history = TRUE)
+  expect_identical(nrow(rbind(effects(sim[sim$run == 1, ]), effects(sim[sim$run == 2, ]))), 2L)
+  refused <- function(name, one, other) {
+    expect_error(rbind(one, other), sprintf("`%s` differs", name), class = "dpts_error_join")
+  }
+  refused("level", effects(sim), effects(sim, level = 0.5))
+  refused("at", effects(sim), effects(sim, at = "end"))
+  refused("margin", effects(sim), effects(sim, margin = 0.1))
+  refused("error", verdict(sim), verdict(sim, error = 0.1))
+  refused("margin", verdict(sim), verdict(sim, margin = 0.1))
+  refused("against", evidence(sim), evidence(sim, against = 0.5))
+  refused("error", evidence(sim), evidence(sim, error = 0.5))
+  refused("level", estimates(sim), estimates(sim, level = 0.5))
+  refused("margin", forecast(sim, 400, runs = 2, seed = 1), forecast(sim, 400, margin = 0.1, runs = 2, seed = 1))
+  expect_error(rbind(verdict(sim), effects(sim)), "different kinds", class = "dpts_error_join")
+})

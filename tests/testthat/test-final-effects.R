@@ -111,7 +111,7 @@ test_that("a margin is in units of the rewards, at any look, at the end and in a
     expect_lt(x$p, 0.02)
     expect_gt(quiet(effects(ten, control = "a", margin = 0.12, at = at))$p, 0.2)
   }
-  expect_equal(verdict(ten, margin = 1.2), verdict(one, margin = 0.12))
+  expect_equal(verdict(ten, margin = 1.2), verdict(one, margin = 0.12), ignore_attr = "asked")
   expect_false(is.na(verdict(ten, margin = 1.2)$arm))
 })
 
@@ -146,7 +146,7 @@ test_that("a picture of effects says for which analysis its lines are, and of ro
   expect_match(said(effects(sim)), "with 95% probability all of a run hold together, at all looks", fixed = TRUE)
   expect_match(said(effects(sim, at = "end")), "at this one analysis", fixed = TRUE)
   bare <- effects(sim)
-  attr(bare, "intervals") <- NULL
+  attr(bare, "asked") <- NULL
   expect_match(said(bare), "Line: an interval.", fixed = TRUE)
 })
 

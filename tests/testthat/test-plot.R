@@ -521,7 +521,7 @@ show_tables <- function() {
   show_picture("effects of 21 runs", autoplot(effects(trial, control = "a")))
   all <- effects(runs(2))
   show_picture("effects of 2 runs", autoplot(all))
-  attr(all, "intervals") <- NULL
+  attr(all, "asked") <- NULL
   show_picture("effects of which nothing is known", autoplot(all))
   show_picture("no effects", autoplot(all[0, ]))
   pairs <- utils::combn(7, 2)
@@ -529,10 +529,10 @@ show_tables <- function() {
   wide_table[c("lower", "upper")] <- list(wide_table$difference - 0.2, wide_table$difference + 0.1)
   table <- rbind(cbind(wide_table, missing = "worst"), cbind(wide_table, missing = "best"), cbind(wide_table, missing = "released"))
   table$difference <- table$difference + rep(c(0, 0.01, 0.02), each = 21)
-  show_picture("effects of 21 pairs", autoplot(structure(table, class = c("dpts_effects", "data.frame"), intervals = list(level = 0.9, at = "end"))))
+  show_picture("effects of 21 pairs", autoplot(structure(table, class = c("dpts_effects", "data.frame"), asked = list(level = 0.9, at = "end"))))
   table <- rbind(cbind(wide_table, problem = "p"), cbind(wide_table[1:15, ], problem = "q"))
   show_picture("effects of 21 pairs, two problems",
-               autoplot(structure(table[c(1:20, 22:36), ], class = c("dpts_effects", "data.frame"), intervals = list(level = 0.9, at = "each"))))
+               autoplot(structure(table[c(1:20, 22:36), ], class = c("dpts_effects", "data.frame"), asked = list(level = 0.9, at = "each"))))
 
   history <- dpts_history(dpts_simulate(two_arms(), list(a = policy_ucb1(), b = policy_uniform(), c = policy_exp3()), 40, runs = 2, seed = 1, history = TRUE))
   show_picture("history", autoplot(history, bins = 4), small)
