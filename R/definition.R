@@ -184,5 +184,5 @@ changed_variable <- function(variables) {
                          identical(get(x$name, envir = env, inherits = FALSE), x$value))
   }
   first <- Find(changed, variables)
-  if (is.null(first)) NULL else first$name %||% "a new variable of an environment"
+  if (is.null(first)) NULL else first[["name"]] %||% "a new variable of an environment"
 }

@@ -74,10 +74,10 @@ expect_known <- function(cnd) {
     "messages.txt does not have this; if it should, `make messages` (FILE= for one file) takes it in:\n", text))
 }
 
-# An error of the right class and message passes without a backtrace, which takes ten times as long as the check that
-# raised it.
-expect_error <- function(object, regexp = NULL, class = NULL, ..., info = NULL, label = NULL) {
-  traced <- options(`rlang:::disable_trace_capture` = TRUE)
+# An error of the right class and message passes without a backtrace and without the user's call, as those of a service:
+# they take twenty times as long as the check that raised it. `call`: does the test look at the call?
+expect_error <- function(object, regexp = NULL, class = NULL, ..., info = NULL, label = NULL, call = FALSE) {
+  traced <- options(dpts.service = !call, `rlang:::disable_trace_capture` = TRUE)
   on.exit(options(traced))
   label <- label %||% rlang::as_label(substitute(object))
   error <- tryCatch(list(object)[0], error = identity)

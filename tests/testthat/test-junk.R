@@ -2,8 +2,8 @@
 
 skip_on_cran() # takes seconds
 
-# A backtrace takes ten times as long as a check.
-withr::local_options(`rlang:::disable_trace_capture` = TRUE)
+# A backtrace and the user's call take twenty times as long as a check.
+withr::local_options(dpts.service = TRUE, `rlang:::disable_trace_capture` = TRUE)
 
 usual <- usual_arguments()
 own <- own_arguments(usual)

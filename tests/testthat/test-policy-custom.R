@@ -496,8 +496,8 @@ test_that("a policy that keeps something outside its state is refused at its fir
   }
   withr::defer(rm(list = "dpts_test_kept", envir = globalenv()))
   for (make in list(closure, captured, object, deep, global)) {
-    expect_error(dpts_simulate(arms2(), make(), 1, runs = 1, seed = 1), class = "dpts_error_state")
-    expect_error(dpts_audit(make(), 4, runs = 100, seed = 1), class = "dpts_error_state")
+    expect_error(dpts_simulate(arms2(), make(), 1, runs = 1, seed = 1), "outside its state: `", class = "dpts_error_state")
+    expect_error(dpts_audit(make(), 4, runs = 100, seed = 1), "outside its state: `", class = "dpts_error_state")
     agent <- dpts_agent(make(), c("a", "b"), use = "arrival")
     ticket <- agent_choose(agent)$ticket
     expect_error(agent_reward(agent, ticket, 1), class = "dpts_error_state")

@@ -21,8 +21,8 @@ test_that("two policies under one name are not pooled", {
 
 test_that("one simulation twice is an error and no smaller standard error", {
   sim <- imed(5, 4)
-  twice <- expect_error(rbind(sim, sim), "twice", class = "dpts_error_join")
-  other_kind <- expect_error(rbind(sim, dpts_privacy(policy_dp_imed(1), 10)), "different kinds", class = "dpts_error_join")
+  twice <- expect_error(rbind(sim, sim), "twice", class = "dpts_error_join", call = TRUE)
+  other_kind <- expect_error(rbind(sim, dpts_privacy(policy_dp_imed(1), 10)), "different kinds", class = "dpts_error_join", call = TRUE)
   for (error in list(twice, other_kind)) expect_identical(as.character(conditionCall(error)[[1]]), "rbind")
   # the same runs, from another call
   expect_error(rbind(sim, imed(5, 3:6)), "twice", class = "dpts_error_join")
@@ -418,6 +418,7 @@ test_that("augment() adds the mean of a policy's runs, in each problem and at ea
 })
 
 test_that("without one of its columns a result sums up and is drawn as before, or says that the column is needed", {
+  withr::local_options(dpts.service = TRUE) # errors without a backtrace, which takes long
   for (name in names(results())) for (column in names(results()[[name]])) {
     x <- results()[[name]]
     x[[column]] <- NULL
