@@ -287,7 +287,7 @@ check_choice <- function(x, choices, several = FALSE, arg = caller_arg(x)) {
   check_given(x, arg)
   if (!several && identical(x, choices)) return(choices[[1]])
   if (inherits(x, "dpts_label")) x <- as.character(x)
-  if (is.character(x) && length(x) == 1 && x %in% choices) return(x)
+  if (is.character(x) && (several && length(x) > 0 || length(x) == 1) && all(x %in% choices)) return(x)
   if (!is.character(x) || length(x) == 0 || anyNA(x) || (!several && length(x) > 1)) {
     words <- paste0("\"", choices, "\"", collapse = ", ")
     abort_arg(arg, paste(if (several) "some of" else "one of", words), x)

@@ -51,6 +51,7 @@ test_that("no exported function leaves an unknown argument to R, which would not
   exported <- Filter(function(f) is.function(f) && environmentName(environment(f)) == "dpts", exported)
   without <- Filter(function(f) !"..." %in% names(formals(f)), exported)
   expect_identical(names(without), character())
+  withr::local_options(dpts.service = TRUE) # errors without a backtrace
   for (ask in alist(gdp_mu(1, dleta = 2), dpts_calibrate(privacy_gdp(1), dleta = 2), privacy_group(1, aprt = 2),
                     agent_reward(1, tiket = 2), as_releases(1, noize = 2), sequence_gdp(10, un = 2), run_range(1, until = 2))) {
     cnd <- caught(eval(ask))
@@ -94,6 +95,7 @@ test_that("no method that sums up or draws leaves an unknown argument to others,
   methods <- getNamespaceInfo("dpts", "S3methods")
   methods <- methods[methods[, 1] %in% c("summary", "glance", "tidy", "augment", "autoplot") & grepl("^dpts_", methods[, 2]), ]
   expect_gt(nrow(methods), 35)
+  withr::local_options(dpts.service = TRUE) # errors without a backtrace
   for (i in seq_len(nrow(methods))) {
     cnd <- caught(do.call(methods[i, 3], list(structure(list(), class = methods[i, 2]), no_such = 1), envir = asNamespace("dpts")))
     expect_true(inherits(cnd, "dpts_error_dots"), label = methods[i, 3])

@@ -139,15 +139,18 @@ test_that("a return to an old copy and other outcomes change neither what is pub
   for (policy in list(policy_local(policy_ucb1(), 1), policy_randomised(mu = 0.5), predicted(), predicted(protect = "reward"))) {
     make <- function(outcomes) dpts_agent(policy, 2, deadline = hours(1), max_per_person = 3, outcomes = outcomes)
     agent <- make(NULL)
-    alone <- list(facts = facts(agent), from = said(agent, "From whom"))
+    alone <- facts(agent)
     agent_restored(agent)
-    expect_identical(facts(agent)[c(fixed, "neighbours")], alone$facts[c(fixed, "neighbours")])
-    expect_identical(said(agent, "From whom"), alone$from)
+    now <- facts(agent)
+    expect_identical(now[c(fixed, "neighbours")], alone[c(fixed, "neighbours")])
+    expect_identical(now$statement[["From whom"]], alone$statement[["From whom"]])
+    expect_true(nzchar(alone$statement[["From whom"]]))
     if (policy$name != "randomised") next
     several <- make(list(harm = agent_outcome(mu = 0.5)))
     for (restored in 0:1) {
-      expect_identical(facts(several)[fixed], alone$facts[fixed])
-      expect_true(startsWith(facts(several)$neighbours, paste0(alone$facts$neighbours, ", and in the other outcomes")))
+      now <- facts(several)
+      expect_identical(now[fixed], alone[fixed])
+      expect_true(startsWith(now$neighbours, paste0(alone$neighbours, ", and in the other outcomes")))
       agent_restored(several)
     }
   }

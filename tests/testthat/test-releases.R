@@ -435,10 +435,12 @@ test_that("of several problems with other numbers of arms, and of several polici
                 tosses = tossed(function(x) evidence(x, "tosses")), effects = tossed(effects),
                 end = tossed(function(x) effects(x, at = "end")),
                 forecast = tossed(function(x) forecast(x, c(300, 700), runs = 3, seed = 1)))
+  played <- play(problems, policies)
+  single <- lapply(problems, function(arms) lapply(split(policies, names(policies)), function(policy) play(arms, policy)))
   for (verb in names(verbs)) {
-    all <- verbs[[verb]](play(problems, policies))
+    all <- verbs[[verb]](played)
     for (p in names(problems)) for (name in unique(as.character(all$policy))) {
-      one <- verbs[[verb]](play(problems[[p]], policies[name]))
+      one <- verbs[[verb]](single[[p]][[name]])
       rows <- all[all$problem == p & all$policy == name, ]
       one$policy <- name
       expect_equal(plain_columns(rows[names(one)]), plain_columns(one), info = paste(verb, p, name))

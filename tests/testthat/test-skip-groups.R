@@ -30,7 +30,7 @@ gaussian_chances <- function(n, s, c) {
 
 # Beta(a, b) posteriors, by the logit of theta: its density vanishes at both ends
 beta_chances <- function(a, b) {
-  y <- seq(-40, 40, length.out = 1201)
+  y <- seq(-40, 40, length.out = 601)
   x <- plogis(y)
   win_chances(y, function(y, i) pbeta(x, a[i], b[i]),
               function(y, i) dbeta(x, a[i], b[i]) * x * plogis(y, lower.tail = FALSE), length(a))
@@ -119,9 +119,9 @@ test_that("groups choose each arm with its exact chance while posteriors drift: 
                    list(policy_lazy_dp_ts(1, exp(1)), 3 * log(t)),
                    list(policy_lazy_dp_ts(Inf), 0),
                    list(policy_lazy_gaussian_ts(0.05, correlation = 0), sqrt(6 * log(t)) / 0.05))
+  shifted <- pmin(pmax(where, 0), 1)
+  chance <- beta_chances(shifted * n + 1, (1 - shifted) * n + 1)
   for (case in policies) {
-    shifted <- pmin(pmax(where, 0), 1)
-    chance <- beta_chances(shifted * n + 1, (1 - shifted) * n + 1)
     chosen <- lazy_choices_from(case[[1]], batches, n * where - case[[2]], 2000)
     expect_choices(chosen, chance, batches)
   }
