@@ -55,11 +55,12 @@ own_evidence <- function(rows, k, margin = 0) {
   for (i in seq_along(blocks)) {
     now <- rows[rows$block == blocks[i] & rows$whole, ]
     arms <- as.integer(now$arm)
+    each <- lapply(seq_along(arms), function(x) as.list(now[x, ]))
     guess <- pmin(1, pmax(0, (total + 5) / (people + 10)))
     for (x in seq_along(arms)) for (y in seq_along(arms)) {
       if (x == y) next
-      a <- as.list(now[x, ])
-      b <- as.list(now[y, ])
+      a <- each[[x]]
+      b <- each[[y]]
       if (permuted && (a$n == 0 || b$n == 0)) next
       p <- a$chance / (a$chance + b$chance)
       c <- (1 - p) * guess[arms[x]] + p * guess[arms[y]]

@@ -81,19 +81,19 @@ evidence_play <- function(s, tosses) {
   by_run <- function(x, f) vapply(split(x, factor(x$run, seq_len(s$runs))), f, NA)
   out <- character()
 
+  known <- evidence(sim, kind)
   # p of a pair whose first arm is never better
   null <- outer(1:s$law$k, 1:s$law$k, Vectorize(function(a, b) a != b && all(m[, a] <= m[, b])))
   if (any(null)) {
     pair <- which(null, TRUE)[1 + s$pick %% sum(null), ]
-    e <- evidence(sim, kind)
-    e <- e[e$arm == pair[1] & e$rival == pair[2], ]
+    e <- known[known$arm == pair[1] & known$rival == pair[2], ]
     out <- c(out, count("p", by_run(e, function(x) any(x$p <= s$alpha)), s$alpha))
     if (any(diff(e$p)[diff(as.numeric(e$run)) == 0] > 1e-12)) out <- c(out, "p of a pair grew")
   }
 
   # Intervals of all differences at once; those of permuted blocks are for differences that do not change
   h <- dpts_history(sim)
-  last <- tapply(evidence(sim, kind)$t, factor(evidence(sim, kind)$run, seq_len(s$runs)), max)
+  last <- tapply(known$t, factor(known$run, seq_len(s$runs)), max)
   if (law_stays(s$law) || (tosses && !isTRUE(s$policy[[3]]$permuted) && s$delay == 0 && s$law$kind != "adversary")) {
     x <- effects(sim, level = s$level)
     if (!all(is.na(x$lower))) {

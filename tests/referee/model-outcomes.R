@@ -37,16 +37,16 @@ null_table <- function(s) {
     for (a in 1:2) {
       own <- same_mean(law, s$spread[a])
       x <- draw_outcome(own, sum(arm == a))
-      rows[[length(rows) + 1]] <- data.frame(block = b, arm = a, n = length(x), sum = sum(x) + noise(s$scale),
-                                             squares = sum((x - 0.5)^2) + noise(s$scale / weight),
-                                             chance = c(p, 1 - p)[a])
-      total[a] <- total[a] + utils::tail(rows, 1)[[1]]$sum
+      row <- c(block = b, arm = a, n = length(x), sum = sum(x) + noise(s$scale),
+               squares = sum((x - 0.5)^2) + noise(s$scale / weight), chance = c(p, 1 - p)[a])
+      rows[[length(rows) + 1]] <- row
+      total[a] <- total[a] + row[["sum"]]
       count[a] <- count[a] + length(x)
     }
     m <- total / pmax(1, count)
     if (s$follow) p <- if (m[1] > m[2]) 1 - s$floor else s$floor
   }
-  x <- do.call(rbind, rows)
+  x <- as.data.frame(do.call(rbind, rows))
   x$floor <- s$floor
   as_releases(x, noise = s$noise, scale = if (s$noise == "none") 0 else s$scale)
 }

@@ -75,7 +75,8 @@ expect_known <- function(cnd) {
 }
 
 # An error of the right class and message passes without a backtrace and without the user's call, as those of a service:
-# they take twenty times as long as the check that raised it. `call`: does the test look at the call?
+# they take twenty times as long as the check that raised it. `call`: is it raised as for a user, since the test looks at its
+# call or at what is kept beside its message?
 expect_error <- function(object, regexp = NULL, class = NULL, ..., info = NULL, label = NULL, call = FALSE) {
   traced <- options(dpts.service = !call, `rlang:::disable_trace_capture` = TRUE)
   on.exit(options(traced))

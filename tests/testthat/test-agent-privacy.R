@@ -319,7 +319,8 @@ test_that("a budget leaves room for the rounding that the ledger charges", {
   # mu-GDP, by a filter for ever: of an (epsilon, delta) budget that it meets exactly nothing is left for the rounding.
   policy <- policy_ts_gaussian(variance_scale = 5, filter = privacy_gdp(1))
   begin <- function(epsilon, delta, ...) dpts_agent(policy, 2, use = "arrival", budget = privacy_approx(epsilon, delta), ...)
-  for (delta in c(1e-5, 1e-6)) for (most in c(1, 3)) for (slack in c(1, 1.0003, 1.001, 1.01, 1.1)) {
+  for (most in c(1, 3)) for (slack in c(1, 1.0003, 1.001, 1.01, 1.1)) {
+    delta <- if (most == 1) 1e-5 else 1e-6
     persons <- if (most > 1) most
     budget <- gdp_epsilon(most, delta) * slack
     ledger <- dpts_privacy(dpts_agent(policy, 2, use = "arrival", max_per_person = persons), delta = delta)

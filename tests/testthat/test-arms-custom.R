@@ -169,7 +169,7 @@ test_that("functions that fail later name the arm and the run", {
     rep(0.5, n)
   }
   arms <- arms_custom(late, c(a = 0.5, b = 0.5))
-  error <- expect_error(dpts_simulate(arms, policy_fixed(2), 1e4, seed = 1, runs = 2), class = "dpts_error_callback")
+  error <- expect_error(dpts_simulate(arms, policy_fixed(2), 1e4, seed = 1, runs = 2), class = "dpts_error_callback", call = TRUE)
   expect_match(conditionMessage(error), "`draw` failed for arm \"b\" in run 1")
   expect_match(conditionMessage(error$parent), "the well is dry")
   size <- arms_custom(function(arm, n) rep(0.5, if (n > 500) n + 1 else n), c(0.5, 0.5))

@@ -264,8 +264,7 @@ test_that("an error names the policy, the round and the run, and keeps R's own",
   late <- custom_fault(function(state, round) {
     if (round$t == 10000) stop("out of ideas") else 1
   })
-  error <- expect_error(dpts_simulate(arms2(), late, 20000, runs = 3:4, seed = 1),
-                        class = "dpts_error_callback")
+  error <- expect_error(dpts_simulate(arms2(), late, 20000, runs = 3:4, seed = 1), class = "dpts_error_callback", call = TRUE)
   expect_match(conditionMessage(error), "`choose()` of policy \"fault\" failed in round 10,000 of run 3",
                fixed = TRUE)
   expect_identical(conditionMessage(error$parent), "out of ideas")
@@ -282,7 +281,7 @@ test_that("an error names the policy, the round and the run, and keeps R's own",
   expect_error(dpts_replay(log, update, seed = 1), class = "dpts_error_callback")
   # The class of the parent, too
   classed <- custom_fault(function(state, round) rlang::abort("no", class = "my_error"))
-  error <- expect_error(dpts_simulate(arms2(), classed, 5, seed = 1), class = "dpts_error_callback")
+  error <- expect_error(dpts_simulate(arms2(), classed, 5, seed = 1), class = "dpts_error_callback", call = TRUE)
   expect_s3_class(error$parent, "my_error")
 })
 

@@ -30,7 +30,7 @@ gaussian_chances <- function(n, s, c) {
 
 # Beta(a, b) posteriors, by the logit of theta: its density vanishes at both ends
 beta_chances <- function(a, b) {
-  y <- seq(-40, 40, length.out = 601)
+  y <- seq(-40, 40, length.out = 1201)
   x <- plogis(y)
   win_chances(y, function(y, i) pbeta(x, a[i], b[i]),
               function(y, i) dbeta(x, a[i], b[i]) * x * plogis(y, lower.tail = FALSE), length(a))
