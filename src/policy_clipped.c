@@ -112,6 +112,7 @@ static report_t report(const void *state, int arm) {
 static void finish(void *state, draws_t *draws) {
   state_t *s = state;
   if (s->start >= 0) inner_finish(inner(s), draws);
+  else s->pilot = INFINITY; /* what comes later is not used */
 }
 
 static int sound(const void *state, const void *fresh) {
