@@ -138,6 +138,9 @@ test_that("a block of other arms is another part of the people, and one in which
   # Nobody got the second arm in a block of other chances.
   one <- end(arm = c(1:2, 1:2), block = c(1, 1, 2, 2), n = c(50, 50, 40, 0), sum = c(20, 30, 36, 0), chance = c(0.5, 0.5, 0.9, 0.1), floor = 0.1)
   expect_equal(one$difference, 100 * (30 / 50 - 20 / 50) / 140)
+  turned <- as_releases(data.frame(arm = c(1:2, 1:2), block = c(1, 1, 2, 2), n = c(50, 50, 40, 0), sum = c(20, 30, 36, 0),
+                                   chance = c(0.5, 0.5, 0.9, 0.1), floor = 0.1), noise = "none")
+  expect_equal(suppressMessages(effects(turned, control = 2, at = "end"))$difference, -one$difference)
 })
 
 test_that("a picture of effects says for which analysis its lines are, and of rows without that nothing", {

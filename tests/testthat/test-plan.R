@@ -263,6 +263,12 @@ test_that("power is of the best arm, whichever is named", {
 })
 
 test_that("intervals are joint: as wide as so many need, and not surer than they say", {
+  # Of two arms, by evidence too, there is one interval, whichever is the control.
+  two <- lapply(list(NULL, 1, 2), function(control) {
+    suppressMessages(dpts_plan(policy_top_two(mu = 2), arms_bernoulli(c(0.6, 0.5)), 400, control = control, runs = 4, seed = 1))
+  })
+  for (plan in two) expect_equal(plan[c("width", "coverage")], two[[1]][c("width", "coverage")], ignore_attr = TRUE)
+  expect_lt(two[[1]]$width, 1)
   for (k in c(2, 4)) for (control in list(NULL, 1)) {
     pairs <- if (is.null(control)) k * (k - 1) / 2 else k - 1
     plan <- dpts_plan(policy_uniform(), arms_bernoulli(rep(0.5, k)), 200 * k, control = control, runs = 1000, seed = 1)
