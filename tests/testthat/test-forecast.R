@@ -277,6 +277,13 @@ test_that("a future's blocks have numbers of their own in each stratum, and the 
   squares <- replicate(1000, draw_future(own)[, "squares"])
   expect_lt(abs(var(squares[1, ]) / 9 - 1), 4 * sqrt(2 / 1000))
   expect_lt(abs(mean(squares[1, ]) - 30), 4 * 3 / sqrt(1000)) # people are as those before, whose mean is not 1/2
+
+  law_of <- function(rows) future_law(release_records(as_releases(rows, "gaussian", 6))$records[[1]], 1700)
+  # Of a block that lacks an arm, or was cut, the future has neither chances nor means.
+  one <- law_of(rbind(rows, transform(rows[1, ], t = 1000, block = 3)))
+  expect_identical(as.vector(one$last[, "block"]), c(2, 2))
+  cut <- law_of(rbind(transform(rows, whole = TRUE), transform(rows[3:4, ], t = 1200, block = 3, sum = c(0, 200), whole = FALSE)))
+  expect_identical(cut$mean, law_of(rows)$mean)
 })
 
 test_that("futility is judged once each stratum has a block of all arms, and a future is of the arms that are left", {
