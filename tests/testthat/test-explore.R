@@ -56,6 +56,19 @@ test_that("the guessing game counts, and nobody wins more often than epsilon all
     expect_match(output$score, "at most 89 times in 100") # e^2 / (1 + e^2) = 0.881, rounded up
     session$setInputs(tab = "guess")
     expect_equal(eval(parse(text = output$code)), 1 / (1 + exp(-2)))
+    # At another epsilon another game begins.
+    expect_match(output$score, "^It was [01]. You: [1-9][0-9]* of 30 right")
+    session$setInputs(guarantee = log10(0.5))
+    expect_match(output$score, "^You: 0 of 0 right")
+    # Attacks do not grow for ever, and rounds have bounds.
+    for (presses in c(1, 6, 9)) {
+      session$setInputs(attack = presses)
+      expect_equal(times$attack(), min(presses, 6))
+    }
+    for (rounds in c(100, 20000, 99, 20001)) {
+      session$setInputs(horizon = rounds)
+      if (rounds %in% c(100, 20000)) expect_equal(horizon(), rounds) else expect_error(horizon(), "from 100 to 20,000")
+    }
   })
 })
 
