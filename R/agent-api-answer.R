@@ -25,7 +25,7 @@ api_answer <- function(status, body, ...) {
     "X-Content-Type-Options" = "nosniff")
   own <- list(...)
   headers[names(own)] <- own
-  structure(list(status = status, headers = headers, body = body), class = "dpts_answer")
+  structure(list(status = status, headers = headers, body = body), class = "dpts_http_answer")
 }
 
 api_error <- function(status, error, message, ...) {

@@ -211,7 +211,7 @@ api_work <- function(service, req) {
     given <- c(if (nzchar(route$role)) read_query(req, route$query),
                if (length(route$body)) read_body(req, route$body))
     out <- route$work(if (route$agent) service$agents$find(req$dpts_experiment) else service, given)
-    if (inherits(out, "dpts_answer")) out else api_answer(200L, api_json(out))
+    if (inherits(out, "dpts_http_answer")) out else api_answer(200L, api_json(out))
   }, error = failed), warning = warned)
 }
 
