@@ -211,6 +211,9 @@ copy_to <- function(agent, target, move = FALSE) {
 #' `agent_open(store, restored = TRUE)`, which counts the return first: an agent without budget left then
 #' releases nothing more.
 #'
+#' Close the agent in every process before a SQLite file is copied back: to write over a file that is open
+#' damages it.
+#'
 #' A copy does not know what came after it, and so not that the agent was restored meanwhile. Call
 #' `agent_restored()` once more for each return that the copy does not know.
 #'

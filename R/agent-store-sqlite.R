@@ -141,15 +141,20 @@ sqlite_settings <- function(con) {
   }
 }
 
-# A check that the file at this path, which a connection has from the root, is still the one of now. It may be
-# moved, replaced or deleted: what is written would be in no store any more.
+# A check that the file at this path, which a connection has from the root, is still the one of now, and its
+# write-ahead log, too. They may be moved, replaced or deleted: what is written would be in no store any more,
+# or would undo what others wrote since.
 sqlite_file_check <- function(path) {
-  identity <- function() .Call(C_file_identity, path)
+  identity <- function() vapply(paste0(path, c("", "-wal")), function(f) .Call(C_file_identity, f), "")
   file <- identity()
   function() {
-    if (is.na(file) || identical(identity(), file)) return(invisible())
-    abort_dpts(paste("The file of the store was moved, replaced or deleted since it was opened; nothing was",
-                     "changed. Open it again."), c("dpts_error_store_other", "dpts_error_store"))
+    now <- identity()
+    known <- !is.na(file)
+    if (!identical(now[known], file[known])) {
+      abort_dpts(paste("The file of the store was moved, replaced or deleted since it was opened; nothing was",
+                       "changed. Open it again."), c("dpts_error_store_other", "dpts_error_store"))
+    }
+    file <<- now
   }
 }
 
@@ -159,8 +164,8 @@ store_sqlite <- function(con, reader = con, label = "a SQLite connection", own =
                          in_file = con@dbname != ":memory:") {
   sql <- sql_sqlite()
   server <- sqlite_messages(con, reader, own)
-  check_file <- if (in_file) sqlite_file_check(con@dbname) else function() NULL
   if (in_file) with_store_errors(for (each in unique(c(con, reader))) sqlite_settings(each))
+  check_file <- if (in_file) sqlite_file_check(con@dbname) else function() NULL
   seen <- NULL # the head as last seen or written here
   # Old values of a row live on in the write-ahead log until it is cut. If that cannot be done now (another
   # process reads it, the disk is full), the next change tries again. The first change cuts it too: a process
@@ -170,9 +175,15 @@ store_sqlite <- function(con, reader = con, label = "a SQLite connection", own =
     to_cut <<- tryCatch(server$query("PRAGMA wal_checkpoint(TRUNCATE)")$busy != 0,
                         error = function(e) TRUE) # the change itself is durable
   }
+  # Whoever closes last writes its log into the file. Where that is another log than the file's of now, a
+  # connection to the file keeps it from being the last one.
   close <- function() {
     server$drop()
-    if (own) for (each in c(con, reader)) if (DBI::dbIsValid(each)) DBI::dbDisconnect(each)
+    if (!own) return(invisible())
+    apart <- in_file && inherits(try(check_file(), silent = TRUE), "try-error") && file.exists(con@dbname)
+    other <- if (apart) sqlite_connect(con@dbname)
+    if (apart) try(DBI::dbGetQuery(other, "SELECT count(*) FROM sqlite_master"), silent = TRUE)
+    for (each in c(con, reader, other)) if (DBI::dbIsValid(each)) DBI::dbDisconnect(each)
   }
   c(store_looks(sql, server$query), list(
     label = label,

@@ -139,8 +139,10 @@
 #' and "bob" are two people, and so are two spellings of the same letter in Unicode.
 #'
 #' Gaussian Thompson sampling compares draws in doubles, for which a `budget` of (epsilon, delta) must leave
-#' room, as [dpts_privacy()] of the agent shows; no delta below 2.3e-9 is
-#' claimed for it (1e5 rounds, 5 arms, `variance_scale = 1`).
+#' room; no delta below 2.3e-9 is claimed for it (1e5 rounds, 5 arms, `variance_scale = 1`). A `budget` is
+#' checked by all accountants of [dpts_privacy()] that apply. The table of an agent leaves out the slow ones
+#' (`"direct"`, `"rdp"`, and of a policy with a pure guarantee `"pld"`), so that it may show a little more
+#' than a budget that is kept.
 #'
 #' @section What is published:
 #' The arms chosen, and what the functions print, plot and return:

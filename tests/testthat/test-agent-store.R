@@ -834,6 +834,23 @@ test_that("a file that was moved, replaced or deleted under an agent is noticed 
     if (what == "move") expect_equal(agent_choose(x$agent)$t, 12)
     agent_close(x$agent)
   }
+  # So is one that a copy was written over, without its write-ahead log. What another process then did is not undone
+  # by the log of before, whose last change was a choice, so that it was not cut.
+  x <- new_file_agent()
+  agent_backup(x$agent, copy <- withr::local_tempfile(fileext = ".sqlite"))
+  for (i in 1:5) agent_choose(x$agent)
+  file.copy(copy, x$file, overwrite = TRUE)
+  unlink(paste0(x$file, c("-wal", "-shm")))
+  more <- callr::r(function(file) {
+    agent <- dpts::agent_open(file)
+    on.exit(dpts::agent_close(agent))
+    dpts::agent_choose(agent, 7)$ticket
+  }, list(x$file))
+  expect_error(agent_choose(x$agent), "moved, replaced or deleted", class = "dpts_error_store_other")
+  agent_close(x$agent)
+  agent <- agent_open(x$file)
+  expect_identical(utils::tail(dpts_history(agent)$ticket, 7), more)
+  agent_close(agent)
   # A path that is none from the root means the folder in which the agent was made.
   agent <- withr::with_dir(withr::local_tempdir(), dpts_agent(batch_policy(), 2, "here.sqlite", use = "arrival"))
   expect_equal(agent_choose(agent)$t, 1)
