@@ -151,8 +151,8 @@ sqlite_file_check <- function(path) {
     now <- identity()
     known <- !is.na(file)
     if (!identical(now[known], file[known])) {
-      abort_dpts(paste("The file of the store was moved, replaced or deleted since it was opened; nothing was",
-                       "changed. Open it again."), c("dpts_error_store_other", "dpts_error_store"))
+      abort_dpts(paste("The file of the store was moved, replaced or deleted since it was opened; nothing",
+                       "was changed. Open it again."), c("dpts_error_store_other", "dpts_error_store"))
     }
     file <<- now
   }
