@@ -371,10 +371,22 @@ test_that("after the end a contextual agent names no arm by counts: to R, to the
   expect_equal(as.character(agent_choose(agent, context = c(1, 0))$arm), "short")
 })
 
+test_that("where one model is for all arms a ticket keeps the context of its arm", {
+  agent <- dpts_agent(policy_linucb(model = "shared"), 3, use = "arrival", dim = 2)
+  context <- matrix(1:6 / 10, 3)
+  for (arm in c(3, 1, 2)) {
+    x <- agent_choose(agent, 2, context = context, offer = arm)
+    kept <- lapply(stored(agent, x$ticket)$context, read_context, numbers = TRUE)
+    expect_equal(kept, list(context[arm, ], context[arm, ]))
+  }
+})
+
 test_that("a number of a context that is missing is named", {
   agent <- dpts_agent(policy_linucb(mu = 1), 2, use = "arrival", dim = 3)
   expect_error(agent_choose(agent, context = c(0.5, NA, 1)), "element 2 is NA", class = "dpts_error_input")
   expect_error(agent_choose(agent, context = c(0.5, 0, Inf)), "element 3 is Inf", class = "dpts_error_input")
+  expect_error(agent_choose(agent, 2, context = rbind(c(0.1, 0.2, 0.3), c(0.4, NA, 0.6))), "number 2 of row 2 is NA",
+               class = "dpts_error_input")
   expect_error(evidence(agent), "strata", class = "dpts_error_input")
 })
 

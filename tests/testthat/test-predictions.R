@@ -210,6 +210,14 @@ test_that("predictions are refused where they cannot be", {
 
 # ---- agents ------------------------------------------------------------------------------------
 
+test_that("predictions are in the units of rewards, wherever their range begins", {
+  agent <- dpts_agent(policy_randomised(mu = 1, outcome = "continuous", predicted = c(0.2, 0.8)), 2, use = "arrival", range = c(-5, 15))
+  x <- agent_choose(agent, 5, predicted = c(5, -5, 15, -1, 11))
+  expect_equal(api_status(agent)$clipped, 2)
+  kept <- vapply(stored(agent, x$ticket)$context, read_context, 0, numbers = FALSE, USE.NAMES = FALSE)
+  expect_equal(kept, c(0.5, 0.2, 0.8, 0.2, 0.8))
+})
+
 test_that("an agent keeps a prediction until the reward is learned, across a restart, and no longer", {
   skip_on_cran()
   withr::local_seed(5)
