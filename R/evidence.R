@@ -694,7 +694,7 @@ record_verdict <- function(record, error = 0.05, margin = 0, words = TRUE) {
   rival <- pairs$rival[pairs$arm == leader][which.min(w[last, columns])]
   now <- least[last, leader]
   threshold <- threshold[leader]
-  lead <- found$estimate(leader, rival) * record$width
+  lead <- min(found$estimate(leader, rival) * record$width, record$most)
   silent <- record$labels[!record$arms %in% record$releases[record$releases[, "size"] > 0, "arm"]]
   standing <- if (length(silent)) paste("Nothing was released yet of", words_list(silent, most = 4)) else {
     two <- record$labels[c(leader, rival)]

@@ -637,3 +637,8 @@ test_that("answers to different questions are not put together by rbind()", {
   refused("margin", forecast(sim, 400, runs = 2, seed = 1), forecast(sim, 400, margin = 0.1, runs = 2, seed = 1))
   expect_error(rbind(verdict(sim), effects(sim)), "different kinds", class = "dpts_error_join")
 })
+
+test_that("no arm is said to lead by more than rewards can differ", {
+  table <- as_releases(data.frame(arm = 1:2, n = 50, sum = c(-4e5, 6e5), block = 1, chance = 0.5), "gaussian", 1e6, range = c(0, 10))
+  expect_match(verdict(table)$missing, "^2 leads 1 by 10; ")
+})
