@@ -587,7 +587,7 @@ ask(b"/end")
     }
   }
   .Call(dpts:::C_serve_next, server, 100L)
-  Sys.sleep(0.2)
+  while (length(readLines(out)) < 8 && Sys.time() < ended) Sys.sleep(0.05) # it writes as it exits
   expect_equal(readLines(out), c("True True True", "True", "True", "True", "True", "0", "['drip', 'drop', 'flood'] True", "2"))
 })
 
