@@ -211,7 +211,7 @@
 #' @param range The smallest and the largest reward that there can be: `c(low, high)`.
 #' @param missing The reward that a ticket without reward counts as: a number in `range`.
 #' @param max_per_person Maximum number of rewards of one person that are given to the policy (one that it
-#'   leaves out, such as of a visit with other arms on offer than its block's, counts as well), or `NULL`:
+#'   leaves out, such as of a visit with other available arms than its block's, counts as well), or `NULL`:
 #'   persons are not distinguished. See People who come again.
 #' @param sticky Whether a person always gets the same arm: see Privacy. Then `max_per_person` is 1.
 #' @param keep_rewards Whether to keep rewards and contexts after they are inside a released sum.
