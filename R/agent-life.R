@@ -87,6 +87,8 @@ add_arms <- function(agent, tx, add) {
                 terms$policy$name)
   }
   terms$arms <- c(terms$arms, add)
+  why <- floors_beyond(unwrapped(terms$policy), length(terms$arms))
+  if (!is.null(why)) abort_input("add", "Policy \"%s\" %s. Nothing was changed.", terms$policy$name, why)
   check_state_fits(terms, "add")
   session_grow(agent$session, length(terms$arms))
   agent$terms <- terms
@@ -153,9 +155,8 @@ agent_table <- function(agent, outcome = 0L) {
     bits <- session_report(agent$session)
     more <- c(more, list(open_bits(1, rows, bits[1, ], bits[2, ], sum(seen$pulls))))
   }
-  # As arms are added, the chance of an arm among two does not fall, but for a control's. `floor` remains that
-  # of the beginning: a later one would change the bets on past blocks.
-  design <- release_design(policy, max(born, 2))
+  # `floor` remains that of the beginning, whatever comes: a later one would change the bets on past blocks.
+  design <- release_design(policy, max(born, 2), grows = TRUE)
   own <- if (outcome > 0) agent$terms$outcomes[[outcome]]
   range <- own$range %||% agent$terms$range
   if (!is.null(own)) design[c("predicted_low", "predicted_high")] <- NA

@@ -32,11 +32,11 @@ evidence_kind <- function(design, bounds = FALSE, among = names(EVIDENCE)) {
 # How a policy with k arms releases. `floor`: the least probability of either arm, given that it is one of a
 # pair; 0: people are not tossed. `correlation`: of an arm's next release with the last. `residuals`: are sums
 # of rewards less predictions, clipped to predicted_low and predicted_high?
-release_design <- function(policy, k, strata = 1) {
+release_design <- function(policy, k, strata = 1, grows = FALSE) {
   tosses <- tosses_people(policy)
   predicted <- predictions_of(policy)
   list(strata = strata, tosses = tosses, permuted = tosses && unwrapped(policy)$params$permuted > 0,
-       floor = toss_floor(policy, k), correlation = correlation_of(policy),
+       floor = toss_floor(policy, k, grows), correlation = correlation_of(policy),
        residuals = !is.null(predicted), centre = right_residual(predicted[1] %||% NA, predicted[2] %||% NA),
        predicted_low = predicted[1] %||% NA, predicted_high = predicted[2] %||% NA)
 }

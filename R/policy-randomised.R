@@ -248,34 +248,40 @@ check_floor <- function(floor, control) {
 #' @export
 misfit.dpts_policy_randomised <- function(policy, k) {
   p <- policy$params
-  own <- p$control_floor %||% NA
   if (p$floor > 1 / k) {
     sprintf("has a `floor` of %s, which is above 1/%d for %d arms", number_text(p$floor), k, k)
   } else if ((p$control %||% 1) > k) {
     sprintf("has arm %s for `control`, of %d", number_text(p$control), k)
-  } else if (!is.na(own) && own + (k - 1) * p$floor > 1 + 1e-12) {
+  } else floors_beyond(policy, k)
+}
+
+# Why the floors of k arms, a control's own and those of the others, have no room; NULL if they have
+floors_beyond <- function(policy, k) {
+  p <- policy$params
+  if (isTRUE(p$control_floor + (k - 1) * p$floor > 1 + 1e-12)) {
     sprintf("has floors that add up to more than 1 for %d arms", k)
   }
 }
 
-# No toss between two of k arms is less likely than this; 0 for policies that do not toss
-toss_floor <- function(policy, k) UseMethod("toss_floor")
+# No toss between two of k arms is less likely than this; 0 for policies that do not toss. `grows`: nor after
+# arms were added
+toss_floor <- function(policy, k, grows = FALSE) UseMethod("toss_floor")
 
 #' @export
-toss_floor.default <- function(policy, k) 0
+toss_floor.default <- function(policy, k, grows = FALSE) 0
 
 #' @export
-toss_floor.dpts_policy_local <- function(policy, k) toss_floor(policy$policy, k)
+toss_floor.dpts_policy_local <- function(policy, k, grows = FALSE) toss_floor(policy$policy, k, grows)
 
 #' @export
-toss_floor.dpts_policy_randomised <- function(policy, k) {
+toss_floor.dpts_policy_randomised <- function(policy, k, grows = FALSE) {
   p <- policy$params
   control <- p$control %||% 0
+  own <- p$control_floor %||% NA
   equal <- rep(1 / k, k)
   floors <- pmin(rep(p$floor, k), equal)
   if (control > 0) {
-    floors[control] <- p$control_floor %||% NA
-    if (is.na(floors[control])) floors[control] <- 1 / k
+    floors[control] <- if (is.na(own)) 1 / k else own
     if (k > 1) equal[-control] <- (1 - max(floors[control], 1 / k)) / (k - 1)
     equal[control] <- max(floors[control], 1 / k)
   }
@@ -284,5 +290,7 @@ toss_floor.dpts_policy_randomised <- function(policy, k) {
   share <- function(own, other) min(outer(own, other, function(p, q) p / (p + q))[!diag(k)])
   least <- share(equal, equal)
   if (p$rule != "equal") least <- min(least, share(floors, 1 - sum(floors) + floors))
+  # Only what others leave to a control that keeps its own share is divided among ever more arms.
+  if (grows && !is.na(own)) least <- min(least, p$floor / (p$floor + own))
   least
 }

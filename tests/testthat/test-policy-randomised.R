@@ -50,6 +50,18 @@ test_that("the least probability of an arm, between two, is the floors' or that 
   # an arm at its floor, and all the others' but that of one other arm
   expect_equal(floors(rule = "thompson", floor = c(0.05, 0.6)), rep(0.05 / (0.05 + 0.9), 3))
   expect_equal(floors(rule = "thompson", floor = c(0.1, 0.05)), rep(0.05 / (0.05 + 0.85), 3))
+  # Of an agent also after arms were added, as long as there is room for their floors: what a control leaves is
+  # then divided among more arms. With three, one of .225 beside a control of .55.
+  policy <- policy_randomised(block = 20, floor = c(0.2, 0.55), control = 1)
+  agent <- dpts_agent(policy, c("a", "b"), use = "arrival")
+  agent_arms(agent, add = "c")
+  x <- agent_choose(agent, 60)
+  agent_reward(agent, x$ticket, 1)
+  table <- dpts_releases(agent)
+  expect_equal(range(table$chance, na.rm = TRUE), c(0.225, 0.55))
+  expect_equal(unique(table$floor), 0.2 / 0.75)
+  expect_true(is.na(verdict(agent)$arm))
+  expect_error(agent_arms(agent, add = "d"), "floors that add up to more than 1 for 4 arms", class = "dpts_error_input")
 })
 
 test_that("arms that are added begin with their share above the floors, and blocks that wait are released", {
