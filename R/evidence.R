@@ -156,7 +156,8 @@ evidence <- function(x, kind = c("means", "tosses"), ..., against = NULL, error 
       if (known) list(against = rep(against, length(p)), side = rep(of$side, n)) else
         list(rival = rep(of$rival, n)),
       list(evidence = as.vector(t(w)), line = rep(threshold[of$arm], n), p = p))
-  }, "dpts_evidence", list(error = error, against = against), kinds, outcome = outcome)
+  }, "dpts_evidence", list(error = error, against = against, kind = if (!missing(kind)) kind), kinds,
+    outcome = outcome)
 }
 
 # Each of k arms above a rate and below it, in the order of the kernel's columns
@@ -740,18 +741,23 @@ asked_of <- function(x) attr(x, "asked")
 rbind.dpts_answer <- function(..., deparse.level = 1) {
   parts <- Filter(Negate(is.null), list(...))
   asked <- asked_of(parts[[1]])
+  call <- rlang::current_env()
   for (part in parts[-1]) {
     other <- asked_of(part)
     if (!identical(class(part), class(parts[[1]]))) {
-      abort_join("They are results of different kinds.", hint_tibble, rlang::current_env())
+      abort_join("They are results of different kinds.", hint_tibble, call)
     }
     same <- vapply(names(asked), function(name) identical(asked[[name]], other[[name]]), NA)
     if (!all(same)) {
-      abort_join(sprintf("`%s` differs.", names(asked)[!same][1]), hint_tibble, rlang::current_env())
+      abort_join(sprintf("`%s` differs.", names(asked)[!same][1]), hint_tibble, call)
     }
   }
   if (length(parts) == 1) return(parts[[1]])
-  new_answer(vctrs::vec_rbind(!!!unname(lapply(parts, bare))), class(parts[[1]])[1], asked)
+  plain <- unname(lapply(parts, bare))
+  rows <- rlang::try_fetch(vctrs::vec_rbind(!!!plain), vctrs_error_ptype2 = function(cnd) {
+    abort_join("Arms have names in some of them and numbers in others.", hint_tibble, call)
+  })
+  new_answer(rows, class(parts[[1]])[1], asked)
 }
 
 # What a function of a record says of each, in one table. `asked`: what it was asked, for new_answer()

@@ -48,7 +48,7 @@ new_recommendation <- function(regret, policies, level, setup, dropped = charact
     regret = stats$mean, se = stats$sd / sqrt(n), lower = interval$lower, upper = interval$upper,
     standing = unname(standing), q95 = over_runs(by_run, stats::quantile, 0.95, names = FALSE),
     worst = stats$most, failures = failed, runs = n, rounds = ifelse(early, rounds, setup$horizon)
-  ), stats, early)
+  ), c(stats, list(open = over_runs(regret >= setup$horizon, base::mean))), early)
 }
 
 # A candidate leaves a race if its regret is surely above so many times the least. A mean that is known may be
@@ -305,6 +305,8 @@ advice <- function(x, width = cli::console_width()) {
   goal <- shared(x, "goal") %||% "regret"
   most <- paste(label_count(shared(x, "horizon")), "people")
   never <- goal != "regret" && score[best] >= shared(x, "horizon")
+  runs <- runs_in(x)
+  open <- runs$open[match(as.character(x$policy[best]), as.character(runs$policy))]
   interval <- if (is.na(x$lower[best]) || never) "" else
     sprintf(" (%s interval %s to %s)", words_level(shared(x, "level")), number(x$lower[best]),
             number(x$upper[best]))
@@ -329,8 +331,11 @@ advice <- function(x, width = cli::console_width()) {
     ),
     if (length(x$policy) == 1) "There was no other candidate.",
     if (never) sprintf("Beware: no candidate leads to a conclusion within %s.", most) else
-      if (goal == "verdict" && x$q95[best] >= shared(x, "horizon"))
-        sprintf("Beware: 5%% of its runs or more have no verdict within %s, and count with these.", most),
+      if (goal == "verdict" && isTRUE(open > 0))
+        sprintf("Beware: %s%% of its runs have no verdict within %s, and count with these.",
+                number_text(signif(100 * open, 2)), most) else
+        if (goal == "effect" && is.na(se[best]) && x$runs[best] > 1)
+          sprintf("Beware: on some problem it has no effect within %s, which count instead.", most),
     if (x$failures[best] > FAILS_BADLY) sprintf("Beware: %s%% of its runs fail badly.",
                                                 number_text(signif(100 * x$failures[best], 2))),
     if (is.na(x$lower[best]) && x$runs[best] > 1 && fails_rarely(recommended_policy(x)))

@@ -67,6 +67,7 @@ test_that("no answer is to be kept", {
     for (token in list(TOKEN, "0123456789-another")) {
       answer <- call_api(router, route$method, route$path, token = token)
       expect_identical(answer$headers[["Cache-Control"]], "no-store", info = route$path)
+      expect_identical(answer$headers[["X-Content-Type-Options"]], "nosniff", info = route$path)
     }
   }
 })

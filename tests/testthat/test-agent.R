@@ -299,6 +299,19 @@ test_that("a process that has waited believes the clock, and the page counts hou
   agent_choose(agent)
   turn(1.1 * 86400) # ahead of the mended clock, not of what was read before
   expect_error(agent_choose(agent), "ahead", class = "dpts_error_clock")
+  agent$ticks <- agent$ticks - 3 * 86400 # what passed here before the clock was set does not count after it
+  agent_clock(agent)
+  turn(1.1 * 86400)
+  expect_error(agent_choose(agent), "ahead", class = "dpts_error_clock")
+})
+
+test_that("an agent that ends at its horizon while rewards are out goes on with the arm that was ahead then", {
+  agent <- dpts_agent(policy_randomised(mu = 50, block = 20), c("a", "b"), use = "arrival", horizon = 61)
+  x <- agent_choose(agent, 61)
+  most <- names(which.max(table(x$arm)))
+  agent_reward(agent, x$ticket[1:40], as.numeric(x$arm[1:40] != most))
+  expect_identical(as.character(agent_choose(agent, 3)$arm), rep(most, 3))
+  expect_equal(sum(pulls(agent)$outstanding), 21)
 })
 
 test_that("no more than max_per_person rewards of a person are used, and no sum has anything of the others", {

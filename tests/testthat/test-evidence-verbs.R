@@ -635,7 +635,11 @@ test_that("answers to different questions are not put together by rbind()", {
   refused("error", evidence(sim), evidence(sim, error = 0.5))
   refused("level", estimates(sim), estimates(sim, level = 0.5))
   refused("margin", forecast(sim, 400, runs = 2, seed = 1), forecast(sim, 400, margin = 0.1, runs = 2, seed = 1))
+  refused("kind", evidence(sim, "tosses"), evidence(sim, "means"))
   expect_error(rbind(verdict(sim), effects(sim)), "different kinds", class = "dpts_error_join")
+  table <- function(arm) as_releases(data.frame(arm, block = 1, n = 50, sum = c(10, 40), chance = 0.5), "none")
+  expect_identical(nrow(rbind(verdict(table(1:2)), verdict(table(1:2)))), 2L) # of two experiments
+  expect_error(rbind(verdict(table(1:2)), verdict(table(c("a", "b")))), "numbers in others", class = "dpts_error_join")
 })
 
 test_that("no arm is said to lead by more than rewards can differ", {

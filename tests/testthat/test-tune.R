@@ -165,3 +165,14 @@ test_that("parts of a tuning are the whole, with late rewards, and a candidate i
   }
   expect_error(rbind(of(2), of(3:4, delta = 1e-6)), "prepulls 10 has the variance scale 0.51", class = "dpts_error_join")
 })
+
+test_that("a tuning writes its checkpoint, and goes on from it", {
+  file <- withr::local_tempfile(fileext = ".rds")
+  asked <- list()
+  local_function("dpts_simulate", function(old) function(...) {
+    asked[[length(asked) + 1]] <<- list(...)$checkpoint
+    old(...)
+  })
+  dpts_tune(privacy_approx(4, 1e-3), arms_bernoulli(c(0.8, 0.4)), 20, prepulls = 2, runs = 2, seed = 1, checkpoint = file)
+  expect_identical(asked, list(file))
+})
