@@ -137,7 +137,9 @@ evidence <- function(x, kind = c("means", "tosses"), ..., against = NULL, error 
     if (!length(kinds)) abort_arg("against", sprintf("NULL if `kind` is \"%s\"", kind), against)
   }
   sides <- list() # by numbers of arms
-  each_record(x, function(record) {
+  used <- character() # kinds
+  out <- each_record(x, function(record) {
+    used <<- union(used, record$kind)
     k <- as.character(record$k)
     if (is.null(sides[[k]])) sides[[k]] <<- if (known) arm_sides(record$k) else ordered_pairs(record$k)
     of <- sides[[k]]
@@ -156,8 +158,9 @@ evidence <- function(x, kind = c("means", "tosses"), ..., against = NULL, error 
       if (known) list(against = rep(against, length(p)), side = rep(of$side, n)) else
         list(rival = rep(of$rival, n)),
       list(evidence = as.vector(t(w)), line = rep(threshold[of$arm], n), p = p))
-  }, "dpts_evidence", list(error = error, against = against, kind = if (!missing(kind)) kind), kinds,
-    outcome = outcome)
+  }, "dpts_evidence", list(error = error, against = against), kinds, outcome = outcome)
+  attr(out, "asked")$kind <- sort(used)
+  out
 }
 
 # Each of k arms above a rate and below it, in the order of the kernel's columns

@@ -265,16 +265,16 @@ floors_beyond <- function(policy, k) {
 
 # No toss between two of k arms is less likely than this; 0 for policies that do not toss. `grows`: nor after
 # arms were added
-toss_floor <- function(policy, k, grows = FALSE) UseMethod("toss_floor")
+toss_floor <- function(policy, k, grows) UseMethod("toss_floor")
 
 #' @export
-toss_floor.default <- function(policy, k, grows = FALSE) 0
+toss_floor.default <- function(policy, k, grows) 0
 
 #' @export
-toss_floor.dpts_policy_local <- function(policy, k, grows = FALSE) toss_floor(policy$policy, k, grows)
+toss_floor.dpts_policy_local <- function(policy, k, grows) toss_floor(policy$policy, k, grows)
 
 #' @export
-toss_floor.dpts_policy_randomised <- function(policy, k, grows = FALSE) {
+toss_floor.dpts_policy_randomised <- function(policy, k, grows) {
   p <- policy$params
   control <- p$control %||% 0
   own <- p$control_floor %||% NA

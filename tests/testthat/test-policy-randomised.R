@@ -44,7 +44,7 @@ test_that("blocks, releases and chances are those of plain R, in random scripts"
 
 test_that("the least probability of an arm, between two, is the floors' or that of equal shares", {
   floors <- function(...) vapply(1:3, function(control) {
-    toss_floor(policy_randomised(mu = 1, control = control, ...), 3)
+    toss_floor(policy_randomised(mu = 1, control = control, ...), 3, FALSE)
   }, 0)
   expect_equal(floors(rule = "equal", floor = c(0.05, 0.6)), rep(0.2 / 0.8, 3)) # (1 - .6) / 2 beside .6
   # an arm at its floor, and all the others' but that of one other arm
