@@ -91,11 +91,14 @@ referee_model("persons", persons_setting, function(s) {
     reward[over] <- vapply(said[over], mean, 0)
     pulls(agent)
   }
-  # All rewards are in: all blocks that have ended are released.
+  # All rewards are in: blocks that have ended are released in their order, at most one with each reward, so that some
+  # may wait for the next one.
   ended <- seq_len(if (open) number - 1 else number)
   table <- dpts_releases(agent)
   if (!is.null(table$event)) table <- table[is.na(table$event), ]
-  out <- c(out, unlike("blocks", as.numeric(unique(table$block)), as.numeric(ended)))
+  released <- as.numeric(unique(table$block))
+  out <- c(out, unlike("blocks", released, as.numeric(utils::head(ended, max(length(released), length(ended) > 0)))))
+  ended <- utils::head(ended, length(released))
   if (s$m > 1 && nrow(table)) out <- c(out, unlike("the largest number of rewards of a person", unique(table$per_person), as.numeric(s$m)))
   for (b in ended) {
     own <- table[table$block == b, ]
