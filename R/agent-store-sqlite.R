@@ -145,7 +145,8 @@ sqlite_settings <- function(con) {
 # write-ahead log, too. They may be moved, replaced or deleted: what is written would be in no store any more,
 # or would undo what others wrote since.
 sqlite_file_check <- function(path) {
-  identity <- function() vapply(paste0(path, c("", "-wal")), function(f) .Call(C_file_identity, f), "")
+  files <- paste0(path, c("", "-wal"))
+  identity <- function() vapply(files, function(each) .Call(C_file_identity, each), "", USE.NAMES = FALSE)
   file <- identity()
   function() {
     now <- identity()
@@ -180,9 +181,11 @@ store_sqlite <- function(con, reader = con, label = "a SQLite connection", own =
   close <- function() {
     server$drop()
     if (!own) return(invisible())
-    apart <- in_file && inherits(try(check_file(), silent = TRUE), "try-error") && file.exists(con@dbname)
-    other <- if (apart) sqlite_connect(con@dbname)
-    if (apart) try(DBI::dbGetQuery(other, "SELECT count(*) FROM sqlite_master"), silent = TRUE)
+    other <- NULL
+    if (inherits(try(check_file(), silent = TRUE), "try-error") && file.exists(con@dbname)) {
+      other <- sqlite_connect(con@dbname)
+      try(DBI::dbGetQuery(other, "SELECT count(*) FROM sqlite_master"), silent = TRUE)
+    }
     for (each in c(con, reader, other)) if (DBI::dbIsValid(each)) DBI::dbDisconnect(each)
   }
   c(store_looks(sql, server$query), list(

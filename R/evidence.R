@@ -324,8 +324,9 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ..., a
     against <- control_arm(control, record$labels)
     pairs <- pairs_at(pairs, if (is.null(against)) pairs$arm > pairs$rival else pairs$rival == against)
     if (!length(pairs$arm)) { # one arm is left
-      of <- list(difference = numeric(), lower = numeric(), upper = numeric(), p = numeric())
-      return(c(list(arm = integer(), control = integer()), of))
+      none <- numeric()
+      return(list(arm = pairs$arm, control = pairs$rival, difference = none, lower = none, upper = none,
+                  p = none))
     }
     # Those that have gone count, too: which ones may follow what was released.
     among <- if (is.null(against)) choose(record$ever, 2) else record$ever - 1
@@ -743,24 +744,17 @@ asked_of <- function(x) attr(x, "asked")
 #' @export
 rbind.dpts_answer <- function(..., deparse.level = 1) {
   parts <- Filter(Negate(is.null), list(...))
-  asked <- asked_of(parts[[1]])
-  call <- rlang::current_env()
-  for (part in parts[-1]) {
-    other <- asked_of(part)
-    if (!identical(class(part), class(parts[[1]]))) {
-      abort_join("They are results of different kinds.", hint_tibble, call)
+  bind_parts(parts, "dpts_answer", rlang::current_env(), function(parts) {
+    asked <- asked_of(parts[[1]])
+    for (other in lapply(parts[-1], asked_of)) for (name in names(asked)) {
+      if (!identical(asked[[name]], other[[name]])) abort_differs(name, asked[[name]], other[[name]])
     }
-    same <- vapply(names(asked), function(name) identical(asked[[name]], other[[name]]), NA)
-    if (!all(same)) {
-      abort_join(sprintf("`%s` differs.", names(asked)[!same][1]), hint_tibble, call)
-    }
-  }
-  if (length(parts) == 1) return(parts[[1]])
-  plain <- unname(lapply(parts, bare))
-  rows <- rlang::try_fetch(vctrs::vec_rbind(!!!plain), vctrs_error_ptype2 = function(cnd) {
-    abort_join("Arms have names in some of them and numbers in others.", hint_tibble, call)
+    plain <- unname(lapply(parts, bare))
+    rows <- rlang::try_fetch(vctrs::vec_rbind(!!!plain), vctrs_error_ptype2 = function(cnd) {
+      abort_join("Arms have names in some of them and numbers in others.", hint_tibble)
+    })
+    new_answer(rows, class(parts[[1]])[1], asked)
   })
-  new_answer(rows, class(parts[[1]])[1], asked)
 }
 
 # What a function of a record says of each, in one table. `asked`: what it was asked, for new_answer()

@@ -107,7 +107,7 @@ recommend_effect <- function(plan, policies, level, setup, dropped) {
     regret = mean, se = se, lower = interval$lower, upper = interval$upper, standing = standing, q95 = none,
     worst = none, failures = 0 * mean, runs = rep(setup$runs, length(mean)),
     rounds = rep(setup$horizon, length(mean))
-  ))
+  ), list(open = rowMeans(beyond)))
 }
 
 # The interval of a number of people that follows from a power: normal on its logarithm, so above 0
@@ -278,7 +278,7 @@ summary.dpts_recommendation <- function(object, ...) {
   out <- tibble::tibble(
     policy = as.character(object$policy), standing = object$standing, score = object[[by]],
     lower = object$lower, upper = object$upper, gap = object[[by]] - object[[by]][best],
-    gap_se = gap_se_of(object), reason = NA_character_
+    gap_se = kept_of(object, "gap_se"), reason = NA_character_
   )
   names(out)[3] <- by
   if (length(dropped) == 0) return(out)
@@ -289,24 +289,34 @@ summary.dpts_recommendation <- function(object, ...) {
 # Which rows are of candidates that left the race in its first rounds
 left_early <- function(x) x$rounds < shared(x, "horizon")
 
-# The standard errors of the differences to the best, for the rows that are left
-gap_se_of <- function(x) {
+# What is kept of the candidates, for the rows that are left: the standard errors of the differences to the
+# best (gap_se), or the shares of runs, or of problems, without a conclusion (open)
+kept_of <- function(x, name) {
   runs <- runs_in(x)
-  runs$gap_se[match(as.character(x$policy), as.character(runs$policy))]
+  runs[[name]][match(as.character(x$policy), as.character(runs$policy))]
+}
+
+# What is said where this share of the best candidate's runs, or problems, has no conclusion; NULL: nothing
+words_open <- function(goal, open, most) {
+  if (open == 1) return(sprintf("Beware: no candidate leads to a conclusion within %s.", most))
+  if (open > 0) switch(
+    goal, verdict = sprintf("Beware: %s%% of its runs have no verdict within %s, and count with these.",
+                            number_text(signif(100 * open, 2)), most),
+    effect = sprintf("Beware: on some problem it has no effect within %s, which count instead.", most)
+  )
 }
 
 # The advice in a few lines, and the call that makes the policy
 advice <- function(x, width = cli::console_width()) {
-  se <- gap_se_of(x)
+  se <- kept_of(x, "gap_se")
   early <- left_early(x)
   best <- which(x$standing == "best")[1]
   number <- function(v) number_text(signif(v, 3), big.mark = ",", trim = TRUE)
   score <- x[[ranked_by(x)]]
   goal <- shared(x, "goal") %||% "regret"
   most <- paste(label_count(shared(x, "horizon")), "people")
-  never <- goal != "regret" && score[best] >= shared(x, "horizon")
-  runs <- runs_in(x)
-  open <- runs$open[match(as.character(x$policy[best]), as.character(runs$policy))]
+  open <- if (goal == "regret") 0 else kept_of(x, "open")[best]
+  never <- open == 1
   interval <- if (is.na(x$lower[best]) || never) "" else
     sprintf(" (%s interval %s to %s)", words_level(shared(x, "level")), number(x$lower[best]),
             number(x$upper[best]))
@@ -330,12 +340,7 @@ advice <- function(x, width = cli::console_width()) {
       if (se[worse] %in% c(NA, 0)) "" else sprintf(" (se %s)", number(se[worse]))
     ),
     if (length(x$policy) == 1) "There was no other candidate.",
-    if (never) sprintf("Beware: no candidate leads to a conclusion within %s.", most) else
-      if (goal == "verdict" && isTRUE(open > 0))
-        sprintf("Beware: %s%% of its runs have no verdict within %s, and count with these.",
-                number_text(signif(100 * open, 2)), most) else
-        if (goal == "effect" && is.na(se[best]) && x$runs[best] > 1)
-          sprintf("Beware: on some problem it has no effect within %s, which count instead.", most),
+    words_open(goal, open, most),
     if (x$failures[best] > FAILS_BADLY) sprintf("Beware: %s%% of its runs fail badly.",
                                                 number_text(signif(100 * x$failures[best], 2))),
     if (is.na(x$lower[best]) && x$runs[best] > 1 && fails_rarely(recommended_policy(x)))

@@ -16,7 +16,7 @@ new_result <- function(columns, class, label = NULL) {
   out
 }
 
-own_classes <- function(x) class(x)[seq_len(match("dpts_result", class(x), 0))]
+own_classes <- function(x, root = "dpts_result") class(x)[seq_len(match(root, class(x), 0))]
 
 # The table alone, labels as factors
 bare <- function(x) {
@@ -277,22 +277,30 @@ plot.dpts_result <- function(x, ...) {
 #' @export
 rbind.dpts_result <- function(..., deparse.level = 1) {
   parts <- Filter(Negate(is.null), list(...))
-  call <- rlang::current_env()
   for (part in parts) {
     check_class(part, "dpts_result", "results of one function of the package", "...")
-    if (!identical(own_classes(part), own_classes(parts[[1]]))) {
-      abort_join("They are results of different kinds.", hint_tibble, call)
-    }
     check_labels(part)
   }
-  if (length(parts) == 1) return(parts[[1]])
-  like <- parts[[1]]
-  rlang::try_fetch({
+  bind_parts(parts, "dpts_result", rlang::current_env(), function(parts) {
+    like <- parts[[1]]
     parts <- before_join(like, parts)
     rows <- vctrs::vec_rbind(!!!unname(lapply(parts, tibble::as_tibble)))
     labels <- Filter(Negate(is.null), lapply(parts, attr, "label"))
     attr(like, "label") <- if (length(labels)) Reduce(join_labels, labels)
     after_join(stay(rows, like))
+  })
+}
+
+# Parts of one kind as one. `root`: the last of the classes that make a kind; `call`: the user's, which an
+# error names where they do not belong together; `join`: what puts several together
+bind_parts <- function(parts, root, call, join) {
+  rlang::try_fetch({
+    for (part in parts) {
+      if (!identical(own_classes(part, root), own_classes(parts[[1]], root))) {
+        abort_join("They are results of different kinds.", hint_tibble)
+      }
+    }
+    if (length(parts) == 1) parts[[1]] else join(parts)
   }, dpts_error_join = function(cnd) {
     cnd$call <- call
     rlang::cnd_signal(cnd)

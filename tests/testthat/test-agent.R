@@ -305,7 +305,7 @@ test_that("a process that has waited believes the clock, and the page counts hou
   expect_error(agent_choose(agent), "ahead", class = "dpts_error_clock")
 })
 
-test_that("an agent that ends at its horizon while rewards are out goes on with the arm that was ahead then", {
+test_that("an agent that ends at its horizon while rewards are out goes on with the arm that was chosen most by then", {
   agent <- dpts_agent(policy_randomised(mu = 50, block = 20), c("a", "b"), use = "arrival", horizon = 61)
   x <- agent_choose(agent, 61)
   most <- names(which.max(table(x$arm)))

@@ -624,7 +624,7 @@ test_that("answers to different questions are not put together by rbind()", {
   sim <- dpts_simulate(arms_bernoulli(c(0.3, 0.6)), policy_randomised(mu = 1, block = 50), 300, runs = 2, seed = 4, history = TRUE)
   expect_identical(nrow(rbind(effects(sim[sim$run == 1, ]), effects(sim[sim$run == 2, ]))), 2L)
   refused <- function(name, one, other) {
-    expect_error(rbind(one, other), sprintf("`%s` differs", name), class = "dpts_error_join")
+    expect_error(rbind(one, other), sprintf("differ in `%s`", name), class = "dpts_error_join")
   }
   refused("level", effects(sim), effects(sim, level = 0.5))
   refused("at", effects(sim), effects(sim, at = "end"))

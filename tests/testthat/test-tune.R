@@ -166,7 +166,7 @@ test_that("parts of a tuning are the whole, with late rewards, and a candidate i
   expect_error(rbind(of(2), of(3:4, delta = 1e-6)), "prepulls 10 has the variance scale 0.51", class = "dpts_error_join")
 })
 
-test_that("a tuning writes its checkpoint, and goes on from it", {
+test_that("the checkpoint of a tuning is that of the simulation of its candidates", {
   file <- withr::local_tempfile(fileext = ".rds")
   asked <- list()
   local_function("dpts_simulate", function(old) function(...) {
