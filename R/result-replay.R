@@ -64,7 +64,7 @@ words_unlearnt <- function(x) {
 # Policies that shorten contexts, with the number of the log's events of which they do
 words_shortened <- function(x) {
   runs <- runs_in(x)
-  runs <- runs[!duplicated(runs$policy) & runs$policy %in% x[["policy"]] & runs$shortened > 0, ]
+  runs <- runs[!duplicated(runs$policy) & runs$shortened > 0, ]
   if (nrow(runs) == 0) return(NULL)
   sprintf("contexts longer than `norm`, of %s events: %s", label_count(shared(x, "events")),
           words_list(paste0(label_count(runs$shortened), " (", as.character(runs$policy), ")")))

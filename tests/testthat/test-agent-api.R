@@ -476,6 +476,11 @@ test_that("the log has a line per request and the database's words; answers have
   expect_identical(lapply(lines[event == "request"], `[[`, "error"), list(NULL, "input", "store", NULL))
   expect_match(lines[[3]]$message, "could not extend file: No space left on device", fixed = TRUE)
   expect_equal(lines[[1]]$roles, "read")
+  withr::with_timezone("Asia/Tokyo", for (hourly in c(FALSE, TRUE)) {
+    said <- utils::capture.output(dpts:::write_log(stdout(), event = "x", hourly = hourly))
+    time <- as.POSIXct(jsonlite::fromJSON(said)$time, "UTC", if (hourly) "%Y-%m-%dT%HZ" else "%Y-%m-%dT%H:%M:%OSZ")
+    expect_lt(abs(as.numeric(Sys.time() - time, units = "secs")), if (hourly) 3700 else 60) # of UTC
+  })
   expect_no_match(readLines(file), "secret-person|0123456789|level")
   expect_match(metrics, 'dpts_requests_total{path="/choose",method="POST",status="503"} 1\n', fixed = TRUE)
   expect_match(metrics, "dpts_store_errors_total 1\n", fixed = TRUE)

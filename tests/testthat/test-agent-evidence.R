@@ -95,6 +95,15 @@ test_that("against a rate, arms that come have a part of the error probability t
   e <- evidence(agent, against = 0.5)
   expect_equal(sort(unique(e$line)), log(2 * c(3, 20) / 0.05)) # 1 / (2 + 1) each of a and b, 1 / (4 * 5) of d
   expect_equal(unique(e$line[e$arm == "d"]), log(40 / 0.05))
+  # Of several runs in one table each is as alone, whichever had arms added.
+  one <- transform(as.data.frame(dpts_releases(agent)), arm = as.character(arm))
+  tables <- list(w = one[one$arm %in% c("a", "b") & is.na(one$event), ], x = one)
+  found <- evidence(as_releases(rbind(cbind(problem = "w", tables$w), cbind(problem = "x", tables$x))), against = 0.5)
+  for (p in names(tables)) {
+    own <- evidence(as_releases(tables[[p]]), against = 0.5)
+    expect_equal(found$line[found$problem == p], own$line)
+    expect_equal(found$p[found$problem == p], own$p)
+  }
 })
 
 test_that("blocks of different arms that are released at one time stay apart", {
@@ -175,6 +184,7 @@ test_that("arms that come share the chance of a wrong verdict, and those that go
   expect_setequal(as.character(evidence(agent)$rival), c("b", "c", "d"))
   expect_setequal(as.character(effects(agent)$arm), c("c", "d"))
   # With one arm left there is no pair, so that nothing says it is the best.
+  agent_choose(agent, 7) # of whom nothing is released when the arms go
   agent_arms(agent, retire = c("c", "d"))
   expect_identical(effects(agent)$difference, numeric())
   expect_identical(effects(agent, at = "end")$p, numeric())

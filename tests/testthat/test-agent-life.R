@@ -455,6 +455,15 @@ test_that("the arm that evidence proves best is the one that all get at the end,
   }
   end("a", "c")
   end("b", "d")
+  # One that is paused gives way to the best of those that take part.
+  agent <- dpts_agent(policy_randomised(mu = 1e6, block = 200), c("a", "b", "c"), use = "arrival")
+  x <- agent_choose(agent, 200)
+  agent_reward(agent, x$ticket, c(1, 0.2, 0.4)[as.integer(x$arm)])
+  agent_arms(agent, pause = "a")
+  expect_identical(as.character(verdict(agent)$arm), "a")
+  agent_finish(agent, "verdict")
+  expect_identical(as.character(agent_choose(agent)$arm), "c")
+  expect_match(format(agent), "goes on with c", all = FALSE)
 })
 
 test_that("the release table says when each arm was added and retired, whatever was changed later", {
@@ -467,6 +476,7 @@ test_that("the release table says when each arm was added and retired, whatever 
   agent_arms(agent, retire = "b")
   table <- as.data.frame(dpts_releases(agent))
   expect_identical(table$t[match(c("retired a", "added d", "retired b"), paste(table$event, table$arm))], c(20, 50, 60))
+  expect_identical(paste(table$event, table$arm)[table$t == 0], paste("begin", c("a", "b", "c"))) # those it began with
   agent_close(agent)
 })
 

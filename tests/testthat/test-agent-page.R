@@ -246,7 +246,7 @@ test_that("each look at the page counts each ticket once, in every store", {
       turn(2 * 3600)
       pulls(agent) # a change of what is missing alone
       page <- look()
-      expect_equal(look(), page)
+      withr::with_timezone("Asia/Tokyo", expect_equal(look(), page)) # times are of UTC
       h <- dpts_history(agent)
       expect_equal(page$arms$missing, as.vector(table(h$arm[h$status == "missing"])), ignore_attr = TRUE)
     }
@@ -292,6 +292,8 @@ test_that("what the page says of arms: the second is the rival, an open block is
   # An arm that was hardly chosen yet is not judged.
   expect_equal(dpts:::sample_ratio(sums(c(1000, 1000, 3), rep(0.5, 3)), c(1000, 1000, 3), c(2000, 2000, 9)), 1)
   expect_equal(dpts:::sample_ratio(sums(c(3, 1000, 1000), rep(0.5, 3)), c(3, 1000, 1000), c(9, 2000, 2000)), 1)
+  few <- cbind(c(3, n), rbind(c(30, 270), sums(n, chance)[, 2:3]))
+  expect_equal(dpts:::sample_ratio(few, c(3, n), c(3, sum(n), sum(n))), min(1, 4 * stats::pnorm(-worst)))
 })
 
 test_that("of several accountants the page has the least epsilon, and an arm leads only where two means are known", {

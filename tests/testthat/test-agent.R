@@ -579,6 +579,9 @@ test_that("an agent that was restored beyond its budget learns nothing more and 
   agent_restored(agent)
   expect_equal(agent_choose(agent)$t, 1)
   expect_true(dpts:::api_status(agent)$learning)
+  agent_restored(agent) # and with a third no more
+  expect_false(dpts:::api_status(agent)$learning)
+  expect_true(is.na(agent_choose(agent)$t))
 })
 
 test_that("an agent goes on where it was after a restart, in every store that stays", {

@@ -150,6 +150,12 @@ test_that("a query, a file and several files are logs", {
   rows <- paste0("\"", text$arm, "\",", text$reward, ",", text$propensity)
   writeBin(c(as.raw(c(0xef, 0xbb, 0xbf)), charToRaw(paste(c("arm,reward,propensity", rows), collapse = "\r\n"))), files[1])
   expect_identical(dpts_ope(log_file(files[1], text = "arm"), "7"), dpts_ope(text, "7"))
+  withr::with_locale(c(LC_CTYPE = "C"), {
+    expect_identical(dpts_ope(log_file(files[1], text = "arm"), "7"), dpts_ope(text, "7"))
+  })
+  # Spaces around what is not quoted
+  writeLines(c("arm , reward, propensity", gsub(",", " , ", gsub("\"", " ", rows))), files[1])
+  expect_identical(dpts_ope(log_file(files[1], text = "arm"), "7"), dpts_ope(text, "7"))
   # A pool in text
   pools <- pool_log(300)
   flat <- pools

@@ -292,6 +292,7 @@ test_that("targets can be named, numbered or spelled out", {
   same <- function(x, y) expect_equal(as.list(x), as.list(y), ignore_attr = TRUE)
   arm <- dpts_ope(log, "y")
   same(dpts_ope(log, matrix(c(0, 1, 0), 1)), arm)
+  same(dpts_ope(transform(log, arm = sub("y", "uniform", arm)), "uniform"), arm) # an arm of that name
   named <- matrix(c(1, 0, 0), 1, dimnames = list(NULL, c("y", "x", "z")))
   same(dpts_ope(log, named), arm)
   # Three columns in an order that is not its own inverse

@@ -741,6 +741,8 @@ test_that("a policy whose noise outweighs what it learns says so before the firs
   expect_no_message(play(0.02), class = "dpts_message_outweighed")
   log <- data.frame(arm = rep(1:2, 300), reward = rep(0:1, 300), context_1 = 0.5, context_2 = 0.1)
   expect_message(dpts_replay(log, policy_linucb(0.002), runs = 1, seed = 1), "epsilon = 0.002", class = "dpts_message_outweighed")
+  expect_message(dpts_replay(log[1:2], policy_linucb(0.002, model = "shared"), runs = 1, seed = 1, arm_features = matrix(0.3, 2, 3)),
+                 "2 arms, 3 numbers in a context", class = "dpts_message_outweighed")
   expect_message(dpts_agent(policy_linucb(mu = 0.005, norm = 1), 2, horizon = 400, use = "arrival", dim = 3),
                  class = "dpts_message_outweighed")
   expect_no_message(dpts_agent(policy_linucb(mu = 0.005, norm = 1), 2, use = "arrival", dim = 3), class = "dpts_message_outweighed")

@@ -31,6 +31,9 @@ test_that("each value of a feature but the most common has a column, from the ne
   file <- withr::local_tempfile(fileext = ".csv")
   utils::write.csv(seen, file, row.names = FALSE)
   log <- read_open_bandit(file)
+  few <- withr::local_tempfile(fileext = ".csv")
+  utils::write.csv(seen[seen$position == 2, ], few, row.names = FALSE)
+  expect_identical(levels(read_open_bandit(few)$position), c("1", "2", "3"))
   expect_identical(as.matrix(log[grep("^context_", names(log))]), cbind(
     context_constant = 1, context_position_2 = seen$position == 2, context_position_3 = seen$position == 3,
     context_user_0_2 = seen$user_feature_0 == "c", context_user_0_3 = seen$user_feature_0 == "a",

@@ -554,6 +554,9 @@ test_that("arms that are on offer and never shown get a warning", {
   log$pool <- rep(list(1:3), 100)
   expect_warning(dpts_replay(log, policy_uniform(), runs = 1, seed = 1), "never shown",
                  class = "dpts_warning_overlap")
+  # An arm that is in no pool is not available.
+  expect_warning(dpts_replay(transform(log, arm = factor(arm, 1:4), pool = I(unclass(pool))), policy_uniform(), runs = 1, seed = 1),
+                 "1 of 3 available arms were never shown \\(3\\)", class = "dpts_warning_overlap")
   # That weights are too small on the average is then said once, and so it is where the log had no choice.
   log$propensity <- 1 / 2
   expect_match(capture_warnings(dpts_replay(log, policy_uniform(), runs = 1, seed = 1)), "never shown")
@@ -774,6 +777,7 @@ test_that("several policies and delays are those one by one", {
   }
   own <- function(x) runs_in(x)[setdiff(names(runs_in(x)), "policy")] # what a result keeps of each run, for its header
   all <- play(policies, c(0, 10, 40))
+  expect_equal(plain_columns(summary(all[rev(seq_len(nrow(all))), ])), plain_columns(summary(all)))
   warned <- function(x) tbl_sum(x)[names(tbl_sum(x)) %in% c("Beware", "Shortened")]
   told <- character()
   for (p in names(policies)) for (d in c(0, 10, 40)) {
