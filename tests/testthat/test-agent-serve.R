@@ -546,7 +546,7 @@ for i in range(100):
     left = sum(map(there, half))
     if left <= 13: break # 13 of 300 KB are 4 MB
     time.sleep(0.05)
-print(ok, 0 < left, left <= 13)
+print(ok, 0 < left, left <= 13, there(half[29]), there(half[0])) # who waited longest goes first
 big = [connect(b"GET /big HTTP/1.1\\r\\n\\r\\n") for i in range(5)]
 print(len(ask(b"/big")) > 1500000)
 idle = connect() # holds nothing, so that hanging up on it would win nothing
@@ -568,7 +568,7 @@ while time.time() < began + 15 and len(lost) < 3:
     time.sleep(0.05)
 print(sorted(lost), all(0.9 < x < 12 for x in lost.values()))
 shut = connect(b"GET / HTTP/1.1\\r\\n\\r\\n" * 2); shut.shutdown(socket.SHUT_WR); time.sleep(0.3); print(shut.recv(1000).count(b"ok"))
-ask(b"/end")
+ask(b"/end?a=b?c")
 ', port), script)
   out <- withr::local_tempfile()
   system2("python3", script, stdout = out, stderr = out, wait = FALSE)
@@ -586,9 +586,10 @@ ask(b"/end")
             switch(path, "/big" = big, "/huge" = huge, "ok"))
     }
   }
+  expect_identical(got$QUERY_STRING, "a=b?c") # all after the first question mark
   .Call(dpts:::C_serve_next, server, 100L)
   while (length(readLines(out)) < 8 && Sys.time() < ended) Sys.sleep(0.05) # it writes as it exits
-  expect_equal(readLines(out), c("True True True", "True", "True", "True", "True", "0", "['drip', 'drop', 'flood'] True", "2"))
+  expect_equal(readLines(out), c("True True True True False", "True", "True", "True", "True", "0", "['drip', 'drop', 'flood'] True", "2"))
 })
 
 # The last test of this file: it ends the service
