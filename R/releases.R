@@ -624,10 +624,7 @@ one_outcome <- function(table, outcome) {
               outcome)
   }
   if (is.null(table[["outcome"]])) return(table)
-  guarantees <- attr(table, "guarantees")
-  table <- table[table$outcome == outcome, setdiff(names(table), "outcome")]
-  attr(table, "guarantees") <- guarantees
-  table
+  table[table$outcome == outcome, setdiff(names(table), "outcome")]
 }
 
 # Turns `x` into a release table, and that into list(keys, arms, records):

@@ -107,6 +107,8 @@ test_that("each question about each outcome has its own answer, whatever was ask
   turn(3601)
   router <- agent_api(agent, TOKEN, log = NULL)
   table <- dpts_releases(agent)
+  expect_no_match(tbl_sum(table)[["Releases"]], "run") # it is one
+  expect_identical(release_records(table, "harm")$records[[1]]$name, "randomised") # in messages
   verbs <- list(verdict = verdict, effects = effects, estimates = estimates, evidence = evidence)
   asked <- expand.grid(outcome = c("reward", "harm", "cost"), verb = names(verbs), http = c(FALSE, TRUE), stringsAsFactors = FALSE)
   said <- list()

@@ -382,6 +382,11 @@ test_that("tables of pulls, estimates, evidence and effects draw their numbers",
   expect_equal(max(curves$shown), max(w$evidence)) # two arms: one rival
   expect_equal(unique(curves$line), log(20))
   expect_equal(sort(autoplot(d)$data$from), sort(d$lower))
+  # Arms from the top in their order, also one of which nothing was released yet
+  few <- estimates(as_releases(data.frame(arm = c("old", "new", "mid"), n = c(50, 50, 0), sum = c(20, 30, 0), event = c(NA, NA, "begin")),
+                               "gaussian", 2))
+  expect_identical(rev(levels(autoplot(few)$data$y)), c("old", "new", "mid"))
+  expect_identical(rev(levels(downwards(c("old", "new", "mid")))), c("old", "new", "mid"))
 })
 
 test_that("of many pairs of arms those with the best are drawn, and nothing else is said of them", {

@@ -174,6 +174,9 @@ test_that("rows, sums and laws of a table are those of the policy", {
   expect_identical(names(attr(table, "guarantees")), "a")
   expect_lt(.row_names_info(table), 0) # or print marks them
   expect_match(paste(format(table), collapse = "\n"), "1,000 people, 30 sums.*gaussian of scale 2.*Guarantee of a: 0.5-GDP")
+  # Of rows of one policy only its guarantee is said.
+  attr(table, "guarantees") <- c(attr(table, "guarantees"), list(b = privacy_gdp(1)))
+  expect_no_match(format(table), "Guarantee of b")
 })
 
 test_that("sums of other software prove what they would by hand, in their own units", {
@@ -212,6 +215,10 @@ test_that("sums of other software prove what they would by hand, in their own un
   expect_equal(three$floor, rep(0.2 / 0.7, 6))
   expect_identical(three$block, c(1, 1, 2, 3, 3, 3))
   expect_identical(table$t, rep(cumsum(rowsum(n, rep(1:3, each = 2))), each = 2))
+  # Of several runs each has what it has alone.
+  other <- transform(tossed, n = 2 * n, chance = c(0.3, 0.7))
+  both <- as_releases(rbind(cbind(run = 1, tossed), cbind(run = 2, other)), noise = "none")
+  expect_equal(as.list(both[-1]), as.list(rbind(table, as_releases(other, noise = "none"))))
   w <- evidence(table, "tosses")
   least <- 0.4
   kappa <- 0.02 * 2.2^(0:4)
