@@ -76,6 +76,18 @@ test_that("persons and keys are kept as long as `retention` and the deadline say
       }
     }
   }
+  # A copy has nothing that is to be forgotten by then, and an agent that moved is shown as it was when it went.
+  agent <- dpts_agent(batch_policy(), 2, use = "arrival", deadline = hours(5))
+  agent_reward(agent, agent_choose(agent, key = "k")$ticket, 1)
+  turn(24 * 3600)
+  copy <- DBI::dbConnect(RSQLite::SQLite(), agent_backup(agent, withr::local_tempfile(fileext = ".sqlite")))
+  expect_identical(DBI::dbGetQuery(copy, "SELECT asked FROM dpts_ticket")$asked, NA_character_)
+  DBI::dbDisconnect(copy)
+  agent_choose(agent)
+  agent_close(agent_copy(agent, withr::local_tempfile(fileext = ".sqlite")))
+  turn(6 * 3600)
+  expect_equal(sum(pulls(agent)$outstanding), 1)
+  expect_identical(dpts_history(agent)$status, c("used", "open"))
 })
 
 test_that("keys go a day after the choice once the ticket is resolved, and persons when retention is over", {

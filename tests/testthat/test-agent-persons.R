@@ -248,6 +248,11 @@ test_that("a window is over when its end is reached, and not before", {
     expect_identical(agent_reward(agent, x[c(1, 2, 2)], c(0, 1, 0))$status, c("late", "used", "late"))
     expect_equal(sum(pulls(agent)$outstanding), 1)
     expect_false(agent_choose(agent, person = "Cy")$ticket == x[3])
+    expect_identical(dpts:::api_status(agent)$window, 3600)
+    # After the end nothing is kept of who comes for the first time.
+    agent_finish(agent, "verdict")
+    expect_identical(agent_choose(agent, 2, person = c("Di", "Di"))$t, c(NA_real_, NA_real_))
+    expect_identical(agent_person(agent, c("Cy", "Di"))$person, "Cy")
     agent_close(agent)
   })
 })

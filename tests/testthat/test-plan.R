@@ -858,6 +858,7 @@ test_that("an experiment stops for futility when its forecast says so", {
                                    1200, control = 1, runs = 8, seed = 1, futility = 0.1, ...)
   expect_equal(unlist(equal(margin = 0.15)[c("power", "stopped", "power_stopped")]), c(power = 1, stopped = 0, power_stopped = 1))
   expect_gt(equal()$stopped, 0.5)
+  expect_equal(equal(margin = 0.15, error = 1e-30)$stopped, 1) # and at the error that is asked for
   # Designs that do not toss people do not look.
   other <- dpts_plan(policy_uniform(), arms, 100, runs = 3, seed = 1, futility = 0.2)
   expect_true(is.na(other$stopped) && is.na(other$mean_people))
