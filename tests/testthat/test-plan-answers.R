@@ -38,11 +38,25 @@ test_that("each outcome of a plan has its own noise", {
 })
 
 test_that("an arm is paused once, at the first look that shows harm", {
+  # No later look pauses it again, which would end blocks that are open.
+  told <- character()
+  local_function("looks_of", function(own) function(...) {
+    look <- own(...)
+    see <- look$see
+    look$see <- function(run, ...) {
+      new <- see(run, ...)
+      told <<- c(told, sprintf("%.0f %d", run, new))
+      new
+    }
+    look
+  })
   plan <- dpts_plan(policy_randomised(mu = 1, block = 200, control = 1), arms_bernoulli(c(0.5, 0.5)), people = 1000,
                     outcomes = list(harm = agent_outcome(mu = 10, guard = 0.1, missing = 0)),
                     rates = list(harm = c(0.1, 0.9)), runs = 20, seed = 1)
   expect_identical(summary(plan)$paused, c(0, 1))
   expect_identical(summary(plan)$paused_at, c(NA, 200))
+  expect_setequal(told, paste(1:20, 2))
+  expect_length(told, 20)
 })
 
 test_that("the upper bound of a pair is that of the turned pair, of three arms", {
