@@ -165,8 +165,9 @@ new_host <- function(policy) {
     round = list(t = NULL, offer = NULL, context = NULL),
     feedback = list(t = NULL, arm = NULL, reward = NULL, context = NULL),
     outside = variables_of(unclass(policy)[host_calls]),
-    # What is being called (its place in host_calls, or 0), in which round of which run
-    where = c(0, 0, 0) + 0
+    # What is being called (its place in host_calls, or 0), in which round of which run. C writes there, so it
+    # must be made anew: a constant, or what the byte compiler takes for one, would be that of all policies.
+    where = numeric(3)
   )
 }
 
@@ -347,12 +348,14 @@ check_outside <- function(host) {
 
 abort_callback <- function(host, error) {
   if (host$where[1] == 0) return(rlang::zap())
-  run <- host$where[3]
+  run <- if (!isTRUE(host$live)) host$where[3]
+  round <- host$where[2] # 0: none was played, but a state was read from its store
+  when <- c(if (round > 0) paste(" in round", words_whole(round)),
+            if (length(run)) paste(" of run", number_text(run, scientific = FALSE)))
   raise(
-    sprintf("`%s()` of policy \"%s\" failed in round %s%s.", host_calls[host$where[1]], host$name,
-            words_whole(host$where[2]),
-            if (isTRUE(host$live)) "" else paste(" of run", number_text(run, scientific = FALSE))),
+    sprintf("`%s()` of policy \"%s\" failed%s.", host_calls[host$where[1]], host$name,
+            paste(when, collapse = "")),
     class = c("dpts_error_callback", "dpts_error"), parent = error, call = NULL,
-    policy = host$name, round = host$where[2], run = if (!isTRUE(host$live)) run
+    policy = host$name, round = round, run = run
   )
 }

@@ -54,6 +54,22 @@ run <- function(path) {
         if (bad || nzchar(file)) text), sep = "\n")
   results
 }
+forks <- .Platform$OS.type != "windows"
+cores <- if (forks) max(1, parallel::detectCores(), na.rm = TRUE) else 1
+# dpts is installed without byte code, which takes R longer to make than the tests gain by it. They gain it by the
+# tenth of the functions that loop, and run those as users do.
+if (!nzchar(file)) {
+  own <- asNamespace("dpts")
+  loops <- Filter(function(name) {
+    what <- own[[name]]
+    is.function(what) && any(c("for", "while", "repeat") %in% all.names(body(what)))
+  }, names(own))
+  compiled <- parallel::mclapply(loops, function(name) compiler::cmpfun(own[[name]]), mc.cores = cores)
+  for (i in seq_along(loops)) {
+    unlockBinding(loops[i], own)
+    assign(loops[i], compiled[[i]], own)
+  }
+}
 # What testthat loads and compiles for its first test is there for all processes, if it is done before; so are
 # the helpers, and packages that many files need.
 helpers <- testthat::test_env("dpts")
@@ -64,15 +80,14 @@ withr::with_timezone("UTC", for (name in loaded) requireNamespace(name, quietly 
 first <- file.path(tempdir(), "test-first.R")
 writeLines('test_that("a test runs", { expect_true(TRUE); expect_equal(1, 1) })', first)
 invisible(capture.output(testthat::test_file(first, package = "dpts", load_package = "installed", reporter = "check")))
-cores <- if (.Platform$OS.type == "windows" || nzchar(file)) 1 else
-  1 + max(1, parallel::detectCores(), na.rm = TRUE)
 taken <- tempfile("taken-")
 dir.create(taken)
 kept <- file.path(taken, sub("R$", "rds", basename(paths)))
 # Of two processes that make the same folder, one alone succeeds: the file is that one's.
+processes <- if (forks && !nzchar(file)) cores + 1 else 1
 work <- function(process) for (i in seq_along(paths))
   if (dir.create(sub("rds$", "taken", kept[i]), showWarnings = FALSE)) saveRDS(run(paths[i]), kept[i])
-invisible(parallel::mclapply(seq_len(cores), work, mc.cores = cores))
+invisible(parallel::mclapply(seq_len(processes), work, mc.cores = processes))
 # The file in which a process died has no results; the other files are left to the other processes.
 parts <- lapply(seq_along(paths), function(i) {
   if (file.exists(kept[i])) return(readRDS(kept[i]))

@@ -270,6 +270,16 @@ test_that("an error names the policy, the round and the run, and keeps R's own",
   expect_identical(conditionMessage(error$parent), "out of ideas")
   expect_s3_class(error, "dpts_error")
   expect_identical(error$round, 10000)
+  # C writes where a host is; as byte code, too, which users run, each policy has a place of its own.
+  made <- compiler::cmpfun(new_host)
+  local_function("new_host", function(old) function(policy) {
+    hosts[[length(hosts) + 1]] <<- made(policy)
+    hosts[[length(hosts)]]
+  })
+  hosts <- list()
+  expect_error(dpts_simulate(arms2(), late, 20000, runs = 3:4, seed = 1), class = "dpts_error_callback")
+  expect_true(10000 %in% vapply(hosts, function(host) host$where[2], 0))
+  expect_identical(made(late)$where, c(0, 0, 0))
   update <- custom_fault(update = function(state, feedback) stop(feedback$t))
   expect_error(dpts_simulate(arms2(), update, 5, seed = 1), "`update\\(\\)`.*round 1 of run 1")
   start <- custom_fault(start = function(k, horizon) log(-1:"a"))
