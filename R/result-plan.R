@@ -290,6 +290,7 @@ autoplot.dpts_plan <- function(object, ...) {
   data <- bare(object)
   data <- data[!is.na(data$people), ]
   if (nrow(data) == 0) return(nothing_to_draw("No number of people was found."))
+  data$visits <- visits_in(data, object)
   if (!is.null(data[["stratum"]])) { # a panel for each scenario and stratum
     panel <- paste(data$scenario, data$stratum, sep = ": ")
     data$scenario <- factor(panel, unique(panel[order(data$scenario, data$stratum)]))
@@ -335,12 +336,22 @@ autoplot.dpts_plan <- function(object, ...) {
   )
 }
 
+# How many visits the failures of each row are of: all, those included that do not count. In a stratum with a
+# cap their mean over runs is not kept, and the expected number stands for it.
+visits_in <- function(data, plan) {
+  visits <- shared(plan, "visits")
+  all <- data$people * (visits$number %||% 1)
+  if (is.null(data[["stratum"]])) return(all)
+  if (!isTRUE(visits$most < Inf)) return(data$counted)
+  worlds <- lapply(things_of(plan$scenario)[as.character(data$scenario)], `[[`, "world")
+  all * vapply(seq_along(all), function(i) worlds[[i]]$share[worlds[[i]]$names == data$stratum[i]], 0)
+}
+
 # Rows for power, false claims and failures, with intervals of shares
 plan_panels <- function(data, runs) {
   what <- c(power = "Power", false_claims = "False claims", failures = "Share of failures")
   parts <- lapply(names(what), function(name) {
-    of <- if (is.null(data[["stratum"]])) data$people else data$counted
-    value <- if (name == "failures") data$failures / of else data[[name]]
+    value <- if (name == "failures") data$failures / data$visits else data[[name]]
     part <- data.frame(data[c("design", "scenario", "people")], what = factor(what[[name]], what),
                        value = value)
     part[c("lower", "upper")] <- if (name == "failures") list(value, value) else wilson(value, runs, 0.95)

@@ -150,6 +150,7 @@ test_that("counters print their guarantee and refuse bad arguments", {
   expect_output(print(counter_tree(2, 100)), "7 levels of Laplace noise of scale 3.5")
   expect_output(print(counter_tree(2, 100)), "guarantee: 2-DP")
   expect_output(print(counter_hybrid(1)), "hybrid mechanism \\(original\\)")
+  expect_output(print(counter_hybrid(2)), "Laplace noise of scale 1 on each release")
   # What they publish is their running sums, as mechanisms publish what they release, and no arms.
   counters <- list(counter_tree(1, 10), counter_logarithmic(1), counter_hybrid(1), counter_gaussian(1))
   expect_identical(unlist(lapply(counters, function(x) x$guarantee$published)), rep("release", 4))

@@ -350,6 +350,8 @@ test_that("the number of people is found", {
   expect_equal(ask(0.05, checkpoint = file), first)
   expect_error(ask(0.1, checkpoint = file), "another error, margin or control", class = "dpts_error_checkpoint")
   few <- dpts_plan(policy_uniform(), two(0.5, 0.52), limit = 200, runs = 50, seed = 5)
+  ask <- function(limit) dpts_plan(policy_uniform(), two(0.3, 0.6), limit = limit, runs = 50, seed = 5)$people
+  expect_identical(ask(floor(0.95 * ask(1e4))), NA_real_) # nobody beyond the limit is tried
   expect_true(is.na(few$people))
 })
 
@@ -576,14 +578,14 @@ test_that("other outcomes of all visits of a person are in a person's guarantee,
 })
 
 test_that("the plot of a plan draws its numbers, shares of failures and the intervals of shares", {
-  drawn <- function(plan, place) {
+  drawn <- function(plan, place, visits) {
     data <- as.data.frame(autoplot(plan)$data)
     expect_setequal(data$what, c("Power", "False claims", "Share of failures"))
     for (what in unique(as.character(data$what))) {
       of <- c(Power = "power", `False claims` = "false_claims", `Share of failures` = "failures")[[what]]
       own <- data[data$what == what, ]
       rows <- as.data.frame(plan)[!is.na(plan[[of]]), ]
-      rows$value <- rows[[of]] / if (of != "failures") 1 else if (is.null(rows[["counted"]])) rows$people else rows$counted
+      rows$value <- rows[[of]] / if (of != "failures") 1 else visits(rows)
       both <- merge(own, rows, by.x = c("design", "scenario", "people"), by.y = c("design", place, "people"))
       expect_identical(c(nrow(own), nrow(both)), rep(nrow(rows), 2))
       expect_equal(both$value.x, both$value.y, label = what)
@@ -595,11 +597,18 @@ test_that("the plot of a plan draws its numbers, shares of failures and the inte
     }
   }
   ask <- function(...) dpts_plan(list(x = policy_uniform(), y = policy_randomised(mu = 1, block = 50)), ..., runs = 20, seed = 1)
-  drawn(ask(list(s = two(0.3, 0.6), t = two(0.5, 0.5)), c(100, 60)), "scenario")
-  by <- dpts_plan(list(y = policy_randomised(mu = 1, block = 50)), arms_strata(a = two(0.2, 0.8), b = two(0.4, 0.5), share = c(0.8, 0.2)),
-                  200, by = "stratum", runs = 20, seed = 1)
-  by$where <- paste("scenario", by$stratum, sep = ": ")
-  drawn(by, "where")
+  drawn(ask(list(s = two(0.3, 0.6), t = two(0.5, 0.5)), c(100, 60)), "scenario", function(rows) rows$people)
+  drawn(ask(list(s = two(0.3, 0.6), t = two(0.5, 0.5)), 50, visits = 3, max_per_person = 1), "scenario", function(rows) 150)
+  by <- function(all, ...) {
+    plan <- dpts_plan(list(y = policy_randomised(mu = 1, block = 50)), arms_strata(b = two(0.2, 0.8), a = two(0.4, 0.5), share = c(0.8, 0.2)),
+                      200, by = "stratum", runs = 20, seed = 1, ...)
+    plan$where <- paste("scenario", plan$stratum, sep = ": ")
+    expect_identical(levels(autoplot(plan)$data$scenario), c("scenario: b", "scenario: a"))
+    drawn(plan, "where", all)
+  }
+  by(function(rows) rows$counted)
+  # Failures are of all visits, those included that do not count.
+  by(function(rows) 400 * c(0.8, 0.2), visits = 2, max_per_person = 1)
 })
 
 test_that("bad visits are named", {

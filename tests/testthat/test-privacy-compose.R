@@ -168,6 +168,9 @@ test_that("DP-UCB-Int composes by shares of delta", {
     }, 0)
     expect_equal(epsilon, min(by_share), tolerance = 1e-5)
   }
+  # Of several such parts each has its share of all of delta.
+  three <- quietly(privacy_compose(own, own, own))
+  expect_lte(curve_of(three, 1e-6, "advanced"), 3 * curve_of(own, 1e-6 / 3, "advanced") * (1 + 1e-9))
 })
 
 test_that("nothing promised stays nothing, however it is composed", {

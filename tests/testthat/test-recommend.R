@@ -5,6 +5,11 @@ quick <- c("gaussian_imed", "adac_ucb", "lazy_gaussian_ts", "dp_imed_tuned", "dp
            "dp_klucb", "dp_se", "adap_ucb")
 
 test_that("every candidate is inside every budget, and spends nearly all of it", {
+  # Each draw costs 1 / log(horizon) of mu^2, and as many are taken as fit.
+  for (horizon in round(10^seq(2, 9, by = 0.25))) {
+    draws <- candidates_known()$dp_ts_ucb(spend_of(privacy_gdp(1.3), horizon, 2))$params
+    expect_equal(dp_ts_ucb_draws(draws$alpha, draws$c0, horizon), floor(1.3^2 * log(horizon)), info = horizon)
+  }
   horizon <- 2000
   k <- 3
   budgets <- list(privacy_pure(0.5), privacy_gdp(0.7), privacy_approx(4.38, 1e-5))
@@ -712,6 +717,10 @@ test_that("those who conclude are advised in people", {
   plan <- dpts_plan(recommended_policy(effect, "final"), arms, runs = 150, seed = 1, limit = 5000)
   expect_equal(effect$people[effect$policy == "final"], plan$people)
   expect_lt(abs(log(plan$people / (2 * stats::power.prop.test(p1 = 0.7, p2 = 0.5, power = 0.9)$n))), 0.2)
+  # Its error is that of a share of 150 runs, by how fast the power of a z-test grows.
+  power <- function(people) pnorm((qnorm(0.9) + qnorm(0.975)) * sqrt(people / plan$people) - qnorm(0.975))
+  growth <- (power(1.001 * plan$people) - power(0.999 * plan$people)) / (0.002 * plan$people)
+  expect_equal(effect$se[effect$policy == "final"], sqrt(0.9 * 0.1 / 150) / growth, tolerance = 1e-4)
   # A number of people is above 0, however few runs there are, and one run shows no power.
   two <- dpts_recommend(privacy_gdp(0.5), arms, 5000, goal = "effect", candidates = c("final", "blocks"), runs = 2, seed = 1)
   expect_identical(two$standing, c("best", "tied")) # both of as many people
@@ -804,7 +813,7 @@ test_that("advice on several problems is the mean of that on each, for every goa
   for (goal in names(candidates)) {
     ask <- function(arms) {
       dpts_recommend(privacy_gdp(1), arms, 2500, goal = goal, candidates = candidates[[goal]], runs = 9, seed = 1, race = FALSE,
-                     delay = c(0, 20), batch = 5)
+                     delay = c(0, 20), batch = 250)
     }
     whole <- ask(problems)
     parts <- lapply(problems, ask)
@@ -814,7 +823,7 @@ test_that("advice on several problems is the mean of that on each, for every goa
     expect_gt(min(apply(of(by), 1, stats::sd)), 0)
     # What is averaged is what the other verbs say of the same runs.
     named <- stats::setNames(problems, c("x", "y", "z"))
-    late <- list(delay = c(0, 20), batch = 5, runs = 9, seed = 1)
+    late <- list(delay = c(0, 20), batch = 250, runs = 9, seed = 1)
     verb <- switch(goal, regret = dpts_simulate, verdict = dpts_identify, effect = dpts_plan)
     own <- c(late, if (goal == "regret") list(horizon = 2500, record = I(2500)) else list(limit = 2500))
     rows <- do.call(verb, c(list(if (goal == "effect") policies(whole) else named, if (goal == "effect") named else policies(whole)), own))

@@ -293,7 +293,10 @@ test_that("curves fall, invert each other, and stay below full publication", {
     if (c * (b + 1) >= 16) expect_true(all(diff(mu) >= -0.01 * mu[-1])) # coarse nodes
   }
   expect_identical(sequence_epsilon(c(0, 1), 10), c(Inf, 0))
-  expect_identical(sequence_delta(Inf, 10), 0)
+  expect_identical(sequence_delta(c(1, Inf), 10), c(sequence_delta(1, 10), 0))
+  # Pre-pulls are not chosen: nothing is published.
+  pulled <- dpts_privacy(policy_ts_gaussian(10, 3), 20, delta = c(0, 1e-5), accountant = c("sequence", "direct"))
+  expect_identical(pulled$epsilon, numeric(4))
 })
 
 test_that("settings outside the certified range are refused by name, and bad input too", {

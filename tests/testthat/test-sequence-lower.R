@@ -145,6 +145,14 @@ test_that("an epsilon counts only where its delta is surely above the one asked 
   given <- function(delta) accept(sample, list(epsilon = c(1, 2), cap = c(1, 1)), delta, 0.95)
   expect_equal(given(0.999 * sure), 2)
   expect_equal(given(1.001 * sure), 0)
+  # The transcripts that choose an adversary do not test it.
+  asked <- list()
+  play <- function(one, first, runs) {
+    asked[[length(asked) + 1]] <<- first + seq_len(runs)
+    list(weight = numeric(runs), loss = rep_len(c(0, 0, 5), runs))
+  }
+  stage_epsilon(0.1, list(1, 2), play, 3000, 0.95)
+  expect_equal(asked, list(1:1000, 1:1000, 1001:4000))
 })
 
 test_that("lower is never above direct, whatever is on offer and however late", {
