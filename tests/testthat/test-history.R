@@ -107,6 +107,9 @@ test_that("keeping the rounds changes nothing, whichever engine plays", {
   withr::local_options(dpts.engine = "lanes")
   many <- dpts_simulate(problems$coins, policy_ts_gaussian(), 50, runs = 40, seed = 1, history = TRUE)
   expect_equal(as.vector(with(dpts_history(many), table(arm, run))), pulls(many)$pulls)
+  # Where all rewards are 1 their sum is the round, also after pre-pulls of which the policy sees bits.
+  sure <- dpts_simulate(arms_bernoulli(c(1, 1)), policy_local(policy_ts_gaussian(20), 1), 200, runs = 20, seed = 1, record = I(200))
+  expect_equal(sure$reward, rep(200, 20))
 })
 
 test_that("a skipped stretch is filled in with the distribution of its rounds", {

@@ -134,6 +134,9 @@ test_that("policy_detect() is the policy while nothing changes, and a new one af
   expect_true(any(vapply(lives, function(life) identical(utils::tail(out, length(life)), life), NA)))
   # Its rounds of exploration are those of the clock on the wall, whenever a life began.
   sure <- cbind(rep(1:0, c(300, 500)), rep(0:1, c(300, 500)))
+  # Every third round is nearest to a share of 0.35: every sixth is of the worse arm.
+  third <- dpts_simulate(arms_bernoulli(c(1, 0)), policy_detect(policy_imed(), explore = 0.35), 3000, seed = 1)
+  expect_lt(abs(pulls(third)$pulls[2] - 500), 30)
   wall <- run_script(policy_detect(inner, explore = 0.1), 2, rep(NA, 800), sure, ask = TRUE)
   expect_true(any((which(wall$said == wall$said[1])[-1] - 1) %% 10 > 0))
   expect_identical(wall$arm[10 * 1:80], rep(2:1, 40))
@@ -246,4 +249,6 @@ test_that("promises, calls and errors of both", {
   bad(policy_detect(policy_restart(policy_ucb1(), 10)), "not around another one")
   bad(policy_detect(policy_linucb(1, 0.1)), "`policy`")
   bad(policy_detect(policy_ucb1(), explore = 0.9), "`explore`")
+  # A window of one batch is one.
+  expect_identical(policy_forget(window = 10, batch = 10)$params$window, 10)
 })

@@ -46,6 +46,7 @@ test_that("Gaussian IMED and lazy Gaussian Thompson sampling have the regret of 
   expect_lt(abs(regret(policy_gaussian_imed(0.25), 100) - 111), 11)
   expect_lt(abs(regret(policy_gaussian_imed(1), 100) - 60), 6)
   expect_lt(abs(regret(policy_lazy_gaussian_ts(1, correlation = 0), 20) - 250), 40)
+  expect_identical(format(policy_lazy_gaussian_ts(1, correlation = 0)), "policy_lazy_gaussian_ts(mu = 1, correlation = 0)")
 })
 
 # ---- DP-TS-UCB --------------------------------------------------------------------------

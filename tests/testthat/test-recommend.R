@@ -833,6 +833,11 @@ test_that("advice on several problems is the mean of that on each, for every goa
     expect_equal(whole[[by]], as.vector(tapply(count, factor(label, whole$policy), mean)), info = goal)
     if (goal == "effect") expect_equal(whole$se, sqrt(rowSums(of("se")^2)) / 3) # other runs have other people
   }
+  # Where batches are larger than the blocks, an effect takes other people.
+  late <- dpts_recommend(privacy_gdp(1), arms_bernoulli(c(0.3, 0.5)), 2500, goal = "effect", candidates = "adaptive", runs = 20, seed = 1,
+                         batch = 300)
+  plan <- dpts_plan(recommended_policy(late), arms_bernoulli(c(0.3, 0.5)), limit = 2500, runs = 20, seed = 1, batch = 300)
+  expect_identical(late$people, plan$people)
   # Where runs are alike, others may lose what can be lost in the mean over problems.
   few <- dpts_recommend(privacy_pure(1), problems, 40, candidates = list(se = policy_dp_se(1), lazy = policy_lazy_ucb(1)), runs = 4,
                         seed = 1, race = FALSE)
