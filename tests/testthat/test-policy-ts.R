@@ -143,3 +143,14 @@ test_that("what the help page says that Beta Thompson sampling leaks", {
   growth <- diff(epsilon) / 2
   expect_true(all(growth > lower & growth < upper + 0.1))
 })
+
+test_that("lanes keep the pulls from before a restart, and do not play a policy with a privacy filter, of which they know nothing", {
+  play <- function(engine, policy) {
+    withr::local_options(dpts.engine = engine)
+    dpts_simulate(arms_bernoulli(c(0.9, 0.1)), policy, 400, runs = 20, seed = 1, record = I(400))
+  }
+  n <- pulls(play("lanes", policy_restart(policy_ts_gaussian(5, 5), 100)))
+  expect_equal(as.vector(tapply(n$pulls, n$run, sum)), rep(400, 20))
+  filtered <- policy_ts_gaussian(5, 5, filter = privacy_gdp(0.5))
+  expect_identical(numbers_of(play("lanes", filtered)), numbers_of(play("skip", filtered)))
+})
