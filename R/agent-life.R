@@ -81,14 +81,17 @@ add_arms <- function(agent, tx, add) {
     abort_arg("add", sprintf("new names; \"%s\" is an arm already", intersect(add, terms$arms)[1]))
   }
   if (!is.null(terms$strata)) abort_input("add", "An agent with `strata` cannot take on arms.")
-  if (agent$life$then != "go") abort_input("add", "The agent has ended: it takes on no more arms.")
+  if (agent$life$then != "go") abort_input("add", "The agent has ended: no arms can be added (`add`).")
   if (!is_true_of(terms$policy, "grows")) {
     abort_input("add", "Policy \"%s\" cannot take on arms: `?agent_arms` says why. Nothing was changed.",
                 terms$policy$name)
   }
   terms$arms <- c(terms$arms, add)
   why <- floors_beyond(unwrapped(terms$policy), length(terms$arms))
-  if (!is.null(why)) abort_input("add", "Policy \"%s\" %s. Nothing was changed.", terms$policy$name, why)
+  if (!is.null(why)) {
+    abort_input("add", "No arms can be added (`add`): policy \"%s\" %s. Nothing was changed.",
+                terms$policy$name, why)
+  }
   check_state_fits(terms, "add")
   session_grow(agent$session, length(terms$arms))
   agent$terms <- terms

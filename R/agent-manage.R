@@ -33,7 +33,7 @@
 #' @inheritSection dpts_agent What is published
 #' @param agent An agent.
 #' @param add Names of new arms. An error with a [policy_randomised()] whose `control` has a floor of its own,
-#'   if all floors would add up to more than 1.
+#'   if all floors, also those of retired arms, would add up to more than 1.
 #' @param retire,pause,resume Arms, by name or number. A retired arm does not come back.
 #' @param reason Why, in a sentence for the journal (see [agent_journal()]): a string, or `NULL` for none.
 #' @template dots

@@ -69,13 +69,15 @@
 #'
 #' @section Agents whose arms come and go:
 #' Once arms were added ([agent_arms()]), each of the m arms of the beginning has the share `error` / (m + 1)
-#' of the error probability, and the j-th arm in all has `error` / (j (j + 1)), whatever comes later. A
-#' verdict is wrong with probability at most `error`, and a verdict that was reached before remains valid.
-#' Added arms do not change the evidence between the others. Retired arms are left out. The share (where no
-#' arm was added, `error` / (k - 1)) is then divided by the number of all other arms that there have ever
-#' been, because the choice of the retired arms may depend on what was released. For the same reason the
-#' intervals of [effects()] allow for all arms that there have ever been. The interval of an added arm holds
-#' by itself, not together with the others.
+#' of the error probability, and the j-th arm in all has `error` / (j (j + 1)), whatever comes later. While
+#' the best arm is the same, a verdict that is reached after arms were added is wrong with probability at most
+#' `error`. So is one that was reached before: it remains valid, and its error is its own. When an added arm
+#' is better than all others, what is said from then on has an error of its own, too. Added arms do not change
+#' the evidence between the others. Retired arms are left out. The share (where no arm was added, `error` / (k
+#' - 1)) is then divided by the number of all other arms that there have ever been, because the choice of the
+#' retired arms may depend on what was released. For the same reason the intervals of [effects()] allow for
+#' all arms that there have ever been. The interval of an added arm holds by itself, not together with the
+#' others.
 #'
 #' @section The end:
 #' A final release ([dpts_simulate()] and [dpts_replay()] with `finish = TRUE`) is evidence only if all of its
@@ -564,9 +566,9 @@ effects.dpts_releases <- effects.dpts_simulation
 #'
 #' `verdict()` names the arm that the released sums show to be the best, or says how many people are missing.
 #' Use it to decide when to stop: you can call it after every release, and the probability that it ever names
-#' a wrong arm is at most `error`. It reads only what was released, so it costs no privacy. It is not for
-#' estimates ([effects()] has intervals), and an experiment of fixed size with a single analysis needs fewer
-#' people ([dpts_plan()]).
+#' a wrong arm is at most `error` (before arms are added, and again after it: see [evidence()]). It reads only
+#' what was released, so it costs no privacy. It is not for estimates ([effects()] has intervals), and an
+#' experiment of fixed size with a single analysis needs fewer people ([dpts_plan()]).
 #'
 #' @details
 #' Quick start:
@@ -607,8 +609,8 @@ effects.dpts_releases <- effects.dpts_simulation
 #'   * `t`: the round after which the verdict was reached, or the last release;
 #'   * `wrong`: how improbable so strong a verdict is if it is wrong, a p-value that is valid at every look: a
 #'     wrong verdict with so small a value at any look has at most this probability. It is e^-(the least
-#'     evidence against another arm) over the arm's share of `error`, 1 at most; without a verdict that of the
-#'     arm with the most evidence;
+#'     evidence against another arm, at the look where that is the most) over the arm's share of `error`, 1 at
+#'     most; without a verdict that of the arm with the most evidence;
 #'   * `missing`: what is missing, in words; `""` with a verdict. It is printed below the table, and so is, of
 #'     an agent, that the arm is paused.
 #' @seealso [effects()] estimates differences, [evidence()] has the statistic over time, [forecast()] how soon

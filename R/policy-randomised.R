@@ -48,8 +48,10 @@
 #' others in the block, and there are no intervals that hold under drift.
 #'
 #' Where arms are not available to everybody, a block is of people with the same available arms. People
-#' with other available arms are randomised among those arms, and their rewards are not used. When they are
-#' more than a whole block, the open one ends early, and the next is for what is available then.
+#' with other available arms are randomised among those arms, and their rewards are not used. Their
+#' probabilities are those of the block (and for arms that it does not have those of a new block), scaled to
+#' add up to 1: these may be below a floor. When such people are more than a whole block, the open one ends
+#' early, and the next is for what is available then.
 #'
 #' @section Predictions:
 #' Something known of a person before the randomisation, such as last month's score, explains a part of the

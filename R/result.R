@@ -258,6 +258,11 @@ plot.dpts_result <- function(x, ...) {
 #'
 #' `rbind()` sorts the rows by problem and policy, `bind_rows()` leaves them as they are.
 #'
+#' Answers, such as those of [evidence()], [verdict()] and [effects()][effects.dpts_simulation], are plain
+#' tables. `rbind()` puts their rows together if the same was asked (level, error, margin and so on). It knows
+#' nothing of their policies, seeds and problems, and keeps a row that comes twice: put the results together,
+#' and ask then.
+#'
 #' @param ... Results of one function of the package, such as [dpts_simulate()].
 #' @param deparse.level Not used.
 #' @returns A result of the same class, with the rows of all.
