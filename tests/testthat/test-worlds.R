@@ -85,6 +85,8 @@ test_that("outcomes are drawn with replacement, or read in order", {
   expect_equal(sim$regret, rep(0.05 * (1:4), 2))
   error <- expect_error(dpts_simulate(recorded, policy_fixed(2), 5, seed = 1), class = "dpts_error_dry")
   expect_match(conditionMessage(error), "4 recorded rewards for arm \"b\".*round 5")
+  # 10 rounds could be played, by another policy; 11 by none
+  expect_error(dpts_simulate(recorded, policy_fixed(2), 10, seed = 1), class = "dpts_error_dry")
   expect_error(dpts_simulate(recorded, policy_fixed(2), 11), class = "dpts_error_horizon")
 })
 
