@@ -23,7 +23,7 @@ quick: setup ## Install dpts from this folder, without its articles
 demo: setup ## Install dpts, and play the five-arm problem: demo/regret.png, demo/regret.csv
 	@Rscript tools/install.R --no-byte-compile --no-test-load && Rscript tools/demo.R
 
-# Byte code takes longer to make, on one core, than the tests gain by it; and that dpts loads is their first line.
+# Byte code is made by tools/test.R, of what gains by it; and that dpts loads is the first line of the tests.
 test: export R_ENABLE_JIT = 0
 # Most of what is in memory are packages, which each full collection reads again: room enough that few are made.
 test: export R_NSIZE = 6M

@@ -73,11 +73,11 @@
 #' the best arm is the same, a verdict that is reached after arms were added is wrong with probability at most
 #' `error`. So is one that was reached before: it remains valid, and its error is its own. When an added arm
 #' is better than all others, what is said from then on has an error of its own, too. Added arms do not change
-#' the evidence between the others. Retired arms are left out. The share (where no arm was added, `error` / (k
-#' - 1)) is then divided by the number of all other arms that there have ever been, because the choice of the
-#' retired arms may depend on what was released. For the same reason the intervals of [effects()] allow for
-#' all arms that there have ever been. The interval of an added arm holds by itself, not together with the
-#' others.
+#' the evidence between the others. Retired arms are left out. The share (where no arm was added,
+#' `error` / (k - 1)) is then divided by the number of all other arms that there have ever been, because the
+#' choice of the retired arms may depend on what was released. For the same reason the intervals of
+#' [effects()] allow for all arms that there have ever been. The interval of an added arm holds by itself, not
+#' together with the others.
 #'
 #' @section The end:
 #' A final release ([dpts_simulate()] and [dpts_replay()] with `finish = TRUE`) is evidence only if all of its
@@ -566,8 +566,8 @@ effects.dpts_releases <- effects.dpts_simulation
 #'
 #' `verdict()` names the arm that the released sums show to be the best, or says how many people are missing.
 #' Use it to decide when to stop: you can call it after every release, and the probability that it ever names
-#' a wrong arm is at most `error` (before arms are added, and again after it: see [evidence()]). It reads only
-#' what was released, so it costs no privacy. It is not for estimates ([effects()] has intervals), and an
+#' a wrong arm is at most `error` (before arms are added, and again after that: see [evidence()]). It reads
+#' only what was released, so it costs no privacy. It is not for estimates ([effects()] has intervals), and an
 #' experiment of fixed size with a single analysis needs fewer people ([dpts_plan()]).
 #'
 #' @details

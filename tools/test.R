@@ -56,8 +56,9 @@ run <- function(path) {
 }
 forks <- .Platform$OS.type != "windows"
 cores <- if (forks) max(1, parallel::detectCores(), na.rm = TRUE) else 1
-# dpts is installed without byte code, which takes R longer to make than the tests gain by it. They gain it by the
-# tenth of the functions that loop, and run those as users do.
+processes <- if (forks && !nzchar(file)) cores + 1 else 1
+# dpts is installed without byte code. To make it of all functions takes R four times as long as of the tenth that
+# loop, and the tests gain no more by it. What loops runs as users run it.
 if (!nzchar(file)) {
   own <- asNamespace("dpts")
   loops <- Filter(function(name) {
@@ -84,7 +85,6 @@ taken <- tempfile("taken-")
 dir.create(taken)
 kept <- file.path(taken, sub("R$", "rds", basename(paths)))
 # Of two processes that make the same folder, one alone succeeds: the file is that one's.
-processes <- if (forks && !nzchar(file)) cores + 1 else 1
 work <- function(process) for (i in seq_along(paths))
   if (dir.create(sub("rds$", "taken", kept[i]), showWarnings = FALSE)) saveRDS(run(paths[i]), kept[i])
 invisible(parallel::mclapply(seq_len(processes), work, mc.cores = processes))

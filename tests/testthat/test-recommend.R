@@ -813,7 +813,7 @@ test_that("advice on several problems is the mean of that on each, for every goa
   for (goal in names(candidates)) {
     ask <- function(arms) {
       dpts_recommend(privacy_gdp(1), arms, 2500, goal = goal, candidates = candidates[[goal]], runs = 9, seed = 1, race = FALSE,
-                     delay = c(0, 20), batch = 250)
+                     delay = c(0, 20), batch = 5)
     }
     whole <- ask(problems)
     parts <- lapply(problems, ask)
@@ -823,7 +823,7 @@ test_that("advice on several problems is the mean of that on each, for every goa
     expect_gt(min(apply(of(by), 1, stats::sd)), 0)
     # What is averaged is what the other verbs say of the same runs.
     named <- stats::setNames(problems, c("x", "y", "z"))
-    late <- list(delay = c(0, 20), batch = 250, runs = 9, seed = 1)
+    late <- list(delay = c(0, 20), batch = 5, runs = 9, seed = 1)
     verb <- switch(goal, regret = dpts_simulate, verdict = dpts_identify, effect = dpts_plan)
     own <- c(late, if (goal == "regret") list(horizon = 2500, record = I(2500)) else list(limit = 2500))
     rows <- do.call(verb, c(list(if (goal == "effect") policies(whole) else named, if (goal == "effect") named else policies(whole)), own))
