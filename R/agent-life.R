@@ -63,8 +63,8 @@ taking_part <- function(agent, offer) {
   if (!any(out)) return(offer)
   offer <- setdiff(offer %||% seq_along(out), which(out))
   if (length(offer)) return(offer)
-  abort_input("offer", "Each available arm is paused or retired: `agent_arms()` resumes or adds some.",
-              class = "dpts_error_paused")
+  abort_input("offer", class = "dpts_error_paused",
+              "Each available arm is paused or retired: `agent_arms()` resumes those that are paused.")
 }
 
 check_some_arms <- function(which, arms, arg) {
@@ -108,11 +108,12 @@ add_arms <- function(agent, tx, add) {
 # at: arms to retire, pause and resume. A retired arm stays so. `reason`: an operator's, NULL: nobody did this
 set_status <- function(agent, tx, at, reason = tx$reason) {
   status <- agent$life$status
-  gone <- intersect(at$resume, which(status == ARM[["retired"]]))
-  if (length(gone)) {
-    abort_arg("resume", sprintf("arms that are not retired; \"%s\" is", agent$terms$arms[gone[1]]))
+  for (what in c("pause", "resume")) {
+    gone <- intersect(at[[what]], which(status == ARM[["retired"]]))
+    if (length(gone)) {
+      abort_arg(what, sprintf("arms that are not retired; \"%s\" is", agent$terms$arms[gone[1]]))
+    }
   }
-  at$pause <- setdiff(at$pause, which(status == ARM[["retired"]]))
   to <- c(retire = "retired", pause = "paused", resume = "active")
   for (what in names(to)) {
     new <- at[[what]][status[at[[what]]] != ARM[[to[[what]]]]]

@@ -34,7 +34,8 @@
 #' @param agent An agent.
 #' @param add Names of new arms. An error with a [policy_randomised()] whose `control` has a floor of its own,
 #'   if all floors, also those of retired arms, would add up to more than 1.
-#' @param retire,pause,resume Arms, by name or number. A retired arm does not come back.
+#' @param retire,pause,resume Arms, by name or number. A retired arm does not come back: to pause or resume it
+#'   is an error.
 #' @param reason Why, in a sentence for the journal (see [agent_journal()]): a string, or `NULL` for none.
 #' @template dots
 #' @returns A tibble, one row per arm: `arm` and `status`: `"active"`, `"paused"` or `"retired"`.
