@@ -8,10 +8,15 @@
 #' all. `agent_reward()` takes each report by itself and returns its status. Values outside the agent's range
 #' are an error, and nothing is done.
 #'
-#' If the answer to a call was lost, call again with the same `key`: you get the same tickets. With `sticky`
-#' or within a `window` the persons identify the call. Keys are kept for a day, or for `retention`, and until
-#' their tickets are resolved. `agent_reward()` needs a `key` only in an agent with a `window`, where each
-#' report for a ticket is one of several: a second call with the `key` then adds none.
+#' If the answer to a call was lost, call again with the same `key`: you get the same tickets. A key that came
+#' with another number of choices, or with other persons, is an error of class `dpts_error_key`: nobody is
+#' given a ticket of somebody else. Keys are kept for a day, or for `retention`, and until their tickets are
+#' resolved. Of somebody who was erased ([agent_erase()]), or after persons were forgotten, no key is known,
+#' and the choice is a new one. Within a `window` who has a ticket keeps it, whatever the key, and a call in
+#' which nobody gets a new one leaves no key. With `sticky` the persons alone identify the call.
+#'
+#' `agent_reward()` needs a `key` only in an agent with a `window`, where each report for a ticket is one of
+#' several: a second call with the `key` then adds none.
 #'
 #' With `n` above 1 tickets are drawn in advance, for people who come later, with the probabilities of now.
 #' Use them in their order, so that which of them remain does not depend on their arms. A ticket that nobody
@@ -78,8 +83,9 @@ agent_choose <- function(agent, n = 1, ..., offer = NULL, context = NULL, person
   stratum <- check_stratum(stratum, n, agent$terms)
   key <- check_key(key)
   chosen <- agent_transact(agent, function(tx) {
-    (if (!is.null(key)) asked_before(agent, n, key)) %||%
-      choose_arms(agent, tx, n, offer, contexts, person, key, stratum)
+    before <- asked_before(agent, n, person, key)
+    if (!is.null(before) && !anyNA(before$ticket)) return(before)
+    choose_arms(agent, tx, n, offer, contexts, person, key, stratum, before)
   })
   tibble::new_tibble(list(
     ticket = chosen$ticket, t = chosen$t,
@@ -87,23 +93,37 @@ agent_choose <- function(agent, n = 1, ..., offer = NULL, context = NULL, person
   ), nrow = n)
 }
 
-# The tickets of the call that came with this key before, or NULL
-asked_before <- function(agent, n, key) {
+# The tickets of the call that came with this key before, one for each choice; NULL: none is known. A choice
+# has an NA if it was given none then (in a `window` the person had one), or if its key is forgotten.
+asked_before <- function(agent, n, person, key) {
   # Who is asked for again gets the same ticket anyway.
-  if (agent$terms$sticky) return(NULL)
+  if (is.null(key) || agent$terms$sticky) return(NULL)
   rows <- agent$store$asked(key)
+  # Nobody is given a ticket of somebody who is forgotten.
+  if (!is.null(person)) rows <- some_tickets(rows, which(!is.na(rows$asked_for)))
   if (!length(rows$ticket)) return(NULL)
   if (TICKET[["returned"]] %in% rows$status) {
     abort_input("key", "`key` came with a call of which tickets were returned.", class = "dpts_error_key")
   }
-  if (length(rows$ticket) == n) return(rows)
-  # The others of the call were given out before.
-  if (!is.null(agent$terms$window)) return(NULL)
-  abort_input("key", "`key` came with another call, of %s.", count_noun(length(rows$ticket), "choice"),
-              class = "dpts_error_key")
+  of <- if (is.null(person)) length(rows$ticket) else rows$asked_n[1]
+  if (of != n) {
+    abort_input("key", "`key` came with another call, of %s.", count_noun(of, "choice"),
+                class = "dpts_error_key")
+  }
+  if (is.null(person)) return(rows)
+  # The j-th choice for a person has the j-th of the person's tickets or, if they are fewer (in a window), the
+  # last one again.
+  nth <- function(x) stats::ave(seq_along(x), x, FUN = seq_along)
+  j <- pmin(nth(person), as.vector(table(rows$asked_for)[person]))
+  at <- match(paste(person, j), paste(rows$asked_for, nth(rows$asked_for)))
+  if (!all(seq_along(rows$ticket) %in% at)) {
+    abort_input("key", "`key` came with another call, of other people.", class = "dpts_error_key")
+  }
+  some_tickets(rows, at)
 }
 
-choose_arms <- function(agent, tx, n, offer, contexts, person, key, stratum) {
+# `before`: see asked_before()
+choose_arms <- function(agent, tx, n, offer, contexts, person, key, stratum, before) {
   if (agent$life$then == "end") abort_ended()
   offer <- taking_part(agent, offer)
   # Another process may have added arms since the context was checked.
@@ -111,9 +131,9 @@ choose_arms <- function(agent, tx, n, offer, contexts, person, key, stratum) {
     abort_arg("context", sprintf("a matrix of %s rows, one per arm", words_whole(length(agent$terms$arms))))
   }
   people <- if (!is.null(person) && !agent$life$forgotten) known_people(agent, tx, person)
-  chosen <- play_choices(agent, tx, n, offer, contexts, person, people, stratum)
+  chosen <- play_choices(agent, tx, n, offer, contexts, person, people, stratum, before)
   due <- due_of(agent, tx)
-  note_tickets(agent, tx, chosen, due, contexts, key)
+  note_tickets(agent, tx, chosen, due, contexts, key, if (!is.null(people)) person)
   note_blocks(agent, tx, chosen$batch)
   counts <- !is.na(chosen$t)
   if (!is.null(contexts$outside)) {
@@ -134,7 +154,7 @@ choose_arms <- function(agent, tx, n, offer, contexts, person, key, stratum) {
 
 # The choices one by one: columns, with `new`: is it a ticket of its own, not one that was given out before?
 # What becomes known of persons is set in `people`.
-play_choices <- function(agent, tx, n, offer, contexts, person, people, stratum) {
+play_choices <- function(agent, tx, n, offer, contexts, person, people, stratum, before) {
   session <- agent$session
   terms <- agent$terms
   playing <- is_playing(agent)
@@ -147,6 +167,12 @@ play_choices <- function(agent, tx, n, offer, contexts, person, people, stratum)
   ticket <- new_tickets(n)
   new <- rep(TRUE, n)
   for (i in seq_len(n)) {
+    if (!is.null(before) && !is.na(before$ticket[i])) {
+      ticket[i] <- before$ticket[i]
+      arm[i] <- before$arm[i]
+      new[i] <- FALSE
+      next
+    }
     who <- if (!is.null(people)) people[[person[i]]]
     # A person's ticket is for ever, or for a window.
     if (!is.null(who) && (terms$sticky || isTRUE(who$time + terms$window > tx$now))) {
@@ -187,8 +213,8 @@ play_choices <- function(agent, tx, n, offer, contexts, person, people, stratum)
   list(ticket = ticket, t = t, arm = arm, batch = batch, probability = probability, new = new)
 }
 
-# Tickets that are given out now, and when those of rounds are due
-note_tickets <- function(agent, tx, chosen, due, contexts, key) {
+# Tickets that are given out now, and when those of rounds are due. With a key it is kept whom they are for.
+note_tickets <- function(agent, tx, chosen, due, contexts, key, person) {
   kept <- which(chosen$new)
   if (!length(kept)) return(invisible())
   new <- some_tickets(chosen[c("ticket", "t", "arm", "batch", "probability")], kept)
@@ -198,6 +224,10 @@ note_tickets <- function(agent, tx, chosen, due, contexts, key) {
     status = unname(TICKET[ifelse(counts, "open", "beyond")]),
     asked = rep(key %||% NA_character_, length(kept))
   ))
+  if (!is.null(key) && !is.null(person) && !agent$terms$sticky) {
+    tx$tickets$asked_for <- person[kept]
+    tx$tickets$asked_n <- rep(length(person), length(kept))
+  }
   if (contexts$given) {
     numbers <- !is.null(agent$session$dim)
     tx$tickets$context <- vapply(kept, function(i) {

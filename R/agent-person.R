@@ -6,12 +6,14 @@
 #'
 #' @details
 #' The store has one row for each person: the keyed hash of the identifier, how many of the person's choices
-#' count, and the last of them, a ticket with its arm, its time and the key of the call. Nothing links
-#' earlier tickets to the person. `agent_person()` shows the row.
+#' count, and the last of them, a ticket with its arm, its time and the key of the call. `agent_person()`
+#' shows the row. Each ticket of a call with a `key` also has the hash, as long as it has the key (see
+#' [agent_choose()]), unless the agent is `sticky`. Nothing else links earlier tickets to the person.
 #'
-#' `agent_erase()` deletes it, with that key. If the last ticket waits for its reward, it is resolved without
-#' one, as if none had come; a reward that was reported and waits is forgotten. Some things stay, since they
-#' tell nothing of the person that the guarantee does not bound, or cannot be linked to the person:
+#' `agent_erase()` deletes the row, and these keys and hashes. If the last ticket waits for its reward, it is
+#' resolved without one, as if none had come; a reward that was reported and waits is forgotten. Some things
+#' stay, since they tell nothing of the person that the guarantee does not bound, or cannot be linked to the
+#' person:
 #' * sums that were released with the person's rewards in them: they are what the guarantee protects, and to
 #'   take a reward out of one would tell what it was;
 #' * the sum under way, which will be released with its noise;
@@ -23,8 +25,8 @@
 #' in the same release.
 #'
 #' Without being asked an agent forgets who people were, with the first call in an hour: keys of calls a day
-#' after the choice, once its ticket is resolved, and rows of persons `retention` after the end
-#' ([dpts_agent()]). Backups, replicas and logs elsewhere keep what they have.
+#' after the choice, once its ticket is resolved, and persons `retention` after the end ([dpts_agent()]).
+#' Backups, replicas and logs elsewhere keep what they have.
 #'
 #' @param agent An agent with `max_per_person` or `sticky`.
 #' @param person Identifiers, as they were given to [agent_choose()].
@@ -33,7 +35,7 @@
 #'   many choices count), and of the last one `arm`, `ticket`, `time`, `status` (as in `dpts_history()`) and
 #'   `key` (NA: none). It is for the person, and not for publication.
 #'
-#'   `agent_erase()`: invisibly, of how many of these people something was held.
+#'   `agent_erase()`: invisibly, of how many of these people something was held: a row, or a hash with a key.
 #' @template see_agent
 #' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival", max_per_person = 2)
@@ -67,18 +69,19 @@ agent_erase <- function(agent, person, ...) {
   hash <- unique(check_person(person, length(person), agent$terms))
   n <- agent_transact(agent, function(tx) {
     rows <- as_of_now(as.list(agent$store$persons(hash)), tx)
-    if (!length(rows$person)) return(0)
+    held <- union(as.character(rows$person), agent$store$asked_for(hash))
+    if (!length(held)) return(0)
     open <- rows[setdiff(names(rows), c("person", "pulls"))]
     erase_answers(agent, tx, open)
     open <- some_tickets(open, which(open$status %in% TICKET[c("open", "waiting")]))
     use_rewards(agent, tx, open, rep(NA_real_, length(open$ticket)))
     if (!is.null(agent$terms$window)) forget_answers(agent, tx, 0L, open$t, always = TRUE)
-    tx$erased <- rows[c("person", "ticket")]
+    tx$erased <- list(person = held, ticket = as.character(rows$ticket)[match(held, rows$person)])
     agent$counted <- agent$counted - sum(rows$pulls)
     tx$find_next_due <- tx$forgotten <- TRUE
     agent$open <- new.env()
-    note_events(tx, rep("erase", length(rows$person)))
-    length(rows$person)
+    note_events(tx, rep("erase", length(held)))
+    length(held)
   }, look = TRUE, reason = NA)
   invisible(n)
 }

@@ -48,15 +48,23 @@ look_at_agent <- function(sql, look) {
 look_at_tickets <- function(sql, look) {
   tickets <- function(where, ..., values = NULL) {
     rows <- as.list(look(paste("SELECT ticket, t, arm, batch, time, status, reward, context, probability,",
-                               "asked FROM %sdpts_ticket", where), sql$at, ..., values = values))
+                               "asked, asked_for, asked_n FROM %sdpts_ticket", where),
+                         sql$at, ..., values = values))
     rows$reward <- on_grid(as.numeric(rows$reward)) # a column of NULLs has no type
     rows$t <- as.numeric(rows$t)
     rows$probability <- as.numeric(rows$probability)
+    rows$asked_for <- as.character(rows$asked_for)
     rows
   }
   list(
     tickets = function(ids) tickets("WHERE ticket IN (%s)", sql$among, values = among_values(ids)),
     asked = function(key) tickets("WHERE asked = $1 ORDER BY id", values = list(key)),
+    # Those of these persons for whom there is a ticket with a key
+    asked_for = function(ids) {
+      as.character(look("SELECT DISTINCT asked_for AS one FROM %sdpts_ticket
+                         WHERE asked IS NOT NULL AND asked_for IN (%s)", sql$at, sql$among,
+                        values = among_values(ids))$one)
+    },
     due = function(now) tickets("WHERE %s AND due <= %s ORDER BY due, id", DUE, exactly(now)),
     # Tickets that are not resolved, and were given out later than that
     ahead = function(now) tickets("WHERE %s AND time > %s", UNRESOLVED, exactly(now)),

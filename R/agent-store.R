@@ -23,7 +23,7 @@
 #   rollback()       leaves all as it was
 #   create(rows)     makes the tables and these first rows in them: columns, by table
 #   tables()         all rows, as create() takes them
-#   answers(outcome, batch), answered(outcome, ids), tickets(ids), asked(key), persons(ids),
+#   answers(outcome, batch), answered(outcome, ids), tickets(ids), asked(key), asked_for(ids), persons(ids),
 #   due(now), ahead(now), kept(what), log(n), has_keys(before), course(from, to, width),
 #   releases(outcome, from), journal(where), digest(seq), tallies(from, to), newest(), counted(),
 #   totals(from, to), missing(from, to), count(kind)      look
@@ -38,7 +38,7 @@
 # life, a term of the definition, a checksum. Do not raise it for a new term whose absence (NULL) means what
 # was so before, nor for the layout of a session or of a policy's state: these have versions of their own
 # (play_session_save.c).
-STORE_VERSION <- 15
+STORE_VERSION <- 16
 
 # A checksum of bytes, as text
 checksum <- function(bytes) .Call(C_checksum, bytes)
@@ -85,10 +85,12 @@ schema_tables <- function(sql) {
             table("dpts_page"), sql$number, sql$blob),
     sprintf("CREATE TABLE %s (id INTEGER PRIMARY KEY, definition %s NOT NULL,
       definition_sum TEXT NOT NULL)", table("dpts_definition"), sql$blob),
-    # t: the round, NULL for a choice that was none
+    # t: the round, NULL for a choice that was none. asked: the key of the call that it came with, which was
+    # asked for a person (by hash), and for asked_n choices in all, where persons are told apart
     sprintf("CREATE TABLE %s (id %s PRIMARY KEY, ticket TEXT NOT NULL UNIQUE, t %3$s, arm INTEGER NOT NULL,
-      batch %3$s NOT NULL, time %3$s NOT NULL, due %3$s, status INTEGER NOT NULL, reward %3$s,
-      context TEXT, asked TEXT, probability %3$s)", table("dpts_ticket"), sql$row_number, sql$number),
+      batch %3$s NOT NULL, time %3$s NOT NULL, due %3$s, status INTEGER NOT NULL, reward %3$s, context TEXT,
+      asked TEXT, asked_for TEXT, asked_n INTEGER, probability %3$s)",
+      table("dpts_ticket"), sql$row_number, sql$number),
     sprintf("CREATE INDEX dpts_ticket_due ON %s (due) WHERE %s", table("dpts_ticket"), DUE),
     sprintf("CREATE INDEX dpts_ticket_batch ON %s (arm, batch) WHERE %s", table("dpts_ticket"), IN_BATCH),
     sprintf("CREATE INDEX dpts_ticket_asked ON %s (asked) WHERE asked IS NOT NULL", table("dpts_ticket")),
@@ -134,9 +136,10 @@ change_statements <- function(sql) {
          table("dpts_page"),
          field(0, "INTEGER"), field(1, "INTEGER"), IMAGE_PAGE, sql$rows("paged")),
     sprintf("DELETE FROM %s WHERE page >= NEW.pages", table("dpts_page")),
-    each("tickets", "INSERT INTO %s (ticket, t, arm, batch, time, due, status, context, asked, probability)
-               SELECT %s FROM %s", table("dpts_ticket"),
-         fields(c("TEXT", number, "INTEGER", number, number, number, "INTEGER", "TEXT", "TEXT", number)),
+    each("tickets", "INSERT INTO %s (ticket, t, arm, batch, time, due, status, context, asked, asked_for,
+               asked_n, probability) SELECT %s FROM %s", table("dpts_ticket"),
+         fields(c("TEXT", number, "INTEGER", number, number, number, "INTEGER", "TEXT", "TEXT", "TEXT",
+                  "INTEGER", number)),
          sql$rows("tickets")),
     each("resolved", "UPDATE %s SET status = %s, reward = %s, context = CASE WHEN %s = 0 THEN context END
                FROM %s WHERE ticket = %s", table("dpts_ticket"), field(1, "INTEGER"), field(2, number),
@@ -150,14 +153,20 @@ change_statements <- function(sql) {
          field(1, number), field(2, number), sql$rows("moved"), field(0, "TEXT")),
     # What tells who somebody is goes when it is not needed any more.
     sql$if_so("NEW.keys_before IS NOT NULL", sprintf(
-      "UPDATE %s SET asked = NULL WHERE NEW.keys_before IS NOT NULL AND time <= NEW.keys_before AND %s",
+      "UPDATE %s SET asked = NULL, asked_for = NULL
+               WHERE NEW.keys_before IS NOT NULL AND time <= NEW.keys_before AND %s",
       table("dpts_ticket"), WITH_KEY)),
     sql$if_so("NEW.no_persons = 1",
               sprintf("DELETE FROM %s WHERE NEW.no_persons = 1", table("dpts_person"))),
+    sql$if_so("NEW.no_persons = 1", sprintf(
+      "UPDATE %s SET asked_for = NULL WHERE NEW.no_persons = 1 AND asked IS NOT NULL", table("dpts_ticket"))),
     each("erased", "DELETE FROM %s WHERE person IN (SELECT %s FROM %s)", table("dpts_person"),
          field(0, "TEXT"), sql$rows("erased")),
-    each("erased", "UPDATE %s SET asked = NULL WHERE ticket IN (SELECT %s FROM %s)", table("dpts_ticket"),
-         field(1, "TEXT"), sql$rows("erased")),
+    each("erased", "UPDATE %s SET asked = NULL, asked_for = NULL WHERE ticket IN (SELECT %s FROM %s)",
+         table("dpts_ticket"), field(1, "TEXT"), sql$rows("erased")),
+    each("erased", "UPDATE %s SET asked = NULL, asked_for = NULL
+               WHERE asked IS NOT NULL AND asked_for IN (SELECT %s FROM %s)", table("dpts_ticket"),
+         field(0, "TEXT"), sql$rows("erased")),
     each("persons", "INSERT INTO %s (person, pulls, arm, ticket) SELECT %s FROM %s WHERE 1 = 1
                ON CONFLICT (person) DO UPDATE SET pulls = excluded.pulls, arm = excluded.arm,
                ticket = excluded.ticket", table("dpts_person"),
@@ -197,7 +206,7 @@ change_row <- function(changes) {
     list(version = STORE_VERSION), changes[c("identity", "sum_before")], changes$agent,
     list(
       tickets = changes$tickets[c("ticket", "t", "arm", "batch", "time", "due", "status", "context", "asked",
-                                  "probability")],
+                                  "asked_for", "asked_n", "probability")],
       resolved = changes$resolved[c("ticket", "status", "reward", "drop")],
       forget = changes$forget,
       persons = changes$persons[c("person", "pulls", "arm", "ticket")],
@@ -223,7 +232,7 @@ stored <- function() list(
   dpts_page = c(page = "integer", seq = "number", bytes = "bytes"),
   dpts_ticket = c(ticket = "text", t = "number", arm = "integer", batch = "number", time = "number",
                   due = "number", status = "integer", reward = "number", context = "text", asked = "text",
-                  probability = "number"),
+                  asked_for = "text", asked_n = "integer", probability = "number"),
   dpts_event = c(seq = "number", part = "integer", time = "number", kind = "text", ticket = "text",
                  t = "number", arm = "integer", who = "text", note = "text", digest = "text"),
   dpts_release = c(outcome = "integer", arm = "integer",

@@ -257,6 +257,65 @@ test_that("a window is over when its end is reached, and not before", {
   })
 })
 
+test_that("nobody is given a ticket of somebody else, whatever the key, in every store", {
+  each_database(function(store) {
+    turn <- test_clock()
+    for (window in list(NULL, 40)) {
+      agent <- dpts_agent(policy_randomised(mu = 1, block = 5), c("a", "b"), if (is.null(window)) NULL else store, deadline = hours(1 / 90),
+                          max_per_person = 9, window = if (!is.null(window)) as.difftime(window, units = "secs"))
+      other <- if (!is.null(window) && is.character(store)) agent_open(store) else agent
+      ask <- function(key, ..., of = agent) agent_choose(of, length(c(...)), person = c(...), key = key)$ticket
+      refused <- function(key, ...) expect_error(ask(key, ...), "came with another call", class = "dpts_error_key")
+      one <- ask("k1", "A")
+      if (!is.null(window)) expect_identical(ask("k2", "A"), one)
+      two <- ask("k2", "A", "B")
+      expect_identical(two[1] == one, !is.null(window))
+      for (of in list(agent, other)) expect_identical(ask("k2", "A", "B", of = of), two)
+      expect_identical(ask("k2", "B", "A"), rev(two))
+      refused("k2", "A")
+      refused("k2", "C")
+      refused("k2", "C", "D")
+      refused("k1", "B")
+      refused("k1", "A", "B")
+      # One who comes twice in a call has the tickets of the first and the second time, or twice the one of a window.
+      three <- ask("k3", "E", "F", "E")
+      expect_identical(three[1] == three[3], !is.null(window))
+      expect_identical(ask("k3", "E", "F", "E"), three)
+      refused("k3", "E", "G", "G")
+      if (is.null(window)) refused("k3", "E", "F", "F")
+      for (i in 1:3) ask(NULL, paste0("more", i)) # A's block is full
+      # Their tickets are resolved, and a window is over: B's of this key stays, and A, who had another one's, has a new one.
+      turn(41)
+      later <- ask("k2", "A", "B")
+      expect_identical(later == two, c(is.null(window), TRUE))
+      expect_identical(ask("k2", "A", "B", of = other), later)
+      # Who was erased is new; a first visit, and one that is no round
+      agent_erase(agent, "A")
+      expect_false(anyNA(agent_choose(agent, person = "A", key = "k1")$t)) # of A no key is known
+      anew <- ask("k2", "A", "B", of = other)
+      expect_false(anew[1] %in% c(one, two, later))
+      expect_identical(anew[2], two[2])
+      expect_identical(ask("k2", "A", "B"), anew)
+      agent_erase(other, c("A", "B"))
+      expect_length(intersect(ask("k2", "C", "D"), c(one, two, later, anew)), 0)
+      # After the end, and after persons were forgotten
+      agent_finish(agent, "verdict")
+      out <- ask("k4", "new", "C")
+      expect_identical(ask("k4", "new", "C"), out)
+      refused("k4", "C", "other")
+      expect_identical(agent_erase(agent, "new"), 1L)
+      expect_identical(ask("k4", "new", "C") == out, c(FALSE, TRUE))
+      expect_true("k4" %in% agent$store$tables()$dpts_ticket$asked)
+      turn(3600)
+      pulls(agent)
+      expect_true(all(is.na(agent$store$tables()$dpts_ticket$asked_for)))
+      expect_length(intersect(ask("k4", "new", "C"), out), 0)
+      agent_close(agent)
+      agent_close(other)
+    }
+  })
+})
+
 test_that("what was reported in a window that is open at the end is used for nothing, and kept by nobody", {
   for (use in c("arrival", "deadline")) for (keep in c(FALSE, TRUE)) {
     turn <- test_clock()
