@@ -122,8 +122,9 @@ noisy_tail <- function(share, terms) {
   if (!(share > 0)) return(function(x) stats::pnorm(x, lower.tail = FALSE))
   y <- seq(-30, 30, length.out = 1201) / sqrt(min(terms, 1)) / max(1, sqrt(terms) / 4)
   weight <- exp(terms * y - terms * expm1(y))
-  spread <- sqrt(1 - share + share * exp(y))
-  weight <- weight / sum(weight)
+  counts <- weight > 1e-20 # of 1 at most: one in ten, with ten terms
+  spread <- sqrt(1 - share + share * exp(y[counts]))
+  weight <- weight[counts] / sum(weight)
   function(x) sum(weight * stats::pnorm(x / spread, lower.tail = FALSE))
 }
 

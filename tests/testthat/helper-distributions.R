@@ -17,7 +17,7 @@ expect_chisq <- function(x, pmf, support) {
   expected <- length(x) * pmf(support)
   cell <- cut_cells(expected)
   observed <- tabulate(match(x, support), length(support))
-  testthat::expect_equal(sum(observed), length(x)) # nothing outside the support
+  expect_equal(sum(observed), length(x)) # nothing outside the support
   o <- tapply(observed, cell, sum)
   e <- tapply(expected, cell, sum)
   stat <- sum((o - e)^2 / e)

@@ -889,7 +889,7 @@ test_that("choices that do not follow their tosses are seen", {
   arms <- c("a", "b", "c", "d")
   on_offer <- list(arms[1:3], arms[c(1, 3)], arms[c(1, 2, 4)], arms[c(1, 2, 4)])
   n <- c(60, 80, 120, 100)
-  found <- replicate(4, simplify = FALSE, {
+  found <- replicate(2, simplify = FALSE, {
     agent <- dpts_agent(policy_randomised(1, block = 30), arms[1:3], use = "arrival")
     play <- function(n, ...) {
       x <- agent_choose(agent, n, ...)

@@ -158,7 +158,7 @@ test_that("noise is whole steps of the scale that the ledger names, in every num
   expect_lt(abs(mean(z^2) - 1), 6.7 * sqrt(2 / length(z)))
   expect_lt(max(abs(stats::cor(t(z)) - diag(5))), 6.7 / sqrt(n))
   # and Laplace noise from normal noise by the mean of its size, which is 1 and not 0.8
-  n <- 1500
+  n <- 1000
   agent <- watched(dpts_agent(policy_mt_ucb(1), 2, horizon = n, use = "arrival"))
   for (i in seq_len(n / 100)) agent_reward(agent, agent_choose(agent, 100)$ticket, 0) # more are fed together
   expect_gte(nrow(agent$seen), n)

@@ -19,21 +19,21 @@ test_that("arrows that go up are found", {
   expect_identical(upward(uses, floors), "math_kl.c -> noise.h")
 })
 
+# Names and calls in a call; what is left out has the name "".
 parts <- function(code) {
   all <- as.list(code)[-1]
-  if (!as.character(code[[1]])[1] %in% c("function", "[", "switch")) return(all)
-  all[!vapply(all, identical, NA, quote(expr = ))] # but for what is left out
+  all[vapply(all, function(x) is.call(x) || is.name(x) && nzchar(x), NA)]
 }
 
 # What is assigned to
 target <- function(code) if (is.call(code)) target(code[[2]]) else as.character(code)
 
 # Names that code binds, but for those of functions in it
+ASSIGNS <- c("<-", "=", "for")
 binds <- function(code) {
-  if (!is.call(code) || identical(code[[1]], quote(`function`))) return()
-  assigns <- is.name(code[[1]]) && as.character(code[[1]]) %in% c("<-", "=", "for")
-  calls <- as.list(code)[-1]
-  c(if (assigns) target(code[[2]]), unlist(lapply(calls[vapply(calls, is.call, NA)], binds)))
+  if (!any(ASSIGNS %in% all.names(code)) || identical(code[[1]], quote(`function`))) return()
+  assigns <- is.name(code[[1]]) && as.character(code[[1]]) %in% ASSIGNS
+  c(if (assigns) target(code[[2]]), unlist(lapply(as.list(code)[-1], binds)))
 }
 
 # Names that code uses and does not bind itself: of variables, of functions as "f()", and "<<- x"

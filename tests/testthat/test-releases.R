@@ -431,8 +431,7 @@ test_that("what is said of problems whose arms differ is, of each, what is said 
 
 test_that("of several problems with other numbers of arms, and of several policies, all verbs say what they say of each", {
   withr::local_options(rlib_message_verbosity = "quiet")
-  problems <- list(two = arms_bernoulli(c(0.3, 0.6)), three = arms_gaussian(c(60, 120, 100), 20, range = c(50, 150)),
-                   four = arms_bernoulli(c(0.2, 0.5, 0.6, 0.4)))
+  problems <- list(two = arms_bernoulli(c(0.3, 0.6)), three = arms_gaussian(c(60, 120, 100), 20, range = c(50, 150)))
   policies <- list(imed = policy_gaussian_imed(1), equal = policy_randomised(mu = 1, block = 60),
                    tilted = policy_randomised(rule = "thompson", block = 40), top = policy_top_two(mu = 2),
                    mixed = policy_randomised(epsilon = 1, block = 48, permuted = TRUE))

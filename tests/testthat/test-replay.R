@@ -71,7 +71,7 @@ test_that("replay is unbiased where the truth is known", {
                          record = I(horizon))
   truth <- tapply(truth$reward, truth$policy, function(x) c(mean(x), var(x) / 4000))
   set.seed(3)
-  runs <- 60
+  runs <- 40
   for (logger in c("uniform", "rejection")) {
     # 60 kept events need 180 of a uniform log; with chances (0.2, 0.3, 0.5) and rejection, 300.
     found <- replicate(runs, {
@@ -776,11 +776,11 @@ test_that("several policies and delays are those one by one", {
                         dpts_warning = function(w) invokeRestart("muffleWarning"), message = function(m) invokeRestart("muffleMessage"))
   }
   own <- function(x) runs_in(x)[setdiff(names(runs_in(x)), "policy")] # what a result keeps of each run, for its header
-  all <- play(policies, c(0, 10, 40))
+  all <- play(policies, c(0, 40))
   expect_equal(plain_columns(summary(all[rev(seq_len(nrow(all))), ])), plain_columns(summary(all)))
   warned <- function(x) tbl_sum(x)[names(tbl_sum(x)) %in% c("Beware", "Shortened")]
   told <- character()
-  for (p in names(policies)) for (d in c(0, 10, 40)) {
+  for (p in names(policies)) for (d in c(0, 40)) {
     one <- play(policies[p], d)
     for (verb in list(identity, summary)) {
       rows <- verb(all)

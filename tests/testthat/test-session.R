@@ -362,7 +362,7 @@ test_that("an agent answers every ticket, order and nonsense as its tickets say"
   withr::local_seed(6)
   for (use in c("arrival", "deadline")) {
     for (policy in list(policy_gaussian_imed(1, first = 2), policy_dp_se(5), policy_mt_ts(1), policy_ts_gaussian())) {
-      fuzz_agent(policy, 24, use)
+      fuzz_agent(policy, 16, use)
     }
   }
 })

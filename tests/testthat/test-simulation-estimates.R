@@ -104,7 +104,7 @@ test_that("intervals cover at least as often as they say, also arms that were dr
     local = policy_local(policy_imed(), 1), tree = policy_mt_ucb(4)
   )
   means <- c(0.8, 0.3)
-  runs <- 500 # intervals of half the width are found, as by more
+  runs <- 250 # intervals of half the width are found, as by more
   sim <- dpts_simulate(arms_bernoulli(means), policies, 1000, runs = runs, seed = 2, record = 1)
   found <- estimates(sim, 0.9)
   expect_identical(nrow(found), as.integer(2 * runs * length(policies)))

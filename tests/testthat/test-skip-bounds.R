@@ -7,7 +7,7 @@ test_that("no chance is above the bound by which rounds are skipped", {
                    policy_lazy_gaussian_ts(1, correlation = 0.5), policy_ts_gaussian(5, 0.5), policy_ts_gaussian(0, 5))
   withr::local_options(dpts.engine = "skip")
   for (arms in worlds) {
-    runs <- if (n_arms(arms) < 64) 6 else 2 # many arms take long, and in each round many events
+    runs <- if (n_arms(arms) < 64) 4 else 1 # many arms take long, and in each round many events
     sim <- dpts_simulate(arms, policies, 20000, runs = runs, seed = 1, record = I(20000), progress = FALSE)
     expect_true(all(is.finite(sim$regret)))
   }

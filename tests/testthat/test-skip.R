@@ -30,12 +30,12 @@ win_beta <- function(s1, n1, s2, n2) {
 }
 
 test_that("every engine has the exact distribution of Gaussian Thompson sampling", {
-  # b, c, means, rounds after the pre-pulls; all histories of up to 6 rounds, and of 40
+  # b, c, means, rounds after the pre-pulls; all histories of up to 6 rounds, and of 30
   # where the thinned rounds of a skip come into play
   cases <- list(
     list(0, 1, c(0.7, 0.4), 6),
-    list(20, 0.3, c(0.8, 0.3), 40),
-    list(30, 0.05, c(0.5, 0.5), 30)
+    list(20, 0.3, c(0.8, 0.3), 30),
+    list(30, 0.05, c(0.5, 0.5), 20)
   )
   for (case in cases) {
     b <- case[[1]]
@@ -491,10 +491,11 @@ test_that("curves inside a skipped stretch are right", {
   }
   # At long horizons: reward given pulls has the arms' means and variances.
   record <- c(1e3, 123456789, 5e11, 1e12)
-  sim <- play_by("skip", arms_bernoulli(five), policy_ts_gaussian(), 1e12, 200, 7, record)
+  runs <- 100
+  sim <- play_by("skip", arms_bernoulli(five), policy_ts_gaussian(), 1e12, runs, 7, record)
   z <- (sim$reward - (0.75 * sim$t - sim$regret)) / sqrt(0.1875 * sim$t)
   for (t in record[-1]) {
-    expect_lt(abs(mean(z[sim$t == t])), 4.5 / sqrt(200))
+    expect_lt(abs(mean(z[sim$t == t])), 4.5 / sqrt(runs))
     expect_ks(z[sim$t == t], pnorm)
   }
 })

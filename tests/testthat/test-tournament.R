@@ -233,7 +233,7 @@ expect_skips_like_plain <- function(rounds, runs) {
 }
 
 test_that("many arms skip with the distribution of plain play", {
-  expect_skips_like_plain(1200, 200)
+  expect_skips_like_plain(1200, 140)
 })
 
 test_that("many arms skip with the distribution of plain play, 2e4 rounds", {
