@@ -59,7 +59,7 @@ store_sqlite_file <- function(path, create, arg) {
   cons <- with_store_errors(list(sqlite_connect(path), sqlite_connect(path)))
   tryCatch(store_sqlite(cons[[1]], cons[[2]], path, own = TRUE), error = function(e) {
     lapply(cons, DBI::dbDisconnect)
-    rlang::cnd_signal(e)
+    raise_again(e)
   })
 }
 

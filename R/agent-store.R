@@ -289,7 +289,7 @@ need_package <- function(packages, why) {
 # change is one transaction.
 with_store_errors <- function(expr) {
   tryCatch(expr, error = function(e) {
-    if (inherits(e, "dpts_error")) rlang::cnd_signal(e)
+    if (inherits(e, "dpts_error")) raise_again(e)
     abort_store(conditionMessage(e))
   })
 }

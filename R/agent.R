@@ -511,7 +511,7 @@ agent_transact <- function(agent, body, look = FALSE, ...) {
       # What we saw may be old, and fit no longer what the tables say; bad input stays bad, but with what is
       # remembered it may only seem so: another process has resumed an arm.
       bad <- inherits(e, "dpts_error_input")
-      if (inherits(e, "dpts_error_store") || bad && fresh) rlang::cnd_signal(e)
+      if (inherits(e, "dpts_error_store") || bad && fresh) raise_again(e)
       if (bad) try_change(agent, body, "read", ...)
     }
   )

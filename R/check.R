@@ -44,6 +44,9 @@ raise <- function(message, class, call = caller_env(), ...) {
   rlang::abort(message, class = class, call = user_frame(call), ...)
 }
 
+# From a handler: rlang's function adds a backtrace where there is none.
+raise_again <- function(cnd) if (isTRUE(getOption("dpts.service"))) stop(cnd) else rlang::cnd_signal(cnd)
+
 # The call that the user typed, of those that led to a frame: the outermost function of the
 # package that users see. Helpers and the functions inside lapply() are no names for a message.
 user_frame <- function(call) {
@@ -72,7 +75,7 @@ as_input_error <- function(expr, arg) {
   rlang::try_fetch(expr, error = function(cnd) {
     cnd$arg <- arg
     class(cnd) <- unique(c("dpts_error_input", "dpts_error", class(cnd)))
-    rlang::cnd_signal(cnd)
+    raise_again(cnd)
   })
 }
 

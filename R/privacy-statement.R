@@ -403,11 +403,21 @@ guess_words <- function(chance) {
           words_whole(of / 2), words_whole(of))
 }
 
+# A function of numbers that computes each answer once: a statement asks for the same ones several times.
+remembering <- function(f) {
+  known <- list()
+  function(x) {
+    at <- paste(x, collapse = " ")
+    if (is.null(known[[at]])) known[[at]] <<- f(x)
+    known[[at]]
+  }
+}
+
 agent_curve <- function(agent, unit = "reward") {
-  known <- function(delta) {
+  known <- remembering(function(delta) {
     known <- dpts_privacy(agent, delta = delta)
     known[known$unit == unit, ]
-  }
+  })
   structure(function(delta) {
     known <- known(delta)
     vapply(delta, function(d) min(known$epsilon[known$delta == d]), 0)
@@ -426,6 +436,6 @@ privacy_curve <- function(guarantee, at) {
     able <- accountants_of_ledger(able, guarantee, has_horizon = FALSE)
   }
   each <- function(name, delta) account(guarantee, name, at, delta)
-  structure(function(delta) least_epsilon(guarantee, at, delta, able),
+  structure(remembering(function(delta) least_epsilon(guarantee, at, delta, able)),
             best = function(delta) able[which.min(vapply(able, each, 0, delta))])
 }

@@ -308,7 +308,7 @@ bind_parts <- function(parts, root, call, join) {
     if (length(parts) == 1) parts[[1]] else join(parts)
   }, dpts_error_join = function(cnd) {
     cnd$call <- call
-    rlang::cnd_signal(cnd)
+    raise_again(cnd)
   })
 }
 

@@ -276,7 +276,6 @@ test_that("memory does not grow with the number of events", {
     expect_length(notes(), 2)
     max(unlist(notes()))
   }
-  most(2)
   # 2,400 events more are 2.3 MB on disk; what other tests of this process have left may come and go.
   expect_lt(most(9) - most(3), 1.2)
 })

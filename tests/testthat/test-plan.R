@@ -360,13 +360,12 @@ test_that("so many people are found that each stratum has its power, also from a
     dpts_plan(policy_randomised(block = 1e9), arms_strata(x = two(0.2, 0.8), y = two(0.35, 0.65), share = c(0.5, 0.5)),
               by = "stratum", runs = 100, seed = 1, ...)
   }
-  plan <- ask()
+  file <- withr::local_tempfile()
+  plan <- ask(checkpoint = file)
   expect_gte(min(plan$power), 0.9)
   expect_lt(min(plan$power), plan$power[1])
   exact <- 2 * 2 * stats::power.prop.test(p1 = 0.35, p2 = 0.65, power = 0.9, sig.level = 0.05 / 2)$n # half of the people and of the error
   expect_lt(abs(log(plan$people[1] / exact)), 0.15)
-  file <- withr::local_tempfile()
-  expect_equal(ask(checkpoint = file), plan)
   half <- readRDS(file)
   half$chunks <- half$chunks[c(1, 20, 33)]
   saveRDS(half, file)

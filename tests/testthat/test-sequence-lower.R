@@ -71,13 +71,9 @@ test_that("a bounded adversary's changed reward moves the mean one way in all ro
   # private arm's rewards n. delta is convex in exp(epsilon), so chords are above it; positions are those
   # that rewards in [0, 1] allow, on a fine grid.
   most_delta <- function(goal, rounds, scale, sign, step = 0.05) {
-    e <- seq(-4, max(goal) + 4, by = step)
-    at <- function(value, x) {
-      low <- pmin(pmax(floor((x - e[1]) / step) + 1, 1), length(e) - 1)
-      share <- pmin(pmax(expm1(x - e[low]) / expm1(step), 0), 1)
-      ifelse(x < e[1], 1, value[low] + share * (value[low + 1] - value[low]))
-    }
-    later <- rep(list(pmax(-expm1(e), 0)), rounds + 1) # by n - 1
+    e <- exp(seq(-4, max(goal) + 4, by = step))
+    chords <- function(value) stats::approxfun(e, value, yleft = 1, rule = 2)
+    later <- rep(list(chords(pmax(1 - e, 0))), rounds + 1) # by n - 1
     for (left in seq_len(rounds)) {
       later <- lapply(seq_len(rounds + 1 - left), function(n) {
         s <- sign / sqrt(scale * (n + 1))
@@ -87,13 +83,12 @@ test_that("a bounded adversary's changed reward moves the mean one way in all ro
         for (y in x) {
           p <- pnorm(y + s)
           q <- pnorm(y)
-          best <- pmax(best, p * at(later[[n + 1]], e - log(p / q)) +
-                         (1 - p) * at(later[[n]], e - log((1 - p) / (1 - q))))
+          best <- pmax(best, p * later[[n + 1]](e * q / p) + (1 - p) * later[[n]](e * (1 - q) / (1 - p)))
         }
-        best
+        chords(best)
       })
     }
-    at(later[[1]], goal)
+    later[[1]](exp(goal))
   }
   # the last: the largest loss of a single round is so common that no goal lies below it
   for (set in list(c(5, 1, 1e-3), c(6, 3, 1e-6), c(1, 0.2, 1e-10))) {
