@@ -597,7 +597,7 @@ test_that("false alarms of a guard stay below its error while harm drifts", {
   # Blocks as an agent releases them: harm drifts, and b is worse by exactly the guard in each block.
   withr::local_seed(3)
   guard <- 0.05
-  alarms <- replicate(150, {
+  alarms <- replicate(100, {
     block <- rep(1:8, each = 2)
     n <- as.vector(stats::rmultinom(8, 100, c(0.5, 0.5)))
     rows <- data.frame(arm = c("a", "b"), n, chance = 0.5, block, squares = NA_real_,
@@ -606,7 +606,7 @@ test_that("false alarms of a guard stay below its error while harm drifts", {
     w <- dpts:::record_evidence(record, "tosses", margin = -guard)$pair
     max(w[, 2]) >= log(1 / 0.2)
   })
-  expect_lte(mean(alarms), 0.2 + 3 * sqrt(0.2 * 0.8 / 150))
+  expect_lte(mean(alarms), 0.2 + 3 * sqrt(0.2 * 0.8 / 100))
   expect_gt(mean(alarms), 0) # the test can fail
 })
 

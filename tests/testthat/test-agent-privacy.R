@@ -341,7 +341,7 @@ test_that("forced to the same releases, neighbours publish the same: no raw rewa
   if (extended()) policies <- c(policies, list(policy_gaussian_imed(0.5, correlation = 0), policy_dp_klucb(1),
                                                policy_adap_ucb(1), policy_adac_ucb(1)))
   runs <- if (extended()) 40 else 1
-  steps <- if (extended()) 80 else 24
+  steps <- if (extended()) 80 else 18
   withr::local_seed(5)
   for (i in seq_along(policies)) for (run in seq_len(runs)) {
     policy <- policies[[i]]

@@ -824,11 +824,12 @@ test_that("a file that was moved, replaced or deleted under an agent is noticed 
   skip_on_os("windows")
   for (what in c("delete", "replace", "move")) {
     x <- new_file_agent()
-    y <- new_file_agent()
-    agent_close(y$agent)
     agent_choose(x$agent)
-    switch(what, delete = unlink(x$file), replace = file.rename(y$file, x$file),
-           move = file.rename(x$file, paste0(x$file, "-moved")))
+    switch(what, delete = unlink(x$file), move = file.rename(x$file, paste0(x$file, "-moved")), replace = {
+      y <- new_file_agent()
+      agent_close(y$agent)
+      file.rename(y$file, x$file)
+    })
     expect_error(agent_choose(x$agent), "moved, replaced or deleted", class = "dpts_error_store_other")
     expect_error(pulls(x$agent), class = "dpts_error_store_other")
     expect_error(dpts:::check_there(x$agent), class = "dpts_error_store_other")

@@ -127,7 +127,7 @@ test_that("a forecast knows the blocks of an agent, a simulation and a replay, a
     agent <- dpts_agent(policy_randomised(mu = 0.5, block = block), c("a", "b"), use = "arrival", strata = strata)
     stratum <- if (!is.null(strata)) rep_len(strata, 800)
     agent_reward(agent, agent_choose(agent, 800, stratum = stratum)$ticket, stats::rbinom(800, 1, 0.5))
-    said <- function(x, ...) forecast(x, c(2000, 6000), runs = 20, seed = 1, ...)$verdict
+    said <- function(x, ...) forecast(x, c(2000, 6000), runs = 8, seed = 1, ...)$verdict
     expect_identical(said(agent), said(dpts_releases(agent), block = block))
     # Default blocks go on as the policy says, but equal ones of 200 look like these.
     record <- release_records(dpts_releases(agent))$records[[1]]
@@ -139,9 +139,9 @@ test_that("a forecast knows the blocks of an agent, a simulation and a replay, a
   }
   sim <- dpts_simulate(arms_bernoulli(c(0.5, 0.6)), list(same = policy_randomised(mu = 0.5, block = 200), grows = policy_randomised(mu = 0.5)),
                        600, runs = 1, seed = 1, history = TRUE)
-  said <- forecast(sim, c(2000, 6000), runs = 20, seed = 1)
-  expect_equal(said$verdict[1:2], forecast(sim, c(2000, 6000), block = 200, runs = 20, seed = 1)$verdict[1:2])
-  expect_equal(said$verdict[3:4], forecast(dpts_releases(sim), c(2000, 6000), runs = 20, seed = 1)$verdict[3:4])
+  said <- forecast(sim, c(2000, 6000), runs = 8, seed = 1)
+  expect_equal(said$verdict[1:2], forecast(sim, c(2000, 6000), block = 200, runs = 8, seed = 1)$verdict[1:2])
+  expect_equal(said$verdict[3:4], forecast(dpts_releases(sim), c(2000, 6000), runs = 8, seed = 1)$verdict[3:4])
   expect_identical(lapply(release_records(sim)$records, known_blocks(sim)),
                    list(list(growth = NULL, size = 200), list(growth = 1.3, size = c(200, 800))))
 })
@@ -194,7 +194,7 @@ test_that("the people to come are shared by the sites that still run, in the blo
   })
   drawn <- NULL
   said <- function(x, ...) {
-    forecast(x, c(3000, 7000), runs = 30, seed = 1, ...)
+    forecast(x, c(3000, 7000), runs = 2, seed = 1, ...)
     drawn
   }
   expect_identical(said(sites), own)
@@ -321,7 +321,7 @@ test_that("where nobody is to come the forecast is the verdict: of each run, by 
   said <- verdict(table)
   now <- vapply(split(table$t, table$run), max, 0)
   for (run in 1:8) {
-    own <- forecast(table[table$run == run, ], c(now[[run]], 3000), runs = 6, seed = 1)$verdict
+    own <- forecast(table[table$run == run, ], c(now[[run]], 3000), runs = 2, seed = 1)$verdict
     expect_identical(own[1], as.numeric(!is.na(said$arm[run])))
   }
   # ... and numbers of people may come in any order

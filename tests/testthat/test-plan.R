@@ -863,7 +863,7 @@ test_that("an experiment stops for futility when its forecast says so", {
   expect_lte(plan$power_stopped, plan$power)
   # What is forecast is what is asked for: of equal arms that one is not worse by 3 of 20.
   equal <- function(...) dpts_plan(policy_randomised(mu = 1, block = 300, outcome = "continuous"), arms_gaussian(c(12, 12), 5, range = c(0, 20)),
-                                   1200, control = 1, runs = 8, seed = 1, futility = 0.1, ...)
+                                   1200, control = 1, runs = 3, seed = 1, futility = 0.1, ...)
   expect_equal(unlist(equal(margin = 0.15)[c("power", "stopped", "power_stopped")]), c(power = 1, stopped = 0, power_stopped = 1))
   expect_gt(equal()$stopped, 0.5)
   expect_equal(equal(margin = 0.15, error = 1e-30)$stopped, 1) # and at the error that is asked for
@@ -933,12 +933,12 @@ test_that("power for non-inferiority and equivalence is that of the closed form"
 
 test_that("futility, guards, dropout and looks are the same by threads and workers, with delays, and from a checkpoint", {
   arms <- two(0.5, 0.6)
-  guarded <- function(..., runs = 3) {
+  guarded <- function(..., runs = 2) {
     dpts_plan(policy_randomised(mu = 1, block = 60, control = 1), arms, 300, control = 1, seed = 4, delay = 0:80, batch = 10,
               outcomes = list(harm = agent_outcome(mu = 1, guard = 0.05, missing = 1)), rates = list(harm = c(0.1, 0.5)),
               correlation = -0.2, dropout = c(0, 0.2), futility = 0.3, runs = runs, ...)
   }
-  looked <- function(..., runs = 3) {
+  looked <- function(..., runs = 2) {
     dpts_plan(policy_randomised(mu = 1, block = 60), arms, 420, control = 1, seed = 4, delay = 0:80, looks = c(0.3, 0.6),
               runs = runs, ...)
   }

@@ -36,7 +36,7 @@ against_model <- function(script) {
 
 test_that("blocks, releases and chances are those of plain R, in random scripts", {
   withr::local_seed(1)
-  for (i in 1:15) {
+  for (i in 1:10) {
     script <- randomised_script()
     expect_identical(against_model(script), NULL, info = paste(i, deparse1(script$args)))
   }

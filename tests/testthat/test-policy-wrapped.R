@@ -83,16 +83,16 @@ test_that("rewards of an earlier life are not used, and each reward enters one l
 
 test_that("restarted policies skip, and play in lanes, with the distribution of the plain loop", {
   arms <- arms_bernoulli(c(0.8, 0.6))
-  expect_skip_exact(arms, policy_restart(policy_imed(), 130), 300, c(130, 131, 300), 2000)
-  expect_skip_exact(arms, policy_restart(policy_dp_se(4, 0.9), 400), 900, c(500, 900), 1200)
+  expect_skip_exact(arms, policy_restart(policy_imed(), 130), 300, c(130, 131, 300), 1200)
+  expect_skip_exact(arms, policy_restart(policy_dp_se(4, 0.9), 400), 900, c(500, 900), 800)
   expect_skip_exact(arms_truncexp(c(0.1, 5)), policy_restart(policy_ts_beta(), 150), 300,
-                    c(100, 300), 1200)
+                    c(100, 300), 800)
   # Gaussian TS in lanes: two lives, each of the exact distribution
   b <- 20
   exact <- exact_distribution_of_pulls(c(0.8, 0.3), b, 20, 0.3)
   for (engine in c("plain", "skip", "lanes")) {
     sim <- play_runs(engine, arms_bernoulli(c(0.8, 0.3)),
-                     policy_restart(policy_ts_gaussian(b, 0.3), 60), 120, if (engine == "plain") 3000 else 12000)
+                     policy_restart(policy_ts_gaussian(b, 0.3), 60), 120, if (engine == "plain") 2000 else 8000)
     two <- stats::convolve(exact, rev(exact), type = "open")
     n2 <- pulls(sim)$pulls[pulls(sim)$arm == 2] - 2 * b
     expect_chisq(n2, function(i) two[i + 1], seq_along(two) - 1)
@@ -234,7 +234,7 @@ test_that("every engine has the exact distribution of Thompson sampling on bits"
                                                                              c(0.7, 0.2, 0.1))))) {
     for (engine in c("plain", "skip", "lanes")) {
       sim <- play_runs(engine, arms, policy_local(policy_ts_gaussian(2, 0.3), epsilon), 44,
-                       if (engine == "plain") 4000 else 8000)
+                       if (engine == "plain") 2500 else 5000)
       n2 <- pulls(sim)$pulls[pulls(sim)$arm == 2] - 2
       expect_chisq(n2, function(i) exact[i + 1], seq_along(exact) - 1)
       # The rewards are the world's: given the pulls they have the arms' means.
@@ -247,10 +247,10 @@ test_that("every engine has the exact distribution of Thompson sampling on bits"
 
 test_that("locally private policies skip with the distribution of the plain loop", {
   expect_skip_exact(arms_bernoulli(c(0.9, 0.3)), policy_local(policy_imed(), 3), 400,
-                    c(50, 333, 400), 2000)
+                    c(50, 333, 400), 1200)
   expect_skip_exact(arms_truncexp(c(0.1, 8)), policy_local(policy_ts_beta(), 3), 300, c(100, 300), 1200)
   expect_skip_exact(arms_bernoulli(c(0.9, 0.2)), policy_local(policy_dp_se(4, 0.9), 2), 800,
-                    c(300, 800), 1200)
+                    c(300, 800), 800)
   expect_skip_exact(arms_bernoulli(c(0.9, 0.2)),
                     policy_restart(policy_local(policy_lazy_ucb(2), 3), 170), 400, c(170, 400), 1200)
 })
