@@ -111,17 +111,17 @@ test_that("of arms that were retired nothing is said, and the others are themsel
 test_that("with noise the intervals hold the difference that all answers would have given", {
   skip_on_cran()
   set.seed(2)
-  held <- replicate(40, {
+  held <- replicate(60, {
     n <- 800
     arm <- factor(sample(c("a", "b"), n, TRUE))
     reward <- ifelse(runif(n) < c(a = 0.05, b = 0.2)[arm], NA, rbinom(n, 1, 0.4))
-    table <- blocks_of(arm, reward, rep(1:2, each = 400), sd = c(reward = 8, answered = 6))
+    table <- blocks_of(arm, reward, rep(1:2, each = 400), sd = c(reward = 4, answered = 3))
     found <- quiet(effects(table, "a", at = "end", answered = "answered", missing = 0))
     truth <- c(0.8 - 0.95, 0.8 - 0.95, 0.8 - 0.95) * 0.4 + c(0, -0.05, 0.2)
     found$lower <= truth & truth <= found$upper
   })
   # The released row, too: with missing answers as 0
-  expect_gt(min(rowMeans(held)), 0.95 - 3 * sqrt(0.05 * 0.95 / 40))
+  expect_gt(min(rowMeans(held)), 0.95 - 3 * sqrt(0.05 * 0.95 / 60))
   expect_lt(max(rowMeans(held)), 1) # and they are not much wider than that needs
 })
 
