@@ -105,7 +105,7 @@ return_tickets <- function(agent, tx, ids) {
   }
   of_block <- some_tickets(rows, which(rows$batch > 0))
   there <- session_unpull(agent$session, of_block$arm, of_block$batch)
-  if (any(there == 0)) abort_store("a ticket is in no block")
+  if (any(there == 0)) abort_store("the block of a ticket cannot be read")
   drop_blocks(agent, of_block$batch[there == 2])
   agent$outstanding <- agent$outstanding - tabulate(rows$arm, length(agent$outstanding))
   note_events(tx, rep("return", length(rows$ticket)), rows)

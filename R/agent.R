@@ -508,10 +508,12 @@ agent_transact <- function(agent, body, look = FALSE, ...) {
   done <- tryCatch(
     try_change(agent, body, if (look) "read" else "remember", ...),
     error = function(e) {
-      # What we saw may be old, and fit no longer what the tables say; bad input stays bad, but with what is
-      # remembered it may only seem so: another process has resumed an arm.
+      # What we saw may be old, or of two moments, and fit no longer what the tables say, which then seem to be
+      # damaged. Bad input stays bad, but with what is remembered it may only seem so: another process has
+      # resumed an arm.
       bad <- inherits(e, "dpts_error_input")
-      if (inherits(e, "dpts_error_store") || bad && fresh) raise_again(e)
+      failed <- inherits(e, "dpts_error_store") && !inherits(e, "dpts_error_store_damaged")
+      if (failed || bad && fresh) raise_again(e)
       if (bad) try_change(agent, body, "read", ...)
     }
   )

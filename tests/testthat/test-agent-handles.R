@@ -135,6 +135,32 @@ test_that("of tickets that are given back, with predictions and deadlines that d
   expect_identical(kept$reward[match(out[1:5], kept$ticket)], rep(0.5, 5))
 })
 
+test_that("that has not seen what others wrote does with their tickets what they would, in every store", {
+  each_database(function(store) {
+    a <- dpts_agent(policy_randomised(mu = 1, block = 5), c("a", "b"), store, use = "arrival", outcomes = list(harm = agent_outcome(deadline = hours(1))))
+    b <- agent_open(if (is.character(store)) store else postgres_connection(attr(store, "schema")))
+    for (i in 1:6) {
+      x <- agent_choose(b, 3, key = paste0("k", i))$ticket
+      agent_return(a, x[3])
+      agent_choose(b, 1)
+      expect_identical(agent_reward(a, x[1], 1, outcome = "harm")$status, "waiting")
+      agent_choose(b, 1)
+      expect_identical(agent_reward(a, x[1:2], 1)$status, c("used", "used"))
+    }
+    expect_equal(sum(pulls(b)$outstanding), 12)
+    expect_identical(pulls(a), pulls(b))
+    if (is.character(store)) {
+      # What is not there stays an error, which names it.
+      edit <- DBI::dbConnect(RSQLite::SQLite(), store, synchronous = NULL)
+      x <- agent_choose(b, key = "last")$ticket
+      DBI::dbExecute(edit, "UPDATE dpts_ticket SET batch = 999 WHERE asked = 'last'")
+      DBI::dbDisconnect(edit)
+      expect_error(agent_return(a, x), "the block of a ticket cannot be read", class = "dpts_error_store_damaged")
+    }
+    for (handle in list(a, b)) agent_close(handle)
+  })
+})
+
 test_that("whose store was put back, and on which others went on, in every store", {
   each_database(function(store) {
     turn <- test_clock()
