@@ -54,9 +54,10 @@
 #' A stratum is a part of the people that is known before the randomisation, and public: a
 #' country, a site, an age group, a class of predicted outcome. With `strata` each choice names one
 #' ([agent_choose()]), and each stratum has its own open block and probabilities, from the same policy. With
-#' policies that keep a person's rewards in different releases (see People who come again) a person belongs to
-#' the stratum of the first visit: a visit in another one is no round, like one that comes too early. The
-#' guarantee is that of the policy, because each reward is in a sum of its own stratum alone.
+#' policies that keep a person's rewards in different releases (see People who come again) a visit is no round,
+#' like one that comes too early, if the person's last counted visit was in a block of another stratum. A visit
+#' in no block, since other arms were available, binds nobody. The guarantee is that of the policy, because
+#' each reward is in a sum of its own stratum alone.
 #'
 #' [evidence()] and [verdict()] are then about all people: the evidence of all blocks of all strata
 #' multiplies. [effects()] with `by = "stratum"` gives each stratum's effect, with the error probability

@@ -158,6 +158,10 @@ test_that("a person is in one stratum, and a store opened anew goes on", {
   expect_true(is.na(visit(agent, "south", person = "q")$t)) # the first block of the second stratum
   expect_match(format(agent)[2], "2-GDP for people with up to 4 rewards in different releases")
   expect_equal(min(dpts_privacy(agent, delta = 1e-6)$epsilon[1]), gdp_epsilon(1, 1e-6))
+  # A visit in no block, since other arms were available, binds nobody.
+  expect_false(is.na(visit(agent, "south", person = "r", offer = "x")$t))
+  expect_false(is.na(visit(agent, "north", person = "r")$t))
+  expect_true(is.na(visit(agent, "south", person = "r")$t))
   agent_close(agent)
 })
 
