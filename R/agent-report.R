@@ -276,6 +276,9 @@ format.dpts_agent <- function(x, ...) {
     if (!identical(terms$range, c(0, 1))) {
       sprintf("             from %s to %s", number_text(terms$range[1]), number_text(terms$range[2]))
     },
+    if (!is.null(terms$block_time)) {
+      sprintf("             an open block or batch ends after %s at the latest", format_seconds(terms$block_time))
+    },
     if (!is.null(terms$strata)) paste("  strata:   ", words_list(terms$strata, most = 10)),
     if (!is.null(terms$outcomes)) {
       sprintf("  %s %s", c("outcomes: ", rep("          ", length(terms$outcomes) - 1)),

@@ -208,7 +208,7 @@
 #'   continues with the winner's arm, see [agent_finish()].
 #' @param use When a reward is used: see Details.
 #' @param deadline How long a ticket waits for its reward: a difftime, or `Inf`. A report at just that time is
-#'   late.
+#'   late. This and the other times are a millisecond at least, and the others are finite.
 #' @param range The smallest and the largest reward that there can be: `c(low, high)`.
 #' @param missing The reward that a ticket without reward counts as: a number in `range`.
 #' @param max_per_person Maximum number of rewards of one person that are given to the policy (one that it
@@ -721,6 +721,7 @@ check_window <- function(window, max_per_person, sticky, deadline) {
 }
 
 check_deadline <- function(deadline, use) {
+  if (inherits(deadline, "difftime") && identical(as.numeric(deadline), Inf)) deadline <- Inf
   if (!identical(deadline, Inf)) deadline <- check_seconds(deadline, also = ", or Inf")
   if (use == "deadline" && deadline == Inf) {
     abort_dpts(paste("With `use = \"deadline\"`, which hides when rewards come, `deadline` must be",

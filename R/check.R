@@ -384,7 +384,10 @@ check_seconds <- function(x, also = "", arg = caller_arg(x)) {
   if (!inherits(x, "difftime") || length(x) != 1 || is.na(x) || x <= 0) {
     abort_arg(arg, paste0("a positive difftime, such as `as.difftime(7, units = \"days\")`", also), x)
   }
-  as.numeric(x, units = "secs")
+  seconds <- as.numeric(x, units = "secs")
+  # (A clock's number of seconds since 1970 has no finer steps than 2e-7.)
+  if (seconds < 0.001 || seconds == Inf) abort_arg(arg, paste0("finite, and a millisecond at least", also), x)
+  seconds
 }
 
 check_names <- function(x, arg, what) {

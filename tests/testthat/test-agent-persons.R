@@ -233,6 +233,14 @@ test_that("blocks and batches end by the clock, and what is released then is sto
   expect_error(new_trial(policy = policy_ucb1(), block_time = as.difftime(1, units = "days")), "`block_time`",
                class = "dpts_error_input")
   expect_error(new_trial(block_time = 7), "`block_time`", class = "dpts_error_input")
+  # A time is one that a clock can tell. Only a deadline may be none.
+  for (seconds in c(Inf, 1e-9, 0.0009)) for (name in c("block_time", "window", "retention", if (seconds < 1) "deadline")) {
+    given <- stats::setNames(list(as.difftime(seconds, units = "secs")), name)
+    expect_error(do.call(new_trial, given), sprintf("`%s` must be finite, and a millisecond at least", name), class = "dpts_error_input")
+  }
+  expect_error(agent_outcome(deadline = hours(Inf)), "`deadline` must be finite", class = "dpts_error_input")
+  expect_match(format(new_trial(deadline = hours(Inf))), "waited for without limit", all = FALSE)
+  expect_match(format(new_trial(block_time = hours(36))), "an open block or batch ends after 1.5 days at the latest", all = FALSE)
 })
 
 test_that("a window is over when its end is reached, and not before", {
@@ -480,6 +488,7 @@ test_that("all that a person says in a window moves one released sum by at most 
   bad(use = "arrival", window = 3, max_per_person = 2)
   bad(use = "arrival", window = hours(1), sticky = TRUE)
   bad(deadline = hours(1), window = hours(1.01), max_per_person = 2)
+  bad(use = "arrival", window = hours(Inf), max_per_person = 2)
   expect_s3_class(dpts_agent(policy_randomised(mu = 1), 2, deadline = hours(1), window = hours(1), max_per_person = 2), "dpts_agent")
 })
 
