@@ -298,7 +298,10 @@ format.dpts_agent <- function(x, ...) {
         paste("goes on with", if (is.na(winner)) "what it has learned" else winner)
       } else paste0("chooses no more", if (!is.na(winner)) paste("; the winner was", winner)))
     },
-    if (!is.null(x$behind)) "  time:      stands still until the clock has reached it",
+    if (!is.null(x$behind)) {
+      paste("  time:     ", if (x$behind > 0) "stands still until the clock has reached it" else
+        "of the last change: the clock is far ahead of it, and waits for `agent_clock()`")
+    },
     sprintf("  rounds:    %s%s, %s outstanding", words_whole(sum(pulls$pulls)),
             if (is.null(terms$horizon)) "" else paste(" of", words_whole(terms$horizon)),
             words_whole(sum(pulls$outstanding))),

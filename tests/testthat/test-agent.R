@@ -196,6 +196,7 @@ test_that("a clock far ahead is refused until confirmed, and one that was believ
     expect_error(agent_reward(agent, out[9], 1), "agent_clock", class = "dpts_error_clock")
     expect_warning(expect_equal(sum(pulls(agent)$outstanding), 20), class = "dpts_warning_clock")
     expect_silent(dpts_history(agent))
+    expect_match(format(agent), "time: +of the last change: the clock is far ahead", all = FALSE)
     if (is.character(store)) {
       agent_close(agent)
       expect_warning(agent <- agent_open(store), class = "dpts_warning_clock")
