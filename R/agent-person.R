@@ -31,9 +31,10 @@
 #' @param agent An agent with `max_per_person` or `sticky`.
 #' @param person Identifiers, as they were given to [agent_choose()].
 #' @template dots
-#' @returns `agent_person()`: a tibble, one row per person of whom something is held: `person`, `pulls` (how
-#'   many choices count), and of the last one `arm`, `ticket`, `time`, `status` (as in `dpts_history()`) and
-#'   `key` (NA: none). It is for the person, and not for publication.
+#' @returns `agent_person()`: a tibble, one row for each of `person` who has a row in the store (two for one
+#'   who is given twice): `person`, `pulls` (how many choices count), and of the last one `arm`, `ticket`,
+#'   `time`, `status` (as in `dpts_history()`) and `key` (NA: none). It is for the person, and not for
+#'   publication.
 #'
 #'   `agent_erase()`: invisibly, of how many of these people something was held: a row, or a hash with a key.
 #' @template see_agent

@@ -29,8 +29,9 @@
 #'   ever will on a reward once a sum with it is released; `spent` is 0 until the first release.
 #' * Gaussian Thompson sampling spends with every draw: until its filter stops it, or for `horizon` rounds;
 #'   `spent` is what the filter has charged, or the rounds so far. Arms that were not available do not shorten
-#'   them. Its choices compare doubles: `epsilon` allows for an error of rounds x (arms x 3e-15 + 2.3e-17
-#'   sqrt(rounds / variance_scale)) in the distribution of all arms, and is `Inf` for deltas below that.
+#'   them. Its choices compare doubles, so the distribution of all arms may be off by eta = rounds x (arms x
+#'   3e-15 + 2.3e-17 sqrt(rounds / variance_scale)). The table allows for it: eta (1 + exp(epsilon)) of each
+#'   delta is for the error, and `epsilon` is `Inf` for deltas that leave nothing, which are larger than eta.
 #'   Without a horizon, rounds is 1e5, or the rounds so far if those are more.
 #' * A person may give `max_per_person` rewards: see [privacy_group()], with `apart = TRUE` where the agent
 #'   keeps them in different releases ([dpts_agent()], People who come again).
@@ -277,7 +278,8 @@ format.dpts_agent <- function(x, ...) {
       sprintf("             from %s to %s", number_text(terms$range[1]), number_text(terms$range[2]))
     },
     if (!is.null(terms$block_time)) {
-      sprintf("             an open block or batch ends after %s at the latest", format_seconds(terms$block_time))
+      sprintf("             an open block or batch ends after %s at the latest",
+              format_seconds(terms$block_time))
     },
     if (!is.null(terms$strata)) paste("  strata:   ", words_list(terms$strata, most = 10)),
     if (!is.null(terms$outcomes)) {

@@ -10,10 +10,11 @@
 #' `missing` answer, usually as 0, and pulls the mean of its arm to 0. Without a deadline the block is never
 #' released.
 #'
-#' Give out the tickets of a call in their order, and return all that remain in one call. Then the number of
-#' people alone decides how many remain, and the arms of those who stay are as random as ever. To look at the
-#' next arm and then return its ticket is to choose by hand, and biases estimates. So only the last tickets of
-#' a call are taken, each without a report. Why they are returned must not depend on rewards.
+#' Give out the tickets of a call of [agent_choose()] in their order, and return all that remain of it at
+#' once. Then the number of people alone decides how many remain, and the arms of those who stay are as random
+#' as ever. To look at the next arm and then return its ticket is to choose by hand, and biases estimates. So
+#' only the last tickets of such a call are taken, each without a report. Why they are returned must not
+#' depend on rewards.
 #'
 #' A full block of n people of whom r are returned is a block of n - r people. It is released once their
 #' rewards are in; a block of which nobody stays is dropped. In a block that is still open, the next people

@@ -54,10 +54,10 @@
 #' A stratum is a part of the people that is known before the randomisation, and public: a
 #' country, a site, an age group, a class of predicted outcome. With `strata` each choice names one
 #' ([agent_choose()]), and each stratum has its own open block and probabilities, from the same policy. With
-#' policies that keep a person's rewards in different releases (see People who come again) a visit is no round,
-#' like one that comes too early, if the person's last counted visit was in a block of another stratum. A visit
-#' in no block, since other arms were available, binds nobody. The guarantee is that of the policy, because
-#' each reward is in a sum of its own stratum alone.
+#' policies that keep a person's rewards in different releases (see People who come again) a visit is no
+#' round, like one that comes too early, if the person's last counted visit was in a block of another stratum.
+#' A visit in no block, since other arms were available, binds nobody. The guarantee is that of the policy,
+#' because each reward is in a sum of its own stratum alone.
 #'
 #' [evidence()] and [verdict()] are then about all people: the evidence of all blocks of all strata
 #' multiplies. [effects()] with `by = "stratum"` gives each stratum's effect, with the error probability
@@ -509,8 +509,8 @@ agent_transact <- function(agent, body, look = FALSE, ...) {
   done <- tryCatch(
     try_change(agent, body, if (look) "read" else "remember", ...),
     error = function(e) {
-      # What we saw may be old, or of two moments, and fit no longer what the tables say, which then seem to be
-      # damaged. Bad input stays bad, but with what is remembered it may only seem so: another process has
+      # What we saw may be old, or of two moments, and fit no longer what the tables say, which then seem to
+      # be damaged. Bad input stays bad, but with what is remembered it may only seem so: another process has
       # resumed an arm.
       bad <- inherits(e, "dpts_error_input")
       failed <- inherits(e, "dpts_error_store") && !inherits(e, "dpts_error_store_damaged")

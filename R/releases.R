@@ -64,7 +64,8 @@ EVENTS <- c("begin", "added", "retired", "end")
 #' * `stratum`: of an agent with `strata`, the stratum of the people in the sum; a factor whose levels are all
 #'   strata, also those of which nothing was released. A file does not keep such levels.
 #' * `t`: the number of people so far when the sum was released.
-#' * `block`: the number of the release; arms whose sums were released together share it.
+#' * `block`: the number of the release; arms whose sums were released together share it. Rows of each
+#'   `outcome` count their own, so that one number need not be of the same people in two outcomes.
 #' * `arm`: the arm, a factor if arms have names, else a number.
 #' * `n`: how many rewards are in the sum.
 #' * `sum`: the sum of these rewards, scaled to \[0, 1\], plus noise.
