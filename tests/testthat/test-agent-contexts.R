@@ -275,6 +275,17 @@ test_that("an agent with contexts takes on arms, and a choice by an old view of 
     .Call(C_session_grow, grown, small)
     expect_identical(.Call(C_session_save, grown), .Call(C_session_save, large))
   }
+  # A batch of 8 rewards of all arms goes on.
+  policy <- policy_linucb(mu = 1, batch = 8)
+  old <- live_handle(policy, 2, 100, 2)
+  grown <- live_handle(policy, 3, 100, 2)
+  releases <- vapply(1:16, function(i) {
+    h <- if (i < 4) old else grown
+    if (i == 4) .Call(C_session_grow, grown, old)
+    x <- .Call(C_session_choose, h, NULL, c(0.3, 0.7))
+    NROW(.Call(C_session_update, h, x[2], as.integer(x[1]), x[3], 1, c(0.3, 0.7), NULL)) > 0
+  }, NA)
+  expect_equal(which(releases), c(8, 16))
   agent <- dpts_agent(policy_linucb(mu = 1e6, batch = 4, alpha = 0), 2, use = "arrival", dim = 1)
   agent_reward(agent, agent_choose(agent, 3, context = 1, offer = 2)$ticket, 1)
   agent_arms(agent, add = "new")
