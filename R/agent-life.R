@@ -64,7 +64,7 @@ taking_part <- function(agent, offer) {
   offer <- setdiff(offer %||% seq_along(out), which(out))
   if (length(offer)) return(offer)
   abort_input("offer", class = "dpts_error_paused",
-              "Each available arm is paused or retired: `agent_arms()` resumes those that are paused.")
+              "Each available arm (`offer`) is paused or retired: `agent_arms()` resumes a paused one.")
 }
 
 check_some_arms <- function(which, arms, arg) {
@@ -80,11 +80,11 @@ add_arms <- function(agent, tx, add) {
   if (any(add %in% terms$arms)) {
     abort_arg("add", sprintf("new names; \"%s\" is an arm already", intersect(add, terms$arms)[1]))
   }
-  if (!is.null(terms$strata)) abort_input("add", "An agent with `strata` cannot take on arms.")
+  if (!is.null(terms$strata)) abort_input("add", "An agent with `strata` cannot take on arms (`add`).")
   if (agent$life$then != "go") abort_input("add", "The agent has ended: no arms can be added (`add`).")
   if (!is_true_of(terms$policy, "grows")) {
-    abort_input("add", "Policy \"%s\" cannot take on arms: `?agent_arms` says why. Nothing was changed.",
-                terms$policy$name)
+    abort_input("add", "Policy \"%s\" cannot take on arms (`add`): %s. Nothing was changed.",
+                terms$policy$name, "`?agent_arms` says why")
   }
   terms$arms <- c(terms$arms, add)
   why <- floors_beyond(unwrapped(terms$policy), length(terms$arms))

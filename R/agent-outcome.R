@@ -152,16 +152,16 @@ check_outcomes <- function(outcomes, policy, deadline) {
     own <- outcomes[[name]]
     outcomes[[name]]$deadline <- own$deadline %||% deadline
     if (outcomes[[name]]$deadline == Inf) {
-      abort_input("outcomes", "Outcome \"%s\" must have a `deadline`, as the agent has none.", name)
+      abort_input("outcomes", "Outcome \"%s\" of `outcomes` needs a `deadline`: the agent has none.", name)
     }
     if (is.null(own$guard)) next
     if (is.null(policy$params$control)) {
-      abort_input("outcomes", paste("Outcome \"%s\" has a `guard`, and the policy no `control` with which",
-                                    "arms are compared: see `policy_randomised()`."), name)
+      abort_input("outcomes", paste("Outcome \"%s\" of `outcomes` has a `guard`, and the policy no `control`",
+                                    "with which arms are compared: see `policy_randomised()`."), name)
     }
     if (policy$params$permuted > 0) {
-      abort_input("outcomes", paste("Outcome \"%s\" has a `guard`, which needs people randomised",
-                                    "one by one: with `permuted` blocks there is no proof under drift."),
+      abort_input("outcomes", paste("Outcome \"%s\" of `outcomes` has a `guard`, which needs people",
+                                    "randomised one by one: `permuted` blocks prove nothing under drift."),
                   name)
     }
   }

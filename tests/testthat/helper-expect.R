@@ -74,6 +74,13 @@ expect_known <- function(cnd) {
     "messages.txt does not have this; if it should, `make messages` (FILE= for one file) takes it in:\n", text))
 }
 
+# An error about an argument names it, but that of a file that is compiled names the policy.
+expect_named <- function(cnd) {
+  unnamed <- inherits(cnd, "dpts_error_input") && is.character(cnd$arg) && cnd$arg != "file" &&
+    !grepl(paste0("`", cnd$arg), conditionMessage(cnd), fixed = TRUE)
+  if (unnamed) testthat::fail(sprintf("The error about `%s` does not name it: %s", cnd$arg, conditionMessage(cnd)))
+}
+
 # An error of the right class and message passes without a backtrace and without the user's call, as those of a service:
 # they take twenty times as long as the check that raised it. `call`: is it raised as for a user, since the test looks at its
 # call or at what is kept beside its message?
@@ -87,6 +94,7 @@ expect_error <- function(object, regexp = NULL, class = NULL, ..., info = NULL, 
   if (said) {
     succeed()
     expect_known(error)
+    expect_named(error)
   } else testthat::expect_error(if (length(error)) stop(error) else object, regexp, class, ..., info = info, label = label)
   invisible(if (length(error)) error else object)
 }
