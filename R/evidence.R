@@ -675,7 +675,10 @@ record_verdict <- function(record, error = 0.05, margin = 0, words = TRUE) {
   threshold <- -log(record$share * to$left)
   found <- record_evidence(record, evidence_kind(record), margin / record$width, max(threshold),
                            risk = to$risk)
-  if (length(found$t) == 0) return(none)
+  if (length(found$t) == 0) {
+    if (nrow(record$releases)) none$missing <- "Not all strata were released yet, nor nearly all people."
+    return(none)
+  }
   noise <- to$risk * record$ever
   pairs <- ordered_pairs(k)
   w <- found$pair
@@ -829,14 +832,27 @@ record_evidence <- function(record, kind, margin = 0, threshold = Inf, interval 
 released_whole <- function(record, by_block, looks = Inf) {
   table <- record$releases
   cut <- table[, "whole"] == 0
-  if (any(cut)) {
-    if (by_block) cut <- table[, "block"] %in% table[cut, "block"]
-    table <- table[!cut, , drop = FALSE]
-  }
+  if (any(cut) && by_block) cut <- table[, "block"] %in% table[cut, "block"]
+  table <- table[!cut, , drop = FALSE]
   n <- nrow(table)
   moved <- function(x) x[-1] != x[-n]
-  look <- cumsum(c(TRUE, moved(table[, "t"]) | moved(table[, "block"]))[seq_len(n)])
-  cbind(table, look = look)[look <= looks, WEIGHED, drop = FALSE]
+  block <- cumsum(c(TRUE, moved(table[, "t"]) | moved(table[, "block"]))[seq_len(n)])
+  if (n > 0 && (record$strata > 1 || !is.null(record$site))) {
+    block <- looks_after(record$strata, table, block, record$site[!cut])[block]
+  }
+  cbind(table, look = block)[block <= looks & block < Inf, WEIGHED, drop = FALSE]
+}
+
+# The look at which each block is used first, Inf: at none yet. Of several strata there are looks as looks_t
+# says (src/policy_evidence.h), and of several sites after each round, whatever its order.
+looks_after <- function(strata, table, block, site) {
+  first <- !duplicated(block)
+  n <- sum(first)
+  open <- if (is.null(site)) logical(n) else c(diff(site[first]) > 0, FALSE)
+  people <- as.vector(rowsum(table[, "size"], block))
+  so_far <- .Call(C_looks, strata, table[first, "stratum"], people, table[first, "t"], open)
+  look <- c(0, so_far[-n]) + 1
+  replace(look, look > so_far[n], Inf)
 }
 
 inform_means <- function(record) {

@@ -38,8 +38,8 @@ static int released(observer_t *observer, const session_t *session) {
   /* With a margin several may be proved at once: the one that leads is named. */
   int arm = -1;
   judge_hear(&watch->judge, survey, session);
-  while (arm < 0 && judge_look(&watch->judge, survey)) {
-    for (int i = 0; i < k; i++) {
+  for (enum judge_look look; arm < 0 && (look = judge_look(&watch->judge, survey));) {
+    for (int i = 0; i < k && look == LOOK; i++) {
       int proved = arm < 0 || judge_estimate(&watch->judge, survey, i, arm) > 0;
       for (int j = 0; j < k && proved; j++) {
         proved = i == j || judge_proves(&watch->judge, survey, i, j);

@@ -25,3 +25,20 @@ void martingale_hear(const martingale_t *rule, void *state, const release_t *row
     rule->release(state, rows + i, j - i);
   }
 }
+
+static const double NEARLY_ALL = 0.98;
+
+void looks_begin(looks_t *looks, int strata, char *heard) {
+  *looks = (looks_t){.strata = strata, .left = strata, .heard = heard};
+  memset(heard, 0, (size_t)strata);
+}
+
+int looks_hear(looks_t *looks, int stratum, double people, double t, int open) {
+  looks->people += people;
+  if (!looks->heard[stratum]) looks->left--;
+  looks->heard[stratum] = 1;
+  if (open || (looks->left > 0 && looks->people < NEARLY_ALL * t)) return 0;
+  looks->left = looks->strata;
+  memset(looks->heard, 0, (size_t)looks->strata);
+  return 1;
+}

@@ -79,4 +79,21 @@ const martingale_t *martingale_find(const char *name); /* NULL if there is none 
 /* All that was released at one time, block by block */
 void martingale_hear(const martingale_t *rule, void *state, const release_t *rows, int n);
 
+/* After which blocks there is a look. Blocks of different strata end at different times, and a conclusion is
+   about all people. So of several strata there is a look once each has released a block since the last one,
+   or once nine tenths of the people so far are in what was released (in some strata there may be hardly
+   anybody). With one stratum there is one after each block. */
+typedef struct {
+  int strata, left; /* of so many nothing was released since the last look */
+  double people;    /* in what was released */
+  char *heard;      /* since the last look, for each stratum */
+} looks_t;
+
+/* heard: memory of as many bytes as there are strata */
+void looks_begin(looks_t *looks, int strata, char *heard);
+
+/* A block of so many people was released after round t. Is there a look? `open`: not yet, since others of its
+   round are to come */
+int looks_hear(looks_t *looks, int stratum, double people, double t, int open);
+
 #endif

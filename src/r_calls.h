@@ -111,6 +111,7 @@ CALL(replay_begin, 3, SEXP log, SEXP policy, SEXP how)
 CALL(replay_feed, 4, SEXP handle, SEXP log, SEXP before, SEXP last)
 CALL(replay_advance, 2, SEXP handle, SEXP seconds)
 /* r_evidence.c */
+CALL(looks, 5, SEXP strata, SEXP stratum, SEXP people, SEXP t, SEXP open)
 CALL(evidence, 5, SEXP arms, SEXP table, SEXP ask, SEXP known, SEXP seconds)
 CALL(final_test, 3, SEXP arms, SEXP strata, SEXP table)
 /* ---- what only tests call ---- */

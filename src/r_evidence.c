@@ -60,10 +60,10 @@ static const release_t *read_releases(SEXP table) {
   return rows;
 }
 
-/* `table`: releases in order; the rows of one look are of one block. `ask`: the kind of evidence and its
-   design; interval, the threshold of the lower bounds, and running, do bounds of earlier looks still hold?
-   `known`: what this returned of the same question and the first rows of the table, or NULL. `seconds`: after
-   so many no further look is begun
+/* `table`: releases in order; the rows of a look are of a block, or of several in strata. `ask`: the kind of
+   evidence and its design; interval, the threshold of the lower bounds, and running, do bounds of earlier
+   looks still hold? `known`: what this returned of the same question and the first rows of the table, or
+   NULL. `seconds`: after so many no further look is begun
    -> list(pair, lower, estimate, state, heard, rows): ln W at each look, in rows, arm a against b in column
    a + k b (from 0); at the end bounds and estimates of the differences, a in rows and b in columns. With a
    rate: of pair ln E that the mean is above it in column a, and below it in column k + a. And to go on from
@@ -116,7 +116,10 @@ SEXP ffi_evidence(SEXP arms, SEXP table, SEXP ask, SEXP known, SEXP seconds) {
     R_CheckUserInterrupt();
     if (i > from && now() > end) break;
     for (j = i + 1; j < n && of_look[j] == of_look[i];) j++;
-    martingale_hear(rule, state, rows + i, j - i);
+    for (int at = i, next; at < j; at = next) { /* a bet on a block may follow all earlier ones */
+      for (next = at + 1; next < j && rows[next].block == rows[at].block;) next++;
+      martingale_hear(rule, state, rows + at, next - at);
+    }
     for (int row = i; row < j; row++) heard[rows[row].arm] = look + 1;
     for (int a = 0; a < k; a++) {
       for (int b = 0; b < (rated ? 2 : k); b++) {
@@ -133,6 +136,21 @@ SEXP ffi_evidence(SEXP arms, SEXP table, SEXP ask, SEXP known, SEXP seconds) {
     }
   }
   SET_VECTOR_ELT(out, 5, Rf_ScalarInteger(i));
+  UNPROTECT(1);
+  return out;
+}
+
+/* Of blocks in order: the number of looks so far. `open`: are others of its round to come? */
+SEXP ffi_looks(SEXP strata, SEXP stratum, SEXP people, SEXP t, SEXP open) {
+  const int n = Rf_length(stratum), parts = Rf_asInteger(strata);
+  looks_t looks;
+  looks_begin(&looks, parts, R_alloc((size_t)parts, 1));
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, n));
+  double so_far = 0;
+  for (int i = 0; i < n; i++) {
+    so_far += looks_hear(&looks, (int)REAL(stratum)[i] - 1, REAL(people)[i], REAL(t)[i], LOGICAL(open)[i]);
+    REAL(out)[i] = so_far;
+  }
   UNPROTECT(1);
   return out;
 }

@@ -201,6 +201,18 @@ tosses_by_hand <- function(p, tossed, sum, law, kappa, strata = 1) {
   }, numeric(ncol(sum))))
 }
 
+# After which blocks of people in strata is there a look? Once each stratum was heard since the last one, or
+# 98% of the people so far are in what was released
+has_look <- function(stratum, n, t, strata) {
+  last <- 0
+  out <- logical(length(n))
+  for (i in seq_along(n)) {
+    out[i] <- all(seq_len(strata) %in% stratum[(last + 1):i]) || sum(n[1:i]) >= 0.98 * t[i]
+    if (out[i]) last <- i
+  }
+  out
+}
+
 # The variance of a reward, from n of them with the noisy sums y and q, j releases with noise of this sd in
 # each, and that of the squares smaller by w: two standard deviations of the noise, and what sampling may hide
 safe_variance <- function(n, y, q, j, sd, w) {

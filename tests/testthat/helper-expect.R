@@ -75,7 +75,7 @@ expect_known <- function(cnd) {
 }
 
 # An error about an argument names it, but that of a file that is compiled names the policy.
-expect_named <- function(cnd) {
+expect_says_argument <- function(cnd) {
   unnamed <- inherits(cnd, "dpts_error_input") && is.character(cnd$arg) && cnd$arg != "file" &&
     !grepl(paste0("`", cnd$arg), conditionMessage(cnd), fixed = TRUE)
   if (unnamed) testthat::fail(sprintf("The error about `%s` does not name it: %s", cnd$arg, conditionMessage(cnd)))
@@ -94,7 +94,7 @@ expect_error <- function(object, regexp = NULL, class = NULL, ..., info = NULL, 
   if (said) {
     succeed()
     expect_known(error)
-    expect_named(error)
+    expect_says_argument(error)
   } else testthat::expect_error(if (length(error)) stop(error) else object, regexp, class, ..., info = info, label = label)
   invisible(if (length(error)) error else object)
 }

@@ -199,10 +199,13 @@ test_that("looks compare people of the same stratum", {
     found$p / 2 < 0.05 & found$difference > 0
   }
   expect_equal(plan$power, mean(claimed(sim)))
-  # The first look is as soon as 300 people are in what was released, whatever their strata.
+  # It is the first look of both strata with 300 people in what was released.
   table <- dpts_releases(sim)
   first <- do.call(rbind, lapply(split(table, table$run), function(own) {
-    own[own$block %in% c(NA, 1:own$block[which(cumsum(own$n) >= 300)[1]]), ]
+    each <- own[!is.na(own$block) & !duplicated(own$block), ]
+    people <- as.vector(tapply(own$n, own$block, sum))
+    look <- has_look(as.integer(each$stratum), people, each$t, 2)
+    own[own$block %in% c(NA, each$block[seq_len(which(look & cumsum(people) >= 300)[1])]), ]
   }))
   expect_gt(plan$stopped, 0.2)
   expect_equal(plan$stopped, mean(claimed(first)))

@@ -691,7 +691,9 @@ test_that("in strata a guard and a forecast read the blocks of all, and a pause 
   for (run in 1:6) {
     rows <- seen$rows[seen$rows$run == run & seen$rows$outcome == 1, ]
     first <- NaN
-    for (b in unique(rows$block)) {
+    each <- rows[!duplicated(rows$block), ]
+    people <- as.vector(rowsum(rows$n, rows$block, reorder = FALSE))
+    for (b in each$block[has_look(as.integer(each$stratum), people, each$t, 2)]) {
       if (guard_evidence("c", "a", rows[seq_len(max(which(rows$block == b))), ], 0.1) < log(2 / 0.05)) next
       first <- max(rows$t[rows$block == b])
       break

@@ -533,3 +533,59 @@ test_that("a policy that cannot be asked in strata is refused with the reason", 
                  class = "dpts_error_input")
   }
 })
+
+test_that("in strata and at sites there are looks only where all of them are in what was released", {
+  # Blocks of 100 of two arms in three strata; b is better in x alone.
+  blocks <- function(stratum, t, n = 100) {
+    rows <- data.frame(stratum = factor(rep(stratum, each = 2), c("x", "y", "z")), block = rep(seq_along(t), each = 2), t = rep(t, each = 2),
+                       arm = c("a", "b"), n = rep(n, each = 2) / 2, chance = 0.5, floor = 0.5)
+    rows$sum <- rows$n * ifelse(rows$arm == "b" & rows$stratum == "x", 0.8, 0.4)
+    as_releases(rows, "none")
+  }
+  looks <- function(table) unique(evidence(table, "tosses")$t)
+  stratum <- c("x", "x", "y", "x", "z", "z", "x", "y", "x", "x", "z", "y")
+  t <- c(120, 240, 310, 420, 560, 640, 780, 900, 1100, 1250, 1260, 1300)
+  table <- blocks(stratum, t)
+  expect_equal(looks(table), t[has_look(match(stratum, c("x", "y", "z")), rep(100, 12), t, 3)])
+  expect_equal(looks(table), c(560, 900, 1300)) # z is the last at first, then y, twice
+  # Nearly all people are in, though nobody came to z
+  expect_equal(looks(blocks(c("x", "y", "x"), c(102, 206, 306))), c(102, 306))
+  expect_equal(looks(blocks(c("x", "y", "x"), c(103, 206, 307))), numeric())
+  # What is known at a look is of all blocks so far, and later ones are not in it.
+  one <- blocks(stratum[1:5], t[1:5])
+  expect_identical(utils::tail(evidence(one, "tosses")$evidence, 2), evidence(table, "tosses")$evidence[1:2])
+  more <- blocks(stratum[1:7], t[1:7])
+  expect_identical(as.data.frame(effects(more)), as.data.frame(effects(one)))
+  expect_identical(as.data.frame(suppressMessages(effects(more, at = "end"))), as.data.frame(suppressMessages(effects(one, at = "end"))))
+  expect_identical(verdict(more)[c("arm", "wrong")], verdict(one)[c("arm", "wrong")])
+  # Before the first look there is no verdict, and no interval but the widest.
+  early <- blocks(rep("x", 20), 120 * 1:20)
+  expect_true(is.na(verdict(early)$arm))
+  expect_match(verdict(early)$missing, "strata")
+  expect_equal(nrow(evidence(early)), 0)
+  expect_equal(unlist(effects(early)[c("difference", "lower", "upper", "p")], use.names = FALSE), c(NA, -1, 1, 1))
+  # A stratum by itself has all of its looks.
+  expect_lt(effects(early, by = "stratum")$p[1], 1e-6)
+  # Two sites: whichever is named first, the better one of one is not that of both.
+  site <- function(own) blocks(rep(own, 4), 100 * 1:4)[c("block", "t", "arm", "n", "sum", "chance", "floor")]
+  for (sites in list(list(north = site("x"), south = site("y")), list(south = site("y"), north = site("x")))) {
+    tables <- lapply(sites, as_releases, noise = "none")
+    expect_equal(looks(tables), 200 * 1:4)
+  }
+})
+
+test_that("opposite effects in strata: no arm is named for the stratum that was released first", {
+  skip_on_cran()
+  arms <- arms_strata(x = arms_bernoulli(c(a = 0.3, b = 0.5)), y = arms_bernoulli(c(a = 0.65, b = 0.35)), share = c(0.6, 0.4))
+  for (block in list(1e9, 50)) {
+    policy <- policy_randomised(mu = 1, block = block)
+    sim <- dpts_simulate(arms, policy, 1500, runs = 60, seed = 1, history = TRUE, finish = TRUE)
+    named <- verdict(sim)
+    expect_lte(sum(!is.na(named$arm)), 3)
+    # The compiled observers have the same looks; a plan claims of two arms together.
+    expect_equal(sum(summary(dpts_plan(policy, arms, 1500, runs = 60, seed = 1))$proved), mean(effects(sim)$p < 0.05))
+    found <- suppressWarnings(dpts_identify(arms, policy, runs = 60, seed = 1, limit = 1500))
+    expect_identical(found$people[!is.na(named$arm)], named$t[!is.na(named$arm)])
+    expect_identical(sum(!is.na(found$arm)), sum(!is.na(named$arm)))
+  }
+})
