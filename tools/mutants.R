@@ -36,8 +36,8 @@ if (!file.exists(cover)) {
   marked <- with_marks(code)
   ran <- parallel::mclapply(stats::setNames(nm = files), run_tests, marked, mc.cores = cores, mc.preschedule = FALSE)
   failed <- names(Filter(function(x) !isTRUE(x$passed), ran))
-  if (length(failed)) stop("with marks these fail: ", toString(failed), call. = FALSE)
-  saveRDS(ran, cover)
+  if (length(failed)) message("With marks these fail, and so judge nothing: ", toString(failed))
+  saveRDS(ran[setdiff(names(ran), failed)], cover)
 }
 ran <- readRDS(cover)
 seconds <- vapply(ran, `[[`, 0, "seconds")
