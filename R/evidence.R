@@ -79,6 +79,20 @@
 #' [effects()] allow for all arms that there have ever been. The interval of an added arm holds by itself, not
 #' together with the others.
 #'
+#' @section Strata and sites:
+#' Blocks of different strata end at different times, and evidence is about all people. So in strata there is
+#' a look once each stratum has released a block since the look before, or once 98% of the people so far are
+#' in what was released. Of several sites there is a look after each round, when all sites that still run have
+#' released it. What comes between two looks counts at the next one. A stratum to which hardly anybody comes
+#' delays the looks until the others have 98% of the people: leave it out, or end its blocks by the clock
+#' (`block_time` of [dpts_agent()]).
+#'
+#' At a look the averages are over the people in the sums. Those in open blocks are missing, so that a stratum
+#' may have a little more or less than its share. If strata differ in which arm is better, keep blocks small
+#' against the people of a stratum. For two strata of 60% and 40% with differences of 0.2 and -0.3, which
+#' cancel, and looks at 400 and 800 of 1,200 people, 94% of 1,000 intervals at 95% held for all people with
+#' blocks of 50, and 89% with blocks of 236 (the z-test of [dpts_plan()], mu = 0.3).
+#'
 #' @section The end:
 #' A final release ([dpts_simulate()] and [dpts_replay()] with `finish = TRUE`) is evidence only if all of its
 #' rewards have been observed. Until then it counts for [estimates()] alone: people who still wait would count
@@ -99,8 +113,9 @@
 #' @returns A tibble of class `dpts_evidence`, one row for each problem (if there are several), policy, run,
 #'   release and ordered pair of arms:
 #'   * `problem`, `policy`, `run`, of a replay also `delay`: as in the result; an agent has none of them;
-#'   * `t`: the round after which something was released. There is a look after each block, so that of several
-#'     blocks that were released after one round each has its rows, in their order;
+#'   * `t`: the round after which something was released. There is a look after each block (in strata and
+#'     at sites: see there), so that of several blocks that were released after one round each has its rows,
+#'     in their order;
 #'   * `arm`, `rival`: the pair, factors if arms have names, else numbers; with `against` there are `against`
 #'     and `side`, `"above"` or `"below"`, in place of `rival`;
 #'   * `evidence`: the natural logarithm of the e-process. `arm` is declared better than `rival`, or to be on
@@ -271,8 +286,9 @@ rate_inside <- function(record, rate) {
 #'   * `arm`, `control`: the pair;
 #'   * `difference`: an estimate of how much better `arm` is, `NA` until both arms have a release. By
 #'     randomisation each block counts by its precision;
-#'   * `lower`, `upper`: its interval. By randomisation it is for the average difference over the people so
-#'     far who were randomised to one of the two arms, under any drift. By means, for policies that do not
+#'   * `lower`, `upper`: its interval. By randomisation it is for the average difference over the people in
+#'     the sums who were randomised to one of the two arms, under any drift; in strata and at several sites as
+#'     of the last look ([evidence()]). By means, for policies that do not
 #'     randomise, it is for a difference that does not change (a message says so once in a session). It is
 #'     then the intersection of the intervals of all looks so far; `NA` if that is empty, as it hardly ever is
 #'     (at most with the chance 1 - `level`) if the means have not changed;
@@ -581,9 +597,10 @@ effects.dpts_releases <- effects.dpts_simulation
 #' @section Thresholds:
 #' Of k arms, an arm is declared the best when its [evidence()] against each other arm is at least
 #' ln((k - 1) / `error`). For a policy that randomises, the evidence is by randomisation and assumes that one
-#' arm is the best at all times, although means may drift. Under arbitrary drift, ln(k (k - 1) / `error`) is
-#' the threshold for "no other arm was better on average". For other policies the evidence is by means and
-#' assumes that means do not change.
+#' arm is the best at all looks, on average over the people in the sums, although means may drift. Under
+#' arbitrary drift, ln(k (k - 1) / `error`) is the threshold for "no other arm was better on average". In
+#' strata, of which each may have another best arm, looks wait for all strata ([evidence()]). For other
+#' policies the evidence is by means and assumes that means do not change.
 #'
 #' @section Non-inferiority and equivalence:
 #' With `margin = 0.02` a verdict names an arm that is worse than no other arm by 0.02 or more: it is

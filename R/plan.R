@@ -65,7 +65,8 @@
 #' `at = "end"`: arms are compared within each stratum, and the differences are weighed by the people of the
 #' strata. (A sequence of blocks with the same probabilities, above, is then one of blocks of the same
 #' stratum.) Designs must randomise, because evidence by means is not valid where means differ between
-#' strata. A claim is false if it is wrong about the people who came.
+#' strata. A claim is false if it is wrong about the people who came. Looks, guards and evidence wait until
+#' each stratum has released something new (see Strata and sites in [evidence()]).
 #'
 #' With `by = "stratum"` each stratum is analysed by itself, as by [effects()] with the same `by`: there is a
 #' row for each, in a column `stratum`. Each has the family-wise error rate `error` over the number of strata,

@@ -127,9 +127,9 @@ EVENTS <- c("begin", "added", "retired", "end")
 #'   take part is decided before, and all that they have released is sent. A site may stop by its own earlier
 #'   releases.
 #' * A release keeps its place at all later looks. The order is by rounds: the first release of each site,
-#'   then the second of each, and so on. A round counts once all sites have it; later releases of faster sites
-#'   wait, and a message says so. Sites that have ended are not waited for: an agent's table says that it has
-#'   ended, and for other tables `ended` says it.
+#'   then the second of each, and so on. A round counts once all sites have it, as one look; later releases of
+#'   faster sites wait, and a message says so. Sites that have ended are not waited for: an agent's table says
+#'   that it has ended, and for other tables `ended` says it.
 #' * Outcomes of different sites must be independent, given what happened before at each site.
 #' * By means, an arm must be better than another at all sites by one bound: theta must lie between the two
 #'   means at every site. By randomisation each site may have means of its own.
