@@ -61,7 +61,8 @@
 #'
 #' [evidence()] and [verdict()] are then about all people: the evidence of all blocks of all strata
 #' multiplies, and there is a look once each stratum has released something new. [effects()] with
-#' `by = "stratum"` gives each stratum's effect, with the error probability shared among them. Where strata differ in how well people do, comparisons within them need fewer people.
+#' `by = "stratum"` gives each stratum's effect, with the error probability shared among them. Where strata
+#' differ in how well people do, comparisons within them need fewer people.
 #' For this, **outcomes of people in different strata must be independent**, given what was published. Blocks
 #' of different strata are open at the same time, and an outcome in one must not depend on the assignments in
 #' another. With 20 blocks that depend on each other in the worst way, 57% of claims at 5% were false.

@@ -89,9 +89,9 @@
 #'
 #' At a look the averages are over the people in the sums. Those in open blocks are missing, so that a stratum
 #' may have a little more or less than its share. If strata differ in which arm is better, keep blocks small
-#' against the people of a stratum. For two strata of 60% and 40% with differences of 0.2 and -0.3, which
-#' cancel, and looks at 400 and 800 of 1,200 people, 94% of 1,000 intervals at 95% held for all people with
-#' blocks of 50, and 89% with blocks of 236 (the z-test of [dpts_plan()], mu = 0.3).
+#' against the people of a stratum. An example are strata of 60% and 40% of the people, with differences of
+#' 0.2 and -0.3, which cancel, in a [dpts_plan()] with looks at 400 and 800 of 1,200 people (mu = 0.3). With
+#' blocks of 50 94% of 1,000 intervals at 95% held for all people, with blocks of 236 89%.
 #'
 #' @section The end:
 #' A final release ([dpts_simulate()] and [dpts_replay()] with `finish = TRUE`) is evidence only if all of its
