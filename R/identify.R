@@ -64,7 +64,7 @@ dpts_identify <- function(arms, policies, error = 0.05, margin = 0, ..., limit =
   margin <- check_number(margin, 0, 1, open = c(FALSE, TRUE))
   limit <- check_count(limit)
   for (problem in problems) {
-    check_horizon(policies, n_arms(problem), limit)
+    check_horizon(policies, n_arms(problem), limit, "limit")
     check_fit(policies, n_arms(problem), problem$contexts, "`arms`", strata_in(problem))
     check_steady(problem, "arms")
     check_tossed(policies, problem, "policies")

@@ -160,10 +160,10 @@
 #' [effects()] with `at = "end"` makes the same analysis of an agent, a simulation or a release table.
 #'
 #' @section The number of people:
-#' Without `people`, each design gets for each scenario with a difference to
-#' detect the least number, to about 2%, at which its `power` is reached in these runs. A scenario without a
-#' difference gets the largest of these. It is `NA`, and so is the rest of the row, where `limit` people are
-#' not enough.
+#' Without `people`, each design gets for each scenario with a difference to detect a number at which its
+#' `power` is reached in these runs, found by bisection to about 2%. Power does not rise with each person: a
+#' last block of few people adds noise, so that a smaller number may do, too. A scenario without a difference
+#' gets the largest of these. It is `NA`, and so is the rest of the row, where `limit` people are not enough.
 #'
 #' @param designs The designs to compare: a policy, or a named list of them.
 #' @param scenarios What may be true: a problem, or a named list of problems with the same arms, such as the
@@ -317,6 +317,10 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, er
                   correlation = check_number(correlation, -1, 1),
                   dropout = 1 - (1 - rep(check_dropout(dropout, k), strata)) * (1 - timing$silent %||% 0),
                   missing = missing, futility = check_futility(futility, visits, by))
+  if (is.null(outcomes) && correlation != 0) abort_arg("correlation", "0 without `outcomes`", correlation)
+  if (all(answers$dropout == 0) && !is.null(missing)) {
+    abort_arg("missing", "NULL where all answer in time (no `dropout`, no `deadline`)", missing)
+  }
   problems_answer(answers, problems) # an error before any work
   spending <- check_choice(spending, SPENDING)
   looks <- check_looks(looks, spending)
@@ -395,8 +399,8 @@ visits_of <- function(visits, people) {
 # Can all designs be played in all problems, by so many people with their visits?
 check_playable <- function(designs, problems, people, most, visits) {
   for (problem in problems) {
-    check_horizon(designs, n_arms(problem), people)
-    check_fit(designs, n_arms(problem), problem$contexts, "`scenarios`", strata_in(problem))
+    check_horizon(designs, n_arms(problem), people, "people")
+    check_fit(designs, n_arms(problem), problem$contexts, "`scenarios`", strata_in(problem), "designs")
     check_tossed(designs, problem, "designs")
     check_recorded(problem, most)
     check_again(visits, problem)

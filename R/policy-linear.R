@@ -330,9 +330,9 @@ needs_unit_contexts <- function(policy) {
 
 # `context`: `NULL`, or a list: `own` (does each arm have its own?), `lower` and
 #   `upper` (range of all entries); `strata`: how many share the k arms
-check_fit <- function(policies, k, context, where, strata = 1) {
+check_fit <- function(policies, k, context, where, strata = 1, arg = "policies") {
   stop_fit <- function(name, because) {
-    abort_input("policies", "`policies` must fit %s: policy \"%s\" %s.", where, name, because,
+    abort_input(arg, "`%s` must fit %s: policy \"%s\" %s.", arg, where, name, because,
                 class = "dpts_error_contexts")
   }
   for (name in names(policies)) {

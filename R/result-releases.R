@@ -4,6 +4,7 @@
 #' @export
 dpts_releases.dpts_simulation <- function(x, ...) {
   check_dots_empty(...)
+  if (!nrow(x)) abort_arg("x", "a result with rows")
   kept <- checked_runs(x)
   policies <- things_of(x$policy)[as.character(unique(kept$policy))]
   check_concludes(policies, arg = "x")

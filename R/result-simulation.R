@@ -265,7 +265,7 @@ pulls.dpts_simulation <- function(x, ...) {
 # run
 as_of <- function(x, kept, own) {
   # No row comes twice, so with as many last rounds as runs each run has its last one.
-  if (!"t" %in% result_key(x) || sum(x$t >= max(own$horizon)) == nrow(kept)) return(rep(Inf, nrow(kept)))
+  if (!"t" %in% result_key(x) || sum(x$t >= max(own$horizon, 0)) == nrow(kept)) return(rep(Inf, nrow(kept)))
   by <- setdiff(result_key(x), "t")
   at <- vctrs::vec_match(keys_of(x, by), keys_of(kept, by))
   order <- order(at, x$t)

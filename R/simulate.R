@@ -195,13 +195,13 @@ check_problem_list <- function(arms, arg = caller_arg(arms)) {
   arms
 }
 
-check_horizon <- function(policies, k, horizon) {
+check_horizon <- function(policies, k, horizon, arg = "horizon") {
   for (name in names(policies)) {
     least <- policies[[name]]$rounds_per_arm * k
     life <- life_of(policies[[name]])
     if (min(horizon, life) < least) {
-      abort_input("horizon", "`%s` must be at least %s: policy \"%s\" first pulls each of %s %s.",
-                  if (life < least) "every" else "horizon", words_whole(least), name,
+      abort_input(arg, "`%s` must be at least %s: policy \"%s\" first pulls each of %s %s.",
+                  if (life < least) "every" else arg, words_whole(least), name,
                   count_noun(k, "arm", "arms"),
                   if (least == k) "once" else paste(words_whole(least / k), "times"),
                   class = "dpts_error_horizon")

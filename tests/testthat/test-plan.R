@@ -433,6 +433,7 @@ test_that("bad input is named", {
   bad("error", policy_uniform(), arms, 100, error = 1)
   bad("power", policy_uniform(), arms, power = 1)
   bad("people", policy_uniform(), arms, 0)
+  bad("people", policy_randomised(), arms, 1)
   expect_error(dpts_plan(policy_randomised(floor = 0.6), arms, 100), "floor", class = "dpts_error_input")
 })
 
@@ -892,7 +893,9 @@ test_that("what people answer is checked", {
   bad("correlation", outcomes = harm, rates = list(harm = c(0.1, 0.2)), correlation = 0.1, arms = arms_truncexp(c(0.4, 0.6)))
   bad("dropout", dropout = c(0.1, 0.1, 0.1))
   bad("dropout", dropout = 1.5)
-  bad("missing", missing = 2)
+  bad("correlation", correlation = 0.1)
+  bad("missing", missing = 2, dropout = 0.1)
+  bad("missing", missing = 0.5)
   bad("futility", futility = 1)
   bad("futility", futility = 0.1, visits = 2)
   strata <- arms_strata(x = two(0.4, 0.6), y = two(0.4, 0.6))

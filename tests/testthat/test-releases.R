@@ -124,6 +124,10 @@ test_that("rows of a table and of a simulation up to a round answer as of that r
   skip_without_dplyr()
   sim <- dpts_simulate(arms3, c(batches, tosses), 600, runs = 1, seed = 1, history = TRUE)
   part <- sim[sim$t <= 400, ]
+  for (verb in list(dpts_releases, evidence, effects, verdict, estimates)) {
+    expect_error(verb(sim[sim$t < 0, ]), "with rows", class = "dpts_error_input")
+  }
+  expect_no_warning(expect_equal(nrow(pulls(sim[sim$t < 0, ])), 0))
   table <- dpts_releases(sim)
   last <- max(sim$t[sim$t <= 400])
   for (rows in list(table[table$t <= last, ], subset(table, t <= last), dplyr::filter(table, t <= last))) {
