@@ -156,7 +156,9 @@
 #' looks.
 #'
 #' `power`, `false_claims`, `coverage` and `width` are those of the analysis at which the experiment ends,
-#' with repeated confidence intervals (Jennison and Turnbull 1989). The other columns are of all people.
+#' with repeated confidence intervals (Jennison and Turnbull 1989). The other columns are of all people. All
+#' are held to the truth of all people: where the difference drifts, a claim that is right about the people so
+#' far counts as false if it is wrong about all.
 #' [effects()] with `at = "end"` makes the same analysis of an agent, a simulation or a release table.
 #'
 #' @section The number of people:
@@ -226,7 +228,8 @@
 #'   * `stopped`, `mean_people`, `power_stopped` (with `futility`): share of runs that would stop for
 #'     futility, the mean number of people if they do, and the power that remains;
 #'   * `stopped`, `mean_people` (with `looks`): share of runs that stop with a claim before the end, and the
-#'     mean number of people of whom sums were released when the experiment stops.
+#'     mean number of people of whom sums were released when the experiment stops. (With late rewards more
+#'     people have been randomised by then.)
 #'
 #'   [summary()][summary.dpts_plan] has shares of arms and the claims by evidence;
 #'   [autoplot()][autoplot.dpts_plan] draws power and failures; [privacy_statement()] puts the guarantees of
