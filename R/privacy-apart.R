@@ -45,8 +45,8 @@ guarantee_of_release <- function(policy, arg) {
   }
   if (!is.null(why) && !promises_nothing(guarantee)) {
     why <- why_not_apart(guarantee) %||% why
-    abort_input(arg, "Two rewards of a person cannot be kept apart by policy \"%s\": %s.", policy$name, why,
-                class = "dpts_error_apart")
+    abort_input(arg, "`%s` must keep two rewards of a person apart, which policy \"%s\" cannot: %s.", arg,
+                policy$name, why, class = "dpts_error_apart")
   }
   # (A user's code has the noise that it says.)
   other <- flip_of(policy) > 0 || inherits(unwrapped(policy), "dpts_policy_compiled")

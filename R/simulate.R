@@ -200,9 +200,9 @@ check_horizon <- function(policies, k, horizon, arg = "horizon") {
     least <- policies[[name]]$rounds_per_arm * k
     life <- life_of(policies[[name]])
     if (min(horizon, life) < least) {
-      abort_input(arg, "`%s` must be at least %s: policy \"%s\" first pulls each of %s %s.",
-                  if (life < least) "every" else arg, words_whole(least), name,
-                  count_noun(k, "arm", "arms"),
+      if (life < least) arg <- "every"
+      abort_input(arg, "`%s` must be at least %s: policy \"%s\" first pulls each of %s %s.", arg,
+                  words_whole(least), name, count_noun(k, "arm", "arms"),
                   if (least == k) "once" else paste(words_whole(least / k), "times"),
                   class = "dpts_error_horizon")
     }

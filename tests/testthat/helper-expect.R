@@ -74,10 +74,10 @@ expect_known <- function(cnd) {
     "messages.txt does not have this; if it should, `make messages` (FILE= for one file) takes it in:\n", text))
 }
 
-# An error about an argument names it, but that of a file that is compiled names the policy.
+# An error about an argument names it, or the file that it is.
 expect_says_argument <- function(cnd) {
-  unnamed <- inherits(cnd, "dpts_error_input") && is.character(cnd$arg) && cnd$arg != "file" &&
-    !grepl(paste0("`", cnd$arg), conditionMessage(cnd), fixed = TRUE)
+  unnamed <- inherits(cnd, "dpts_error_input") && is.character(cnd$arg) && !cnd$arg %in% c("file", "path") &&
+    !grepl(cnd$arg, conditionMessage(cnd), fixed = TRUE)
   if (unnamed) testthat::fail(sprintf("The error about `%s` does not name it: %s", cnd$arg, conditionMessage(cnd)))
 }
 

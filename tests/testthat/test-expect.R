@@ -14,7 +14,7 @@ test_that("what is not as expected fails", {
   expect_failure(expect_no_message(message("a")))
   expect_failure(expect_no_message(rlang::inform("a", class = "b"), class = "b"))
   expect_failure(expect_no_warning(warning("a")))
-  expect_failure(expect_says_argument(rlang::error_cnd("dpts_error_input", message = "It must be a number.", arg = "n")))
+  expect_failure(expect_says_argument(rlang::error_cnd("dpts_error_input", message = "It must be a number.", arg = "size")))
   # An error with other words, or of another class, remains one.
   expect_error(expect_error(stop("this"), "that"), "this")
   expect_error(expect_error(stop("this"), class = "that"), "this")
