@@ -67,7 +67,7 @@ agent_erase <- function(agent, person, ...) {
   check_dots_empty(...)
   check_all_given()
   check_agent(agent)
-  hash <- unique(check_person(person, length(person), agent$terms))
+  hash <- check_person(person, length(person), agent$terms)
   n <- agent_transact(agent, function(tx) {
     rows <- as_of_now(as.list(agent$store$persons(hash)), tx)
     held <- union(as.character(rows$person), agent$store$asked_for(hash))

@@ -140,6 +140,7 @@ test_that("errors have the right status, in JSON, and change nothing", {
   api$agent$store$commit <- function(...) stop("database is locked")
   expect_equal(ask("POST", "/choose"), 500)
   agent_close(api$agent)
+  expect_error(agent_api(api$agent, token = TOKEN), "`agent` is closed", class = "dpts_error_closed")
   expect_equal(ask("POST", "/choose"), 503)
 })
 
@@ -724,6 +725,7 @@ test_that("the description is OpenAPI: ids, parameters, required fields, all sta
   for (router in list(api$router, many)) {
     spec <- jsonlite::parse_json(call_api(router, "GET", "/openapi.json", token = NULL)$text)
     expect_match(spec$openapi, "^3\\.0\\.")
+    expect_identical(spec$components$securitySchemes, list(bearer = list(type = "http", scheme = "bearer")))
     check_schema(spec$components$schemas$Error, "Error")
     ids <- unlist(lapply(spec$paths, function(path) lapply(path, `[[`, "operationId")))
     expect_false(anyDuplicated(ids) > 0)
