@@ -12,8 +12,9 @@
 #' with another number of choices, or with other persons, is an error of class `dpts_error_key`: nobody is
 #' given a ticket of somebody else. Keys are kept for a day, or for `retention`, and until their tickets are
 #' resolved. Of somebody who was erased ([agent_erase()]), or after persons were forgotten, no key is known,
-#' and the choice is a new one. Within a `window` who has a ticket keeps it, whatever the key, and a call in
-#' which nobody gets a new one leaves no key. With `sticky` the persons alone identify the call.
+#' and the choice is a new one. Within a `window` a key knows those alone who got a new ticket in its call:
+#' these get that ticket again, and the others the one of their window. With `sticky` the persons alone
+#' identify the call.
 #'
 #' `agent_reward()` needs a `key` only in an agent with a `window`, where each report for a ticket is one of
 #' several: a second call with the `key` then adds none.

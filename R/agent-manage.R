@@ -25,7 +25,8 @@
 #'
 #' An arm that is paused or retired is chosen by nobody, whatever a call's `offer` says. While all arms but
 #' one are paused or retired, some of them paused, everyone gets that one, and these choices are no rounds: a
-#' pause spends nothing of the horizon. With no arm left choices are errors of class `dpts_error_paused`.
+#' pause spends nothing of the horizon. With no arm left choices are errors of class `dpts_error_paused`, also
+#' for those who have a ticket already.
 #'
 #' With [policy_randomised()] any change of a status ends the open block, which is released once its rewards
 #' are in: also when an arm that is paused is retired.

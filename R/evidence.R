@@ -85,7 +85,9 @@
 #' in what was released. Of several sites there is a look after each round, when all sites that still run have
 #' released it. What comes between two looks counts at the next one. A stratum to which hardly anybody comes
 #' delays the looks until the others have 98% of the people: leave it out, or end its blocks by the clock
-#' (`block_time` of [dpts_agent()]).
+#' (`block_time` of [dpts_agent()]). The last look is at the end of an agent, of all that was released. The
+#' analysis of [effects()] with `at = "end"` is of all that was released, whenever it is made. Name the sites
+#' in an order that was fixed before: the bets on a site follow the releases of those before it.
 #'
 #' At a look the averages are over the people in the sums. Those in open blocks are missing, so that a stratum
 #' may have a little more or less than its share. If strata differ in which arm is better, keep blocks small
@@ -284,7 +286,8 @@ rate_inside <- function(record, rate) {
 #' @returns A tibble of class `dpts_effects`, one row for each problem, policy, run and pair of arms, from all
 #'   that was released:
 #'   * `arm`, `control`: the pair;
-#'   * `difference`: an estimate of how much better `arm` is, `NA` until both arms have a release. By
+#'   * `difference`: an estimate of how much better `arm` is, `NA` until both arms have a release (with
+#'     `at = "any"` in strata and at sites: until the first look). By
 #'     randomisation each block counts by its precision;
 #'   * `lower`, `upper`: its interval. By randomisation it is for the average difference over the people in
 #'     the sums who were randomised to one of the two arms, under any drift; in strata and at several sites as
@@ -378,7 +381,7 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ..., a
 final_effects <- function(record, pairs, among, level, margin, looks, people) {
   looks <- looks %||% looks_of_text(record$looks)
   record$planned <- people %||% record$planned
-  input <- released_whole(record, by_block = TRUE)
+  input <- released_whole(record, by_block = TRUE, all = is.null(looks))
   half_error <- (1 - level) / (2 * among)
   found <- if (is.null(looks)) {
     inform_end(record, record$seen, sum(input[, "size"]))
@@ -494,7 +497,7 @@ effects_by <- function(object, control, level, at, by, margin, outcome, people) 
   if (at == "end") {
     for (record in release_records(table)$records) {
       record$planned <- people %||% record$planned
-      inform_end(record, record$seen, sum(released_whole(record, by_block = TRUE)[, "size"]))
+      inform_end(record, record$seen, sum(released_whole(record, by_block = TRUE, all = TRUE)[, "size"]))
     }
   }
   each <- lapply(parts, function(part) {
@@ -502,6 +505,7 @@ effects_by <- function(object, control, level, at, by, margin, outcome, people) 
     own <- table[[by]] %in% part & is.na(event) | event %in% c("added", "retired") # which are of all parts
     rows <- begin_rows(table[own, ], table)
     rows[c(by, "planned", "looks")] <- NULL
+    if (by == "stratum") rows[["site"]] <- NULL # whose rounds have blocks of all strata
     without_end(effects(rows, control, 1 - (1 - level) / length(parts), at = at, margin = margin))
   })
   of <- factor(rep(parts, vapply(each, nrow, 0L)), parts)
@@ -623,7 +627,7 @@ effects.dpts_releases <- effects.dpts_simulation
 #'   * `arm`: the arm declared best, `NA`: none yet, or no other arm is left. With a `margin` several arms may
 #'     qualify at one look; then it is the one with the highest estimated mean. A verdict is one-sided and
 #'     intervals are two-sided, so the interval of [effects()] may still contain 0;
-#'   * `t`: the round after which the verdict was reached, or the last release;
+#'   * `t`: the round after which the verdict was reached, or the last look;
 #'   * `wrong`: how improbable so strong a verdict is if it is wrong, a p-value that is valid at every look: a
 #'     wrong verdict with so small a value at any look has at most this probability. It is e^-(the least
 #'     evidence against another arm, at the look where that is the most) over the arm's share of `error`, 1 at
@@ -845,8 +849,8 @@ record_evidence <- function(record, kind, margin = 0, threshold = Inf, interval 
 }
 
 # The releases of a record that prove something, up to a look, with the columns of WEIGHED. `by_block`: is a
-# block that is cut in one arm left out in all?
-released_whole <- function(record, by_block, looks = Inf) {
+# block that is cut in one arm left out in all? `all`: also those after the last look
+released_whole <- function(record, by_block, looks = Inf, all = FALSE) {
   table <- record$releases
   cut <- table[, "whole"] == 0
   if (any(cut) && by_block) cut <- table[, "block"] %in% table[cut, "block"]
@@ -854,22 +858,31 @@ released_whole <- function(record, by_block, looks = Inf) {
   n <- nrow(table)
   moved <- function(x) x[-1] != x[-n]
   block <- cumsum(c(TRUE, moved(table[, "t"]) | moved(table[, "block"]))[seq_len(n)])
-  if (n > 0 && (record$strata > 1 || !is.null(record$site))) {
-    block <- looks_after(record$strata, table, block, record$site[!cut])[block]
+  if (n > 0 && !all && (record$strata > 1 || !is.null(record$site))) {
+    block <- looks_after(record, table, block, record$site[!cut])[block]
   }
   cbind(table, look = block)[block <= looks & block < Inf, WEIGHED, drop = FALSE]
 }
 
 # The look at which each block is used first, Inf: at none yet. Of several strata there are looks as looks_t
-# says (src/policy_evidence.h), and of several sites after each round, whatever its order.
-looks_after <- function(strata, table, block, site) {
+# says (src/policy_evidence.h), of several sites after each round, and after the end one of all. `site`: of
+# each row; sites come in their order in each round
+looks_after <- function(record, table, block, site) {
   first <- !duplicated(block)
   n <- sum(first)
-  open <- if (is.null(site)) logical(n) else c(diff(site[first]) > 0, FALSE)
+  open <- logical(n)
+  if (!is.null(site)) {
+    round <- cumsum(c(TRUE, diff(site[first]) <= 0))
+    open <- c(round[-1] == round[-n], FALSE)
+    # Is the last round whole? A site that ended is missing in it, and one that a filter has cut off.
+    sizes <- tabulate(round)
+    open[n] <- sizes[round[n]] < c(record$sites, sizes)[round[n]]
+  }
   people <- as.vector(rowsum(table[, "size"], block))
-  so_far <- .Call(C_looks, strata, table[first, "stratum"], people, table[first, "t"], open)
+  so_far <- .Call(C_looks, record$strata, table[first, "stratum"], people, table[first, "t"], open)
   look <- c(0, so_far[-n]) + 1
-  replace(look, look > so_far[n], Inf)
+  if (!isTRUE(record$over)) look[look > so_far[n]] <- Inf
+  look
 }
 
 inform_means <- function(record) {

@@ -148,14 +148,32 @@ draw_verdict <- function(record, laws, error, margin) {
 # come, and numbers that no other block has.
 with_future <- function(record, laws) {
   now <- max(record$releases[, "t"])
-  future <- do.call(rbind, lapply(seq_along(laws), function(s) {
+  each <- lapply(seq_along(laws), function(s) {
     law <- laws[[s]]
     rows <- draw_future(law)
     rows[, "t"] <- pmax(now, round(law$t + (rows[, "t"] - law$t) / law$share))
     rows[, "block"] <- rows[, "block"] + s * 1e9
     rows
-  }))
-  record$releases <- rbind(record$releases, future[order(future[, "t"]), , drop = FALSE])
+  })
+  future <- do.call(rbind, each)
+  site <- rep(vapply(laws, `[[`, 0L, "site"), vapply(each, nrow, 0L))
+  order <- order(future[, "t"])
+  future <- future[order, , drop = FALSE]
+  if (!is.null(record$site)) {
+    # Sites come by rounds, which count once all of them that still run have them.
+    site <- site[order]
+    block <- future[, "block"]
+    so_far <- record$site[!duplicated(record$releases[, "block"])]
+    more <- stats::ave(block, site, FUN = function(x) match(x, unique(x)))
+    round <- tabulate(so_far, record$sites)[site] + more
+    by_round <- order(round, site)
+    by_round <- by_round[round[by_round] <= min(Inf, tapply(round, site, max))]
+    future <- future[by_round, , drop = FALSE]
+    future[, "t"] <- cummax(future[, "t"])
+    record$site <- c(record$site, site[by_round])
+  }
+  record$releases <- rbind(record$releases, future)
+  record$over <- FALSE
   record
 }
 
@@ -193,7 +211,7 @@ future_laws <- function(record, people, block = NULL, over = integer()) {
     t <- max(0, record$releases[, "t"])
     share <- if (at %in% over) 0 else sum(size[own]) / sum(size[!site %in% over])
     c(future_law(record, t + share * (people - t), if (is.function(block)) block(at) else block),
-      share = share)
+      share = share, site = at)
   }, places$stratum, places$site)
 }
 

@@ -62,7 +62,8 @@ EVENTS <- c("begin", "added", "retired", "end")
 #' * `outcome`: of an agent with other outcomes ([agent_outcome()]), of which outcome the sums are, `"reward"`
 #'   first. `t` and `n` are of the same blocks of people.
 #' * `stratum`: of an agent with `strata`, the stratum of the people in the sum; a factor whose levels are all
-#'   strata, also those of which nothing was released. A file does not keep such levels.
+#'   strata, also those of which nothing was released. A file does not keep such levels: give them back with
+#'   `factor(stratum, levels)`, since a stratum without a release delays looks ([evidence()]).
 #' * `t`: the number of people so far when the sum was released.
 #' * `block`: the number of the release; arms whose sums were released together share it. Rows of each
 #'   `outcome` count their own, so that one number need not be of the same people in two outcomes.
@@ -684,7 +685,7 @@ release_records.default <- function(x, outcome = "reward") {
   comes <- run[v$event %in% "added"]
   goes <- v$event %in% "retired"
   strata <- max(1, nlevels(v$stratum))
-  site <- if (!is.null(v[["site"]])) as.integer(as.factor(v$site))
+  site <- if (!is.null(v[["site"]])) as.factor(v$site)
   law <- do.call(Map, c(f = list, law))
   records <- lapply(seq_along(first), function(i) {
     at <- first[i]:last[i]
@@ -698,7 +699,8 @@ release_records.default <- function(x, outcome = "reward") {
            share_of_one = if (added) error_parts(there, length(every) - added) else
              0 * there + 1 / length(every),
            grid = max(v$grid[own], 0), seen = max(v$t[at]), releases = rows[own, , drop = FALSE],
-           site = site[own]),
+           site = if (!is.null(site)) as.integer(site)[own], sites = nlevels(site),
+           over = "end" %in% v$event[at]),
       law[[i]])
   })
   there <- lapply(records, `[[`, "arms")

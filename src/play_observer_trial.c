@@ -24,7 +24,7 @@ typedef struct {
   int64_t *pulls, *counted;
   double *sums, *squares; /* by arm; of rewards that count; squares about 1/2 */
   double *proved;         /* by part, and arm of k */
-  final_test_t *tests;    /* by part, that of the last look of several strata, and room for a copy */
+  final_test_t *tests;    /* by part, and room for a copy */
   double people;          /* of whom something was released */
   double noise;           /* the variance of it in the sums of an arm */
   int looks;              /* how many were made */
@@ -51,7 +51,7 @@ static size_t test_size(const survey_t *survey) {
 
 static size_t size(const survey_t *survey) {
   const size_t parts = (size_t)survey->parts;
-  return sizeof(trial_t) + judge_size(survey) + (parts + 2) * (sizeof(final_test_t) + test_size(survey)) +
+  return sizeof(trial_t) + judge_size(survey) + (parts + 1) * (sizeof(final_test_t) + test_size(survey)) +
          (size_t)survey->k * (2 * sizeof(int64_t) + 2 * sizeof(double)) +
          parts * (size_t)survey->design.k * sizeof(double);
 }
@@ -63,8 +63,8 @@ static void begin(observer_t *observer) {
   *trial = (trial_t){.last = -1};
   judge_begin(&trial->judge, survey, trial + 1);
   trial->tests = (final_test_t *)((char *)(trial + 1) + judge_size(survey));
-  char *after = (char *)(trial->tests + parts + 2);
-  for (int i = 0; i < parts + 2; i++, after += test_size(survey)) {
+  char *after = (char *)(trial->tests + parts + 1);
+  for (int i = 0; i <= parts; i++, after += test_size(survey)) {
     final_test_begin(&trial->tests[i], survey->design.k, survey->design.strata, after);
   }
   trial->sums = (double *)after;
@@ -121,7 +121,7 @@ static void look(observer_t *observer, trial_t *trial) {
   for (; trial->looks < looks(survey) && trial->people >= survey->rounds[trial->looks]; trial->looks++) {
     double *out = (double *)observer->out[0] + rows_of_end(survey);
     out += (size_t)trial->looks * rows_of_look(survey);
-    final_test_t *now = &trial->tests[survey->parts + 1];
+    final_test_t *now = &trial->tests[survey->parts];
     final_test_copy(now, trial->tests);
     final_test_close(now);
     out[0] = trial->people;
@@ -145,7 +145,6 @@ static int released(observer_t *observer, const session_t *session) {
     for (int i = 0; i < judge->latest; i++) trial->people += block[i].size;
     trial->noise += noise_law_variance(&block->noise) * block->terms;
     if (now != LOOK) continue;
-    if (survey->design.strata > 1) final_test_copy(&trial->tests[survey->parts], trial->tests);
     look(observer, trial);
     double *proved = trial->proved + judge->part * k;
     for (int i = 0; i < k; i++) {
@@ -157,11 +156,6 @@ static int released(observer_t *observer, const session_t *session) {
 
 /* ---- the end ----------------------------------------------------------------------- */
 
-/* The test of a part, of several strata together as of the last look */
-static final_test_t *last_test(const trial_t *trial, const survey_t *survey, int part) {
-  return &trial->tests[survey->design.strata > 1 && trial->released ? survey->parts : part];
-}
-
 static void write_pairs(const trial_t *trial, const survey_t *survey, int part, double *lower) {
   const int k = survey->design.k;
   for (int i = 0; i < k; i++) {
@@ -172,7 +166,7 @@ static void write_pairs(const trial_t *trial, const survey_t *survey, int part, 
       lower[at] = asked && survey->concludes ? judge_lower(&trial->judge, survey, part, i, j) : NAN;
     }
   }
-  write_test(last_test(trial, survey, part), lower + k * k);
+  write_test(&trial->tests[part], lower + k * k);
 }
 
 static void finish(observer_t *observer, const environment_t *env, const reports_t *reports) {
@@ -204,7 +198,7 @@ static void finish(observer_t *observer, const environment_t *env, const reports
     mean[i] = report.rewards > 0 ? report.sum / report.rewards : trial->sums[i] / counted[i];
   }
   for (int part = 0; part < survey->parts; part++, proved += own + BY_PAIR * own * own) {
-    final_test_close(last_test(trial, survey, part));
+    final_test_close(&trial->tests[part]);
     for (int i = 0; i < own; i++) proved[i] = trial->proved[part * own + i];
     write_pairs(trial, survey, part, proved + own);
   }

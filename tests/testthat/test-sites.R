@@ -121,6 +121,16 @@ test_that("a forecast is of all sites", {
     dpts_simulate(two, policy_randomised(mu = 0.5), 1500, runs = 1, seed = seed, history = TRUE)
   })
   expect_identical(forecast(sites, 6000, runs = 20, seed = 1), forecast(dpts_releases(sites), 6000, runs = 20, seed = 1))
+  # A verdict may come at each round, not only at the last one; and one that there is stays.
+  said <- forecast(sites, c(4000, 8000, 20000), runs = 40, seed = 1)$verdict
+  alone <- vapply(c(4000, 8000), function(n) forecast(sites, n, runs = 40, seed = 1)$verdict, 0)
+  expect_lt(max(abs(said[1:2] - alone)), 4 * sqrt(0.5 / 40))
+  expect_gt(said[2], 0.2)
+  sure <- lapply(c(a = 1, b = 2), function(seed) {
+    dpts_simulate(arms_bernoulli(c(0.3, 0.7)), policy_randomised(mu = 0.5), 1500, runs = 1, seed = seed, history = TRUE)
+  })
+  expect_false(is.na(verdict(sure)$arm))
+  expect_equal(forecast(sure, c(3000, 5000), runs = 5, seed = 1)$verdict, c(1, 1))
 })
 
 test_that("what does not fit together is refused by name", {

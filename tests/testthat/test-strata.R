@@ -556,7 +556,14 @@ test_that("in strata and at sites there are looks only where all of them are in 
   expect_identical(utils::tail(evidence(one, "tosses")$evidence, 2), evidence(table, "tosses")$evidence[1:2])
   more <- blocks(stratum[1:7], t[1:7])
   expect_identical(as.data.frame(effects(more)), as.data.frame(effects(one)))
-  expect_identical(as.data.frame(suppressMessages(effects(more, at = "end"))), as.data.frame(suppressMessages(effects(one, at = "end"))))
+  # The analysis at the end is of all, and an agent that has ended has its last look then.
+  at_end <- function(x) suppressMessages(effects(x, at = "end"))$difference
+  hand <- function(k) sum(ifelse(stratum[1:k] == "x", 0.4, 0)) / k
+  expect_equal(at_end(more), hand(7))
+  ended <- as.data.frame(more)
+  ended$event <- NA
+  ended <- rbind(ended, replace(utils::tail(ended, 1), c("n", "sum", "chance", "block", "event"), list(0, 0, NA, NA, "end")))
+  expect_equal(looks(as_releases(ended)), c(560, 780))
   expect_identical(verdict(more)[c("arm", "wrong")], verdict(one)[c("arm", "wrong")])
   # Before the first look there is no verdict, and no interval but the widest.
   early <- blocks(rep("x", 20), 120 * 1:20)
@@ -571,6 +578,9 @@ test_that("in strata and at sites there are looks only where all of them are in 
   for (sites in list(list(north = site("x"), south = site("y")), list(south = site("y"), north = site("x")))) {
     tables <- lapply(sites, as_releases, noise = "none")
     expect_equal(looks(tables), 200 * 1:4)
+    # A filter in the middle of a round gives what was known after the round before.
+    both <- dpts_releases(tables)
+    for (t in c(100, 300, 500)) expect_equal(looks(both[both$t <= t, ]), 200 * seq_len(t %/% 200))
   }
 })
 
