@@ -90,7 +90,7 @@ warn_small_strata <- function(policies, share, people, call = caller_env()) {
   first <- max(0, unlist(lapply(policies, function(policy) {
     block_rule(unwrapped(policy), length(share))$size[1]
   })))
-  needed <- first / min(share)
+  needed <- ceiling(first / min(share) - 1e-9)
   if (length(share) == 1 || length(share) <= 20 && needed <= people / 2) return(invisible())
   rlang::warn(sprintf(paste(
     "With %s strata each has blocks of its own%s: noise is added to the sums of each, and a stratum of few",
