@@ -30,7 +30,7 @@ warned <- function(test) {
 # So is a setting that a file leaves behind, for the next file of the same process would run with it.
 settings <- function() list(
   options = options()[grepl("^(dpts\\.|digits$|OutDec$|scipen$|warn$|width$)", names(options()))],
-  random = RNGkind(), locale = Sys.getlocale(), folder = getwd(),
+  variables = ls(globalenv()), random = RNGkind(), locale = Sys.getlocale(), folder = getwd(),
   plan = if (isNamespaceLoaded("future")) class(future::plan())
 )
 run <- function(path) {

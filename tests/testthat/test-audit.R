@@ -687,3 +687,8 @@ test_that("an arm that is rare is no error, and the largest epsilon that runs ca
     expect_error(dpts_audit(policy_ucb1(), 8, streams = streams, runs = 1e9), "`runs`", class = "dpts_error_memory")
   }
 })
+
+test_that("a transcript that was never seen while its scores were learned speaks for neither stream", {
+  scores <- score_codes(c(1, 1, 2, 7), c(1, 2, 2, 9), fit = 1:3)
+  expect_equal(scores, list(x = c(log(2.5 / 1.5) * c(1, 1, -1), 0), y = c(log(2.5 / 1.5) * c(1, -1, -1), 0)))
+})
