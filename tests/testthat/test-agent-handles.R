@@ -217,3 +217,18 @@ test_that("whose store was put back, and on which others went on, in every store
     agent_close(agent)
   })
 })
+
+test_that("the tickets that a handle gave out last it does not read again for their rewards", {
+  skip_if_not_installed("RSQLite")
+  agent <- dpts_agent(policy_randomised(block = 1000), c("a", "b"), use = "arrival")
+  first <- agent_choose(agent, 60)$ticket
+  last <- agent_choose(agent, 60)$ticket
+  read <- agent$store$tickets
+  agent$store$tickets <- function(...) stop("it reads")
+  for (ticket in c(first[1], last[60])) expect_identical(agent_reward(agent, ticket, 1)$status, "used")
+  # Some thousand are remembered at most.
+  agent$store$tickets <- read
+  for (i in 1:12) agent_choose(agent, 90)
+  expect_lte(length(agent$open), 1000)
+  expect_gt(length(agent$open), 0)
+})

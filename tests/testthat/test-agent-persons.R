@@ -622,3 +622,8 @@ test_that("coupling: with all that a person says moved and the same releases all
     expect_gt(cost, 0.999 * a$promise$epsilon)
   })
 })
+
+test_that("a report that cannot be read is not left out of the mean of its window", {
+  expect_identical(mean_in_window(c(1, NA)), NA_real_)
+  expect_identical(mean_in_window(c(0.75, 0.25, 0.5)), 0.5)
+})
