@@ -232,3 +232,16 @@ test_that("the tickets that a handle gave out last it does not read again for th
   expect_lte(length(agent$open), 1000)
   expect_gt(length(agent$open), 0)
 })
+
+test_that("at the end no reward is left in a file beside the store, and nothing is due any more", {
+  skip_if_not_installed("RSQLite")
+  file <- withr::local_tempfile(fileext = ".sqlite")
+  agent <- dpts_agent(policy_randomised(block = 1000), c("a", "b"), file, deadline = as.difftime(1, units = "hours"))
+  agent_reward(agent, agent_choose(agent, 5)$ticket, 1)
+  agent_finish(agent)
+  expect_identical(file.size(paste0(file, "-wal")), 0)
+  con <- DBI::dbConnect(RSQLite::SQLite(), file)
+  expect_identical(DBI::dbGetQuery(con, "SELECT next_due FROM dpts_agent")$next_due, NA_real_)
+  DBI::dbDisconnect(con)
+  agent_close(agent)
+})
