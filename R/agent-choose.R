@@ -168,17 +168,13 @@ play_choices <- function(agent, tx, n, offer, contexts, person, people, stratum,
   ticket <- new_tickets(n)
   new <- rep(TRUE, n)
   for (i in seq_len(n)) {
-    if (!is.null(before) && !is.na(before$ticket[i])) {
-      ticket[i] <- before$ticket[i]
-      arm[i] <- before$arm[i]
-      new[i] <- FALSE
-      next
-    }
     who <- if (!is.null(people)) people[[person[i]]]
-    # A person's ticket is for ever, or for a window.
-    if (!is.null(who) && (terms$sticky || isTRUE(who$time + terms$window > tx$now))) {
-      ticket[i] <- who$ticket
-      arm[i] <- who$arm
+    # A person's ticket is that of the call, or for ever, or for a window.
+    held <- if (isTRUE(!is.na(before$ticket[i]))) some_tickets(before, i) else
+      if (!is.null(who) && (terms$sticky || isTRUE(who$time + terms$window > tx$now))) who
+    if (!is.null(held)) {
+      ticket[i] <- held$ticket
+      arm[i] <- held$arm
       new[i] <- FALSE
       next
     }

@@ -19,12 +19,8 @@ audit_coupling <- function(policy, pairs, runs, seed, delta, play = coupling_pla
 coupling_chunk <- function(job, chunk, tick) {
   pair <- job$problems[[chunk$problem]]
   paths <- matrix(0, length(pair$delta), length(chunk$run))
-  known <- new.env() # most paths cost what others do
-  cost_of <- function(cost) {
-    key <- rlang::hash(cost)
-    if (is.null(known[[key]])) known[[key]] <- path_epsilon(cost, pair$delta, !is.null(pair$visits))
-    known[[key]]
-  }
+  # Most paths cost what others do.
+  cost_of <- remembering(function(cost) path_epsilon(cost, pair$delta, !is.null(pair$visits)))
   for (i in seq_along(chunk$run)) {
     seed <- job$seed + chunk$run[i]
     # On every other path the releases are 0 or 1: with ties between arms, the least weight on

@@ -287,14 +287,14 @@ rate_inside <- function(record, rate) {
 #'   that was released:
 #'   * `arm`, `control`: the pair;
 #'   * `difference`: an estimate of how much better `arm` is, `NA` until both arms have a release (with
-#'     `at = "any"` in strata and at sites: until the first look). By
-#'     randomisation each block counts by its precision;
+#'     `at = "any"` in strata and at sites: until the first look). By randomisation each block counts by its
+#'     precision;
 #'   * `lower`, `upper`: its interval. By randomisation it is for the average difference over the people in
 #'     the sums who were randomised to one of the two arms, under any drift; in strata and at several sites as
-#'     of the last look ([evidence()]). By means, for policies that do not
-#'     randomise, it is for a difference that does not change (a message says so once in a session). It is
-#'     then the intersection of the intervals of all looks so far; `NA` if that is empty, as it hardly ever is
-#'     (at most with the chance 1 - `level`) if the means have not changed;
+#'     of the last look ([evidence()]). By means, for policies that do not randomise, it is for a difference
+#'     that does not change (a message says so once in a session). It is then the intersection of the
+#'     intervals of all looks so far; `NA` if that is empty, as it hardly ever is (at most with the chance
+#'     1 - `level`) if the means have not changed;
 #'   * `p`: a p-value for this pair alone, against "no difference", at any look. By means `p` of two arms is
 #'     below 1 - `level` exactly if the interval excludes 0 or is empty. By randomisation it is the least of
 #'     all looks, and the interval is the current one. With more arms intervals are wider than `p` says,
@@ -697,7 +697,9 @@ record_verdict <- function(record, error = 0.05, margin = 0, words = TRUE) {
   found <- record_evidence(record, evidence_kind(record), margin / record$width, max(threshold),
                            risk = to$risk)
   if (length(found$t) == 0) {
-    if (nrow(record$releases)) none$missing <- "Not all strata were released yet, nor nearly all people."
+    if (nrow(released_whole(record, by_block = TRUE, all = TRUE))) {
+      none$missing <- "Not all strata were released yet, nor nearly all people."
+    }
     return(none)
   }
   noise <- to$risk * record$ever

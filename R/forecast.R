@@ -156,12 +156,11 @@ with_future <- function(record, laws) {
     rows
   })
   future <- do.call(rbind, each)
-  site <- rep(vapply(laws, `[[`, 0L, "site"), vapply(each, nrow, 0L))
   order <- order(future[, "t"])
   future <- future[order, , drop = FALSE]
   if (!is.null(record$site)) {
     # Sites come by rounds, which count once all of them that still run have them.
-    site <- site[order]
+    site <- rep(vapply(laws, `[[`, 0L, "site"), vapply(each, nrow, 0L))[order]
     block <- future[, "block"]
     so_far <- record$site[!duplicated(record$releases[, "block"])]
     more <- stats::ave(block, site, FUN = function(x) match(x, unique(x)))

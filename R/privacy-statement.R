@@ -403,16 +403,7 @@ guess_words <- function(chance) {
           words_whole(of / 2), words_whole(of))
 }
 
-# A function of numbers that computes each answer once: a statement asks for the same ones several times.
-remembering <- function(f) {
-  known <- list()
-  function(x) {
-    at <- paste(x, collapse = " ")
-    if (is.null(known[[at]])) known[[at]] <<- f(x)
-    known[[at]]
-  }
-}
-
+# (A statement asks for the same epsilons several times.)
 agent_curve <- function(agent, unit = "reward") {
   known <- remembering(function(delta) {
     known <- dpts_privacy(agent, delta = delta)

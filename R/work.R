@@ -186,3 +186,13 @@ cells_of <- function(job, joined) {
 }
 
 is_played <- function(chunk) length(setdiff(names(chunk), c("problem", "policy", "run"))) > 0
+
+# A function of one argument that computes each answer once
+remembering <- function(f) {
+  known <- new.env()
+  function(x) {
+    key <- rlang::hash(x)
+    if (is.null(known[[key]])) known[[key]] <- f(x)
+    known[[key]]
+  }
+}

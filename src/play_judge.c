@@ -10,15 +10,12 @@ static void *state_of(const judge_t *judge, const survey_t *survey, int part) {
   return (char *)judge->state + (size_t)part * survey->rule->size(&survey->design);
 }
 
-/* Strata of which each is a part have looks of their own. */
-static int strata_of(const survey_t *survey) { return survey->parts > 1 ? 1 : survey->design.strata; }
-
 static size_t counted_size(const survey_t *survey) {
-  return strata_of(survey) > 1 ? survey->rule->size(&survey->design) : 0;
+  return survey->design.strata > 1 ? survey->rule->size(&survey->design) : 0;
 }
 
 size_t judge_size(const survey_t *survey) {
-  const size_t flags = ((size_t)strata_of(survey) + 7) / 8 * 8; /* whole numbers of doubles */
+  const size_t flags = ((size_t)survey->design.strata + 7) / 8 * 8; /* whole numbers of doubles */
   return states_size(survey) + counted_size(survey) +
          (size_t)survey->k * (sizeof(release_mark_t) + sizeof(release_t)) + flags;
 }
@@ -28,8 +25,8 @@ void judge_begin(judge_t *judge, const survey_t *survey, void *memory) {
   char *counted = (char *)memory + states_size(survey);
   release_mark_t *known = (release_mark_t *)(counted + counted_size(survey));
   *judge = (judge_t){.state = memory, .known = known, .rows = (release_t *)(known + k)};
-  looks_begin(&judge->looks, strata_of(survey), (char *)(judge->rows + k));
-  if (strata_of(survey) > 1) {
+  looks_begin(&judge->looks, survey->design.strata, (char *)(judge->rows + k));
+  if (survey->design.strata > 1) {
     judge->counted = counted;
     survey->rule->begin(counted, &survey->design);
   }

@@ -13,7 +13,7 @@ typedef struct {
   int part, latest; /* of the block that was heard last: the part, and how many rows */
   double t;         /* the round */
   looks_t looks;    /* of all strata together */
-  void *counted;    /* the state of the rule at the last look */
+  void *counted;    /* the state at the last look; NULL: with one stratum there is one after each block */
 } judge_t;
 
 size_t judge_size(const survey_t *survey);

@@ -19,9 +19,9 @@ const martingale_t *martingale_find(const char *name) {
 }
 
 void martingale_hear(const martingale_t *rule, void *state, const release_t *rows, int n) {
-  if (rule->aim) rule->aim(state, rows, n);
   for (int i = 0, j; i < n; i = j) {
     for (j = i + 1; j < n && rows[j].block == rows[i].block;) j++;
+    if (rule->aim) rule->aim(state, rows + i, j - i);
     rule->release(state, rows + i, j - i);
   }
 }

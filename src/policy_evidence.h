@@ -53,8 +53,8 @@ typedef struct {
   const char *name;
   size_t (*size)(const design_t *design); /* bytes of its state */
   void (*begin)(void *state, const design_t *design);
-  /* Before the sums of releases that come together are known: fix what must be a function of earlier
-     releases alone. May be NULL. */
+  /* Before the sums of a block are known: fix what must be a function of earlier releases alone. May be
+     NULL. */
   void (*aim)(void *state, const release_t *rows, int n);
   /* The rows of one block */
   void (*release)(void *state, const release_t *rows, int n);
@@ -76,13 +76,13 @@ typedef struct {
 
 const martingale_t *martingale_find(const char *name); /* NULL if there is none */
 
-/* All that was released at one time, block by block */
+/* What was released since, block by block: a bet on a block may follow all earlier ones */
 void martingale_hear(const martingale_t *rule, void *state, const release_t *rows, int n);
 
 /* After which blocks there is a look. Blocks of different strata end at different times, and a conclusion is
    about all people. So of several strata there is a look once each has released a block since the last one,
-   or once nine tenths of the people so far are in what was released (in some strata there may be hardly
-   anybody). With one stratum there is one after each block. */
+   or once 98% of the people so far are in what was released (in some strata there may be hardly anybody).
+   With one stratum there is one after each block. */
 typedef struct {
   int strata, left; /* of so many nothing was released since the last look */
   double people;    /* in what was released */

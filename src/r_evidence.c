@@ -116,10 +116,7 @@ SEXP ffi_evidence(SEXP arms, SEXP table, SEXP ask, SEXP known, SEXP seconds) {
     R_CheckUserInterrupt();
     if (i > from && now() > end) break;
     for (j = i + 1; j < n && of_look[j] == of_look[i];) j++;
-    for (int at = i, next; at < j; at = next) { /* a bet on a block may follow all earlier ones */
-      for (next = at + 1; next < j && rows[next].block == rows[at].block;) next++;
-      martingale_hear(rule, state, rows + at, next - at);
-    }
+    martingale_hear(rule, state, rows + i, j - i);
     for (int row = i; row < j; row++) heard[rows[row].arm] = look + 1;
     for (int a = 0; a < k; a++) {
       for (int b = 0; b < (rated ? 2 : k); b++) {

@@ -569,6 +569,7 @@ test_that("in strata and at sites there are looks only where all of them are in 
   early <- blocks(rep("x", 20), 120 * 1:20)
   expect_true(is.na(verdict(early)$arm))
   expect_match(verdict(early)$missing, "strata")
+  expect_match(verdict(as_releases(transform(as.data.frame(early), whole = FALSE)))$missing, "Nothing was released")
   expect_equal(nrow(evidence(early)), 0)
   expect_equal(unlist(effects(early)[c("difference", "lower", "upper", "p")], use.names = FALSE), c(NA, -1, 1, 1))
   # A stratum by itself has all of its looks.
