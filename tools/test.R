@@ -50,9 +50,9 @@ run <- function(path) {
     results$failed[nrow(results)] <- results$failed[nrow(results)] + 1
   }
   bad <- any(results$failed > 0 | results$error)
-  cat(c(sprintf("%-32s %5d  %4.0f s", basename(path), sum(results$nb), sum(results$real)),
-        if (bad || nzchar(file)) text), sep = "\n")
-  results
+  cat(sprintf("%-32s %5d  %4.0f s", basename(path), sum(results$nb), sum(results$real)), if (bad) " FAILED", "\n",
+      sep = "")
+  list(results = results, text = if (bad || nzchar(file)) text)
 }
 forks <- .Platform$OS.type != "windows"
 cores <- if (forks) max(1, parallel::detectCores(), na.rm = TRUE) else 1
@@ -92,14 +92,17 @@ invisible(parallel::mclapply(seq_len(processes), work, mc.cores = processes))
 parts <- lapply(seq_along(paths), function(i) {
   if (file.exists(kept[i])) return(readRDS(kept[i]))
   cat(sprintf("%-32s was not finished\n", basename(paths[i])))
-  data.frame(file = basename(paths[i]), test = "(all)", nb = 1, failed = 1, skipped = FALSE, error = FALSE, real = 0)
+  list(results = data.frame(file = basename(paths[i]), test = "(all)", nb = 1, failed = 1, skipped = FALSE,
+                            error = FALSE, real = 0))
 })
-results <- do.call(rbind, parts)
+results <- do.call(rbind, lapply(parts, `[[`, "results"))
 failed <- sum(results$failed) + sum(results$error)
 skipped <- sum(results$skipped)
 passed <- sum(results$nb) - sum(results$failed) - skipped
 longest <- head(results[order(-results$real), c("file", "test", "real")], 5)
 cat("\nSlowest:\n")
 cat(sprintf("  %5.1f s  %s: %s\n", longest$real, longest$file, longest$test), sep = "")
+# What failed comes last: of a long output, readers may be shown the end alone.
+cat(unlist(lapply(parts, `[[`, "text")), sep = "\n")
 cat(sprintf("\n%d passed, %d failed, %d skipped\n", passed, failed, skipped))
 quit(status = if (failed > 0 || passed + skipped == 0) 1 else 0)

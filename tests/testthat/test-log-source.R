@@ -276,8 +276,8 @@ test_that("memory does not grow with the number of events", {
     expect_length(notes(), 2)
     max(unlist(notes()))
   }
-  # 2,400 events more are 2.3 MB on disk; what other tests of this process have left may come and go.
-  expect_lt(most(9) - most(3), 1.2)
+  # 2,400 events more are 2.3 MB on disk. What other tests of this process have left may go in between, but once only.
+  expect_lt(min(replicate(2, most(9) - most(3))), 1.2)
 })
 
 test_that("events that the disk has not taken are missed", {
