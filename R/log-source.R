@@ -67,7 +67,6 @@ log_query <- function(con, query, ..., chunk = 1e5, prepare = NULL, dir = tempdi
   check_dots_empty(...)
   check_all_given()
   check_class(con, "DBIConnection", "a DBI connection")
-  rlang::check_installed("DBI", "to read a log from a database.")
   query <- check_string(query)
   new_source(paste("the rows of", query), function(chunk) query_reader(con, query, chunk), chunk, prepare,
              dir, events)

@@ -293,7 +293,9 @@ test_that("bad sources are refused, with the reason", {
   log <- small_log(60)
   play <- function(log, ...) dpts_replay(log, policy_uniform(), runs = 1, seed = 1, ...)
   refused <- function(log, message, class = "dpts_error_log", ...) {
+    open <- length(getAllConnections())
     expect_error(play(log, ...), message, class = class)
+    expect_lte(length(getAllConnections()), open)
   }
   parts <- function(a, b) log_chunks(function(i) if (i <= 2) list(a, b)[[i]])
   change <- function(name, value, row = 5) {
@@ -371,11 +373,39 @@ test_that("queries that fail, or lack columns, are named", {
   expect_error(play("SELECT nosuch FROM log"), "refused", class = "dpts_error_log")
   expect_error(play("SELECT * FROM log WHERE arm < 0"), "no rows", class = "dpts_error_log")
   expect_error(log_query(con, 5), "`query`", class = "dpts_error_input")
+  expect_error(log_query(con), "`query` is absent", class = "dpts_error_input")
   expect_identical(format(log_query(con, "SELECT *\n FROM log")), "A log: the rows of SELECT * FROM log, 100,000 at a time")
   # 70 letters are shown, of longer ones 67 and three dots
   shown <- function(n) format(log_query(con, paste0("SELECT ", strrep("a", n - nchar("the rows of SELECT ")))))
   expect_identical(shown(70), sprintf("A log: the rows of SELECT %s, 100,000 at a time", strrep("a", 51)))
   expect_identical(shown(71), sprintf("A log: the rows of SELECT %s..., 100,000 at a time", strrep("a", 48)))
+})
+
+test_that("a source of files knows them in other folders, too, by their names, and names columns as they do", {
+  dir <- withr::local_tempdir()
+  files <- file.path(dir, c("may.csv", "june.csv"))
+  for (file in files) writeLines(c("arm,reward,\"x (1)\"", "1,0,0.5", "2,1,0.25"), file)
+  dir.create(file.path(dir, "events"))
+  source <- withr::with_dir(dir, log_file(basename(files), dir = "events", chunk = 3))
+  expect_identical(format(source), "A log: the lines of may.csv, june.csv, 3 at a time")
+  found <- read_log(source, "x (1)")
+  expect_identical(found$context, list(names = "x (1)", range = c(0.25, 0.5), outside = 0L))
+  expect_identical(basename(dirname(found$spool$path)), "events")
+  expect_identical(found$spool$rows, c(2L, 2L))
+})
+
+test_that("a bar of reading goes on from file to file to its end, and the files are closed", {
+  at <- NULL
+  local_function("progress_bar", function(own) function(show, total, name, ...) {
+    at <<- c(at, total)
+    function(done) at <<- c(at, done %||% Inf)
+  })
+  open <- length(getAllConnections())
+  files <- c(withr::local_tempfile(lines = c("arm,reward", rep(c("1,0", "2,1"), 40))), withr::local_tempfile(lines = c("arm,reward", rep("1,1", 50))))
+  read_log(log_file(files, chunk = 50), progress = TRUE)
+  expect_identical(at[-2], c(sum(file.size(files)), file.size(files[1]), sum(file.size(files)), Inf))
+  expect_true(at[2] > 0 && at[2] < at[3])
+  expect_lte(length(getAllConnections()), open)
 })
 
 test_that("a reader of files says how much it has read", {

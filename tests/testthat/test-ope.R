@@ -300,6 +300,8 @@ test_that("targets can be named, numbered or spelled out", {
   same(dpts_ope(log, turned), dpts_ope(log, matrix(c(0.1, 0.2, 0.7), 1)))
   full <- matrix(1 / 3, 300, 3)
   same(dpts_ope(log, full), dpts_ope(log, "uniform"))
+  titles <- vapply(list("uniform", "y", full, policy_exp3()), function(target) shared(dpts_ope(log, target, seed = 1), "target"), "")
+  expect_identical(titles, c("uniform", "arm y", "matrix of probabilities", "policy exp3, as it learns"))
   # On a uniform log the uniform target's estimate is the mean reward.
   expect_equal(dpts_ope(log, "uniform", estimator = "ipw")$estimate, mean(log$reward))
 })

@@ -25,12 +25,13 @@ test_that("default contexts are numbers in [0, 1] that follow the features", {
 })
 
 test_that("each value of a feature but the most common has a column, from the next common to the rarest", {
-  seen <- data.frame(timestamp = "2019-11-24 00:00:01+00:00", item_id = 0, position = c(1:3, 1:3, 1:3, 1, 2), click = 0,
+  seen <- data.frame(timestamp = "2019-11-24 00:00:01+00:00", item_id = rep_len(c(7, 2, 7), 11), position = c(1:3, 1:3, 1:3, 1, 2), click = 0,
                      propensity_score = 0.5, user_feature_0 = strsplit("cbdbabcbbca", "")[[1]], # b five times, c 3, a 2, d 1
                      user_feature_1 = strsplit("yxyyxyyxyyx", "")[[1]])
   file <- withr::local_tempfile(fileext = ".csv")
   utils::write.csv(seen, file, row.names = FALSE)
   log <- read_open_bandit(file)
+  expect_identical(log$pool, rep(list(c(2L, 7L)), 11))
   few <- withr::local_tempfile(fileext = ".csv")
   utils::write.csv(seen[seen$position == 2, ], few, row.names = FALSE)
   expect_identical(levels(read_open_bandit(few)$position), c("1", "2", "3"))
