@@ -117,6 +117,7 @@ agent_source <- function(x) {
 
 # The title of the agent in a store, which is closed
 title_of <- function(store) {
+  force(store) # or one that cannot be opened would be opened again to close it
   on.exit(store$close())
   read_definition(store)$terms$name
 }

@@ -188,7 +188,6 @@ api_target <- function(service, path) {
   }
   if (!startsWith(path, "/experiments/")) return(list(path = path, experiment = service$agents$only))
   parts <- regmatches(path, regexec("^/experiments/([^/]+)(/[a-z]+)$", path))[[1]]
-  if (!length(parts)) return(list(path = ""))
   name <- decode_address(parts[2])
   if (!parts[3] %in% own || !name %in% service$agents$names(name)) {
     return(list(path = "", why = if (parts[3] %in% own) "There is no such experiment."))

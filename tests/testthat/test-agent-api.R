@@ -368,6 +368,15 @@ test_that("one service has many agents: a list, a folder, a database", {
   expect_equal(pulls(later)$pulls, c(1, 0))
   agents$close(all = FALSE)
   expect_error(pulls(later), class = "dpts_error_closed")
+  # Those that were given stay open, however many they are, and in their order.
+  given <- lapply(c(a = "A", b = "B", c = "C"), function(name) make(NULL, name))
+  agents <- dpts:::agent_registry(given, most = 2)
+  expect_identical(lapply(c("a", "b", "a", "c"), agents$find), unname(given[c("a", "b", "a", "c")]))
+  expect_identical(agents$at_hand(), c("a", "b"))
+  agents$close(all = FALSE)
+  expect_equal(pulls(given$a)$pulls, c(0, 0))
+  agents$close(all = TRUE)
+  for (agent in given) expect_error(pulls(agent), class = "dpts_error_closed")
   # Of a folder of any size so many are at hand as the help page says, first of all those that are open.
   many <- withr::local_tempdir()
   file.create(file.path(many, sprintf("e%03d.sqlite", 1:104)))
@@ -396,7 +405,9 @@ test_that("one service has many agents: a list, a folder, a database", {
   expect_equal(call_api(router, "GET", "/status")$json$name, "TWO WORDS")
   expect_equal(call_api(router, "GET", "/experiments/two%20words/status")$json$name, "TWO WORDS")
   expect_equal(call_api(router, "GET", "/experiments/one/status")$status, 404)
-  for (bad in list(list(), list(1), list(make(NULL, NULL)), "/no/such/place", 1)) {
+  two <- list(make(NULL, NULL), make(NULL, NULL))
+  for (bad in list(list(), list(1), two[1], stats::setNames(two, c("a", "")), stats::setNames(two, c("a", "a")), list(a = two[[1]], b = 1),
+                   "/no/such/place", NA_character_, c(folder, folder), 1)) {
     expect_error(agent_api(bad, TOKEN), class = "dpts_error_input", "`agent`")
   }
 })
@@ -584,9 +595,47 @@ test_that("an experiment that has ended says which arm to fall back on, or gives
   expect_equal(choose()$json[c("t", "arm")], data.frame(t = NA, arm = "b"))
 })
 
+# What the service says to what it refuses, and in which headers
+tell_refusals <- function() {
+  agent <- dpts_agent(policy_randomised(1, outcome = "continuous", predicted = c(0, 1)), c("a", "b"), use = "arrival", strata = c("n", "s"))
+  many <- agent_api(list(x = agent), role_tokens, log = NULL)
+  one <- agent_api(dpts_agent(batch_policy(), 2, use = "arrival"), role_tokens, log = NULL)
+  ask <- function(method, path, body = "", token = role_tokens$admin, query = "", at = many) {
+    said <- call_api(at, method, path, body, token, query)
+    own <- said$headers[setdiff(names(said$headers), c("Cache-Control", "Connection", "Content-Type", "X-Content-Type-Options"))]
+    cat(method, substr(paste0(path, query, " ", body), 1, 80), "\n ", said$status, sprintf("%s: %s", names(own), own), said$text, "\n")
+  }
+  x <- function(path) paste0("/experiments/x/", path)
+  for (path in c("/choose", "/experiments/y/choose", x("metrics"), "/experiments/x", "/experiments/", "/nothing")) ask("POST", path)
+  for (path in c("/experiments/agent/status", x("status"), "/status")) ask("POST", path, at = one)
+  for (path in c("/", "/metrics", x("choose"))) ask("PUT", path)
+  for (path in x(c("choose", "arms"))) ask("POST", path, token = role_tokens$report)
+  for (token in list(NULL, role_tokens$read)) ask("GET", "/metrics", token = token)
+  for (query in c("?dleta=1", "?delta=0.1&delta=0.2", "?delta=2", "?delta=a", "?delta", "?x=%FF", paste0("?", strrep("long", 20)))) {
+    ask("GET", x("privacy"), query = query)
+  }
+  for (query in c("?by=arm", "?outcome=harm", "?level=1")) ask("GET", x("effects"), query = query)
+  for (body in list("[]", "{", "7", '{"a": "\\u0000"}', '{"a": 1}', '{"n": 1, "n": 1}', '{"n": 1.5}', '{"n": [1]}', '{"n": 1001}', '{"offer": [1]}', '{"offer": []}',
+                    '{"key": "a b"}', '{"key": 1}', '{"predicted": "1"}', '{"stratum": 1}', '{"person": {}}', '{"stratum": "w", "predicted": 0}',
+                    as.raw(255), strrep(" ", 1e6 + 1))) ask("POST", x("choose"), body)
+  for (body in c("", '{"ticket": "a"}', '{"ticket": "a", "reward": "b"}', '{"ticket": [], "reward": 1}', '{"ticket": "a", "reward": [true, null]}')) {
+    ask("POST", x("reward"), body)
+  }
+  for (body in c('{"then": "go"}', '{"then": 1}', '{"reason": 1}')) ask("POST", x("finish"), body)
+}
+
+test_that("what is refused is told why", {
+  skip_if_not_installed("jsonlite")
+  expect_snapshot(tell_refusals(), cran = FALSE)
+})
+
 test_that("the help page has every request with its parameters and their defaults", {
   page <- paste(as.character(tools::Rd_db("dpts")[["agent_api.Rd"]]), collapse = "")
   rows <- strsplit(page, "\\cr", fixed = TRUE)[[1]]
+  # They are those of the routes as they are now.
+  plain <- gsub("\\\\(code|verb)\\{([^{}]*)\\}", "`\\2`", gsub("\\\\code\\{\\\\link\\[=[a-z_]+\\]\\{([a-z_]+\\(\\))\\}\\}", "[\\1]", rows))
+  now <- strsplit(dpts:::api_table(), "\n")[[1]]
+  expect_identical(sprintf("| %s |", gsub(" *\\\\tab +", " | ", trimws(plain[seq_along(api_routes()) + 1]))), now[-(1:2)])
   for (route in api_routes()) {
     row <- grep(paste0("{", route$method, " ", route$path, "}"), rows, fixed = TRUE, value = TRUE)
     expect_length(row, 1)
@@ -660,10 +709,30 @@ test_that("one damaged experiment hurts nobody else, and experiments are listed 
     }
     store
   })
+  # Names are read for a twentieth of a second at a time; what is new is looked for after a second.
+  now <- 100
+  local_function("seconds_now", function(old) function() now <<- now + 1 / 64)
+  agents <- dpts:::agent_registry(folder)
+  name <- c(NA, ifelse(1:4 == 3, NA, paste("Experiment", 1:4)), NA)
+  for (read in c(3, 6)) expect_identical(agents$titles(), replace(name, seq_along(name) > read, NA))
+  known <- agents$names()
+  expect_identical(known, c("bad", paste0("e", 1:4), "old"))
+  for (wanted in list("e5", NULL)) {
+    file.create(file.path(folder, "e5.sqlite"))
+    agents$names("e5")
+    expect_identical(agents$names(wanted), known)
+    now <- now + 1
+    expect_identical(agents$names("e1"), known) # there is no need to look
+    expect_identical(agents$names(wanted), append(known, "e5", 5))
+    unlink(file.path(folder, "e5.sqlite"))
+    now <- now + 1
+    expect_identical(agents$names(), known)
+  }
+  opened <- looked <- closed <- 0
   router <- agent_api(folder, TOKEN, log = NULL)
   for (i in 1:20) listed <- call_api(router, "GET", "/experiments")$json
-  expect_identical(listed$experiment, c("bad", paste0("e", 1:4), "old"))
-  expect_identical(listed$name, c(NA, ifelse(1:4 == 3, NA, paste("Experiment", 1:4)), NA))
+  expect_identical(listed$experiment, known)
+  expect_identical(listed$name, name)
   expect_equal(c(opened, looked, closed), c(0, 5, 5)) # each that can be read was looked at once
   expect_equal(call_api(router, "GET", "/ready", token = NULL)$status, 200)
   expect_equal(call_api(router, "GET", "/experiments/bad/status")$status, 503)
@@ -679,6 +748,7 @@ test_that("one damaged experiment hurts nobody else, and experiments are listed 
   expect_match(said, "dpts_experiment_up{experiment=\"e4\"} 1", fixed = TRUE)
   expect_equal(call_api(router, "GET", "/ready", token = NULL)$status, 200)
   unlink(folder, recursive = TRUE)
+  expect_error(agents$check(), "the folder cannot be read", class = "dpts_error_store")
   router <- NULL
   two <- list(good = dpts_agent(batch_policy(), 2, use = "arrival"), bad = dpts_agent(batch_policy(), 2, use = "arrival"))
   two$bad$store$begin <- function(...) dpts:::abort_store("server closed the connection")
@@ -747,6 +817,11 @@ test_that("the description is OpenAPI: ids, parameters, required fields, all sta
       }
     }
   }
+  # The whole description, but for what all errors have alike
+  text <- sub('.*"paths":', "", call_api(many, "GET", "/openapi.json", token = NULL)$text)
+  text <- gsub(',"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Error"}}}', "", text, fixed = TRUE)
+  tell_paths <- function() writeLines(strsplit(text, ",(?=\"/)", perl = TRUE)[[1]])
+  expect_snapshot(tell_paths(), cran = FALSE)
   # What is described is what is answered.
   spec <- jsonlite::parse_json(call_api(api$router, "GET", "/openapi.json")$text)
   agent_reward(api$agent, agent_choose(api$agent, 40)$ticket, rep(0:1, 20))

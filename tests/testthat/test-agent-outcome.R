@@ -127,6 +127,11 @@ test_that("each question about each outcome has its own answer, whatever was ask
     said[[paste(one$verb, one$outcome)]] <- plain_columns(want)
   }
   expect_false(any(duplicated(said[-grep("verdict", names(said))])))
+  for (shown in dpts:::overview(agent)$measured) {
+    want <- estimates(table, outcome = shown$outcome)
+    for (column in c("rewards", "mean", "lower", "upper")) expect_equal(as.numeric(shown[[column]]), want[[column]])
+    expect_identical(shown$range, if (shown$outcome == "cost") c(0, 10) else c(0, 1))
+  }
 })
 
 test_that("one person's answers are in one sum of each outcome", {

@@ -95,6 +95,9 @@ test_that("a token's rate fills again, for who was refused, too", {
     may("a")
   }, NA)
   expect_identical(let_in, c(TRUE, FALSE, TRUE, FALSE, FALSE, TRUE, FALSE))
+  may <- dpts:::rate_keeper(2)
+  expect_equal(sum(replicate(9, may(NULL))), 2) # all without a token together
+  expect_true(may("a"))
   may <- dpts:::rate_keeper(Inf)
   expect_true(all(replicate(30, may(NULL))))
 })
@@ -102,16 +105,16 @@ test_that("a token's rate fills again, for who was refused, too", {
 test_that("counters count twice, sums are sums, and names may have quotes", {
   service <- list(metrics = dpts:::new_metrics(), agents = list(at_hand = function() character()),
                   log = function(...) NULL)
-  lines <- function(service) strsplit(dpts:::metrics_text(service), "\n")[[1]]
   for (i in 1:3) service$metrics$add("store_errors", "")
   for (i in 1:2) service$metrics$add("requests", c("/x", "GET", 200))
   for (took in c(0.25, 1.5, 30)) service$metrics$time("/x", took)
-  service <- list2env(service)
-  found <- lines(service)
-  expect_true(all(c('dpts_request_seconds_sum{path="/x"} 31.75', 'dpts_request_seconds_count{path="/x"} 3',
-                    'dpts_request_seconds_bucket{path="/x",le="0.25"} 1', 'dpts_request_seconds_bucket{path="/x",le="2.5"} 2',
-                    'dpts_request_seconds_bucket{path="/x",le="+Inf"} 3', "dpts_store_errors_total 3",
-                    'dpts_requests_total{path="/x",method="GET",status="200"} 2') %in% found))
+  service$metrics$add("requests", c("/x", "GET", 404))
+  service$metrics$time("/y", 0)
+  service$agents$at_hand <- function() c("u", "v\nw")
+  service$numbers <- list(u = data.frame(experiment = "u", up = 1, choices = 2^40 + 1, out = 2, releases = NA, guards = 3),
+                          "v\nw" = data.frame(experiment = "v\nw", up = 0, choices = NA, out = NA, releases = NA, guards = NA))
+  tell_metrics <- function() cat(sub(package_version_text(), "1.2.3", metrics_text(list2env(service)), fixed = TRUE))
+  expect_snapshot(tell_metrics(), cran = FALSE)
   skip_if_not_installed("jsonlite")
   agent <- dpts_agent(batch_policy(), 2, use = "arrival")
   agent_reward(agent, agent_choose(agent, 7)$ticket[1:3], 1)
@@ -128,12 +131,17 @@ test_that("lines of the log have the time of all, who asked, and an end", {
   withr::local_timezone("Asia/Tokyo")
   file <- withr::local_tempfile()
   log <- file(file, "w")
-  dpts:::write_log(log, event = "x", message = strrep("long ", 5000))
+  before <- unclass(Sys.time())
+  dpts:::write_log(log, event = "x", none = NULL, message = strrep("long ", 5000))
   close(log)
   line <- readLines(file)
   expect_lte(nchar(line, "bytes"), 4096)
-  time <- as.POSIXct(jsonlite::parse_json(line)$time, "UTC", "%Y-%m-%dT%H:%M:%OSZ")
-  expect_lt(abs(as.numeric(Sys.time() - time, units = "secs")), 60)
+  said <- jsonlite::parse_json(line)
+  expect_named(said, c("time", "event", "message"))
+  expect_identical(said$message, substr(strrep("long ", 5000), 1, 900))
+  expect_match(said$time, "^[-0-9]{10}T[:0-9]{8}[.][0-9]{3}Z$")
+  after <- unclass(as.POSIXct(said$time, "UTC", "%Y-%m-%dT%H:%M:%OSZ")) - before # cut, not rounded, to thousandths
+  expect_true(after > -0.0011 && after < unclass(Sys.time()) - before)
 })
 
 test_that("while a service ends it refuses, but says that it is there; and readiness is asked again", {
@@ -364,6 +372,12 @@ test_that("of arms with lines of their own the page draws the one that has reach
   found <- data.frame(arm = factor(rep(c("a", "b", "c"), each = 2)), t = rep(c(50, 100), each = 6),
                       evidence = c(3.5, 9, 7, 6.5, 8, 7.5, 1, 2, 5, 4, 6, 3), line = rep(c(4, 6, 8), each = 2))
   expect_equal(drawn(NULL), data.frame(t = c(50, 100), evidence = c(6.5, 4), line = 6))
+  # Of many releases 200 are drawn, the first and the last among them.
+  found <- data.frame(arm = factor(c("a", "b")), t = rep(1:500, each = 2), evidence = c(rbind(1:500 / 100, -1)), line = 9)
+  expect_identical(drawn(NULL)$t[c(1, 2, 199, 200)], c(1L, 4L, 497L, 500L))
+  expect_identical(drawn(NULL)$evidence, drawn(NULL)$t / 100)
+  found <- found[1:400, ]
+  expect_identical(drawn(NULL)$t, 1:200)
 })
 
 test_that("the page has the effects of all people and of each stratum", {
@@ -409,6 +423,7 @@ test_that("an overview in parts, and one that goes on from the last, are those o
         for (n in 1:50) if (!isTRUE(part())) return(n)
       }, 0L)
       expect_true(any(slices > 1)) # what weighs blocks stops after each
+      expect_equal(agent$totals$rounds, 130 * i) # nothing is left to count
       if (i == 2) withr::with_seed(9, play(40)) # between the parts and the answer
       shown[[i]] <- dpts:::overview(agent)
       expect_equal(shown[[i]][names(shown[[i]]) != "now"], anew()[names(shown[[i]]) != "now"])

@@ -606,24 +606,33 @@ test_that("SIGTERM: what has come is answered, the stores are closed, and all is
   expect_length(list.files(s$folder, "wal$|shm$"), 0)
 })
 
-test_that("for a moment after SIGTERM it refuses what comes, then closes its agents and returns them", {
+test_that("for a moment after SIGTERM it refuses what comes, for five seconds at most, then closes its agents and returns them", {
   skip_on_os("windows")
   for (package in c("jsonlite", "RSQLite")) skip_if_not_installed(package)
-  agent <- dpts_agent(batch_policy(), 2, use = "arrival")
-  said <- list()
-  local_function("serve_one", function(old) function(service, server, milliseconds) {
-    Sys.sleep(0.05)
-    said[[length(said) + 1]] <<- c(service$ending, agent$closed)
-    if (length(said) == 2) tools::pskill(Sys.getpid(), tools::SIGTERM)
-  })
-  log <- textConnection("lines", "w", local = TRUE)
-  withr::defer(close(log))
-  out <- withVisible(agent_serve(agent, free_port(), TOKEN, log = log))
-  expect_identical(out, list(value = agent, visible = FALSE))
-  expect_identical(unique(said), list(c(FALSE, FALSE), c(TRUE, FALSE)))
-  expect_identical(said[1:3], list(c(FALSE, FALSE), c(FALSE, FALSE), c(TRUE, FALSE)))
-  expect_true(agent$closed)
-  expect_identical(vapply(lines, function(line) jsonlite::parse_json(line)$event, "", USE.NAMES = FALSE), c("start", "end"))
+  for (busy in c(FALSE, TRUE)) {
+    agent <- dpts_agent(batch_policy(), 2, use = "arrival")
+    said <- list()
+    now <- 100
+    local_function("seconds_now", function(old) function() now)
+    local_function("serve_one", function(old) function(service, server, milliseconds) {
+      now <<- now + 1 / 16
+      if (busy) service$last <- now
+      said[[length(said) + 1]] <<- c(milliseconds, service$ending, agent$closed)
+      if (length(said) == 2) tools::pskill(Sys.getpid(), tools::SIGTERM)
+    })
+    log <- textConnection("lines", "w", local = TRUE)
+    port <- free_port()
+    out <- withVisible(agent_serve(agent, port, TOKEN, log = log))
+    close(log)
+    expect_identical(out, list(value = agent, visible = FALSE))
+    expect_identical(said, c(rep(list(c(200L, 0L, 0L)), 2), rep(list(c(50L, 1L, 0L)), if (busy) 80 else 5)))
+    expect_true(agent$closed)
+    lines <- lapply(lines, jsonlite::parse_json)
+    expect_identical(lines[[1]][-1], list(event = "start", address = sprintf("http://127.0.0.1:%d", port),
+                                          version = package_version_text(), experiments = 1L))
+    expect_identical(lines[[2]][-1], list(event = "end"))
+    close(serverSocket(port)) # nobody listens any more
+  }
 })
 
 test_that("others are answered between the parts of an answer that takes long, which goes to nobody else", {
@@ -732,7 +741,12 @@ test_that("an agent is opened in parts, once, between which others are answered,
   ask("/experiments/large/choose", "POST")
   for (i in 1:4) turn()
   expect_identical(done, list(c("/experiments/open/choose", "200"))) # the other one is not open yet
-  for (i in 1:40) turn()
+  parts <- integer()
+  for (i in 1:40) {
+    if (length(service$waiting) == 1) parts <- c(parts, length(service$waiting[[1]]$parts))
+    turn()
+  }
+  expect_equal(rle(parts)$values, c(2, 1, 3, 2, 1, 0)) # of opening it, and then of the verdict
   # The choice, which has no parts else, was first.
   expect_identical(done[-1], list(c("/experiments/large/choose", "200"), c("/experiments/large/verdict", "200")))
   expect_equal(opened, 1)
