@@ -14,8 +14,8 @@ new_metrics <- function() {
     time = function(path, took) {
       assign(path, (times[[path]] %||% 0) + c(took <= METRIC_SECONDS, 1, took), times)
     },
-    counts = function() mget(sort(ls(counts)), counts),
-    times = function() mget(sort(ls(times)), times)
+    counts = function() mget(ls(counts), counts),
+    times = function() mget(ls(times), times)
   )
 }
 
