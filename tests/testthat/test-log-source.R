@@ -397,13 +397,24 @@ test_that("a source of files knows them in other folders, too, by their names, a
 test_that("a bar of reading goes on from file to file to its end, and the files are closed", {
   at <- NULL
   local_function("progress_bar", function(own) function(show, total, name, ...) {
-    at <<- c(at, total)
+    if (show) at <<- c(at, stats::setNames(total, name))
     function(done) at <<- c(at, done %||% Inf)
   })
+  log <- data.frame(arm = rep(1:2, 30), reward = 0)
+  chunks <- function(...) log_chunks(function(i) if (i < 4) log[20 * i - 19:0, ], ...)
+  data <- read_log(chunks(), progress = TRUE)
+  expect_identical(at, c(Reading = NA, 20, 40, 60, Inf))
+  at <- NULL
+  each_block(data, function(block, before) before < 40, "Estimating")
+  expect_identical(at, c(Estimating = 60, 20, 40))
+  at <- NULL
+  read_log(chunks(events = 30), progress = TRUE)
+  expect_identical(at, c(Reading = 30, 20, 29.5, 29.5, Inf))
+  at <- NULL
   open <- length(getAllConnections())
   files <- c(withr::local_tempfile(lines = c("arm,reward", rep(c("1,0", "2,1"), 40))), withr::local_tempfile(lines = c("arm,reward", rep("1,1", 50))))
   read_log(log_file(files, chunk = 50), progress = TRUE)
-  expect_identical(at[-2], c(sum(file.size(files)), file.size(files[1]), sum(file.size(files)), Inf))
+  expect_identical(at[-2], c(Reading = sum(file.size(files)), file.size(files[1]), sum(file.size(files)), Inf))
   expect_true(at[2] > 0 && at[2] < at[3])
   expect_lte(length(getAllConnections()), open)
 })

@@ -176,7 +176,10 @@ test_that("arm features may stand alone, by row or by name, and bad ones are nam
   named <- structure(features[3:1, ], dimnames = list(sort(unique(log$arm), TRUE), NULL))
   expect_equal(play(named), alone)
   expect_equal(play(as.data.frame(features)), alone)
-  bad <- list(1:3, features[1:2, ], features * NA, named[1:2, ])
+  log$one <- TRUE
+  whole <- matrix(c(0L, 1L, 1L, 0L, 1L, 0L), 3)
+  expect_equal(play(whole, "one"), play(whole + 0))
+  bad <- list(1:3, features[1:2, ], features * NA, named[1:2, ], features[, 0], array("1", c(3, 2)))
   for (x in bad) expect_error(play(x), "`arm_features`", class = "dpts_error_input")
 })
 
@@ -364,7 +367,12 @@ test_that("bad logs are refused, with the reason", {
   bad(pool = rep(list(2), 100), message = "row 1 shows arm 1.*50 rows")
   bad(pool = rep(list(c(1, 1, 2)), 100), message = "distinct")
   bad(pool = rep("1,2", 100), message = "list column")
+  for (one in list(integer(), c(1, NA), list(1, 2))) bad(pool = c(rep(list(1:2), 6), list(one), rep(list(1:2), 93)), message = "row 7 has")
+  bad(arm = NULL, reward = NULL, a = 1, b = 2, c = 3, d = 4, e = 5, f = 6, message = "`arm` and a column `reward`; it has `propensity`.*, `e`[.]")
+  bad(arm = I(as.list(rep(1:2, 50))), message = "without NA, not a list")
   bad(context_1 = c(NA, rep(0.5, 99)), policies = policy_linucb(), message = "row 1 is NA")
+  bad(context_1 = 0.5, context_2 = c(rep(0.5, 6), -Inf, NaN, rep(0.5, 92)), context_3 = 0.5, policies = policy_linucb(),
+      message = "`context_2` of row 7 is -Inf \\(2 so")
   bad(context_1 = 1.5, policies = policy_linucb(epsilon = 1), class = "dpts_error_contexts",
       message = "contexts in \\[0, 1\\]")
   bad(policies = policy_linucb(), class = "dpts_error_contexts", message = "needs contexts")
@@ -376,6 +384,14 @@ test_that("bad logs are refused, with the reason", {
   bad(context_1 = factor(1), policies = policy_linucb(), message = "a factor")
   bad(policies = policy_fixed(3), class = "dpts_error_contexts", message = "arm 3 of 2")
   expect_error(dpts_replay(good, policy_linucb(), context = ~ nosuch), class = "dpts_error_log")
+  good$x <- c(1, 1, NA, rep(1, 97))
+  expect_error(dpts_replay(good, policy_linucb(), context = ~ x), "`x` of row 3 is NA", class = "dpts_error_log")
+  for (none in list(character(), NA_character_, c("x", ""), 1)) {
+    expect_error(dpts_replay(good, policy_linucb(), context = none), "a formula, names of columns", class = "dpts_error_input")
+  }
+  expect_error(dpts_replay(policy_uniform(), good), "Were the policies and `log` given in the other order", class = "dpts_error_input")
+  expect_error(dpts_replay(log_chunks(function(i) NULL), policy_uniform(), arm = "item"), "a data frame, where its columns are named",
+               class = "dpts_error_input")
   expect_error(dpts_replay(good, policy_linucb(), context = "nosuch"), class = "dpts_error_log")
   expect_error(dpts_replay(good, policy_uniform(), delay = -1), class = "dpts_error_input")
   expect_error(dpts_replay(good, policy_uniform(), delay = 0.5), "`delay`", class = "dpts_error_input")
@@ -409,6 +425,8 @@ test_that("pools may be numbers as text", {
   text <- log
   text$pool <- strsplit(rep("9,10,100", 120), ",")
   run <- function(log) rows(dpts_replay(log, policy_ucb1(), runs = 1, seed = 1))
+  expect_equal(run(text), run(log))
+  text$pool <- rep(list(factor(c("9", "10", "100"))), 120)
   expect_equal(run(text), run(log))
   text$pool <- rep(list(c("nine", "10", "100")), 120)
   expect_error(run(text), "alike", class = "dpts_error_log")
@@ -557,6 +575,12 @@ test_that("arms that are on offer and never shown get a warning", {
   # An arm that is in no pool is not available.
   expect_warning(dpts_replay(transform(log, arm = factor(arm, 1:4), pool = I(unclass(pool))), policy_uniform(), runs = 1, seed = 1),
                  "1 of 3 available arms were never shown \\(3\\)", class = "dpts_warning_overlap")
+  log$pool <- rep(list(7:1), 100)
+  expect_match(capture_warnings(dpts_replay(log, policy_uniform(), runs = 1, seed = 1)), "5 of 7 available arms were never shown \\(3, 4, 5, 6, 7\\)",
+               all = FALSE)
+  log$pool <- rep(list(1:9), 100)
+  expect_match(capture_warnings(dpts_replay(log, policy_uniform(), runs = 1, seed = 1)), "7 of 9 .*\\(3, 4, 5, 6, 7\\): the log knows nothing", all = FALSE)
+  log$pool <- rep(list(1:3), 100)
   # That weights are too small on the average is then said once, and so it is where the log had no choice.
   log$propensity <- 1 / 2
   expect_match(capture_warnings(dpts_replay(log, policy_uniform(), runs = 1, seed = 1)), "never shown")
