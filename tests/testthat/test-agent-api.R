@@ -480,8 +480,15 @@ test_that("the log has a line per request and the database's words; answers have
   expect_equal(full$status, 503)
   expect_no_match(full$text, "extend|database says")
   metrics <- call_api(router, "GET", "/metrics", token = role_tokens$watch)$text
+  call_api(router, "PUT", strrep("/long", 100), token = NULL)
   close(log)
   lines <- log_lines(file)
+  last <- lines[[6]]
+  expect_identical(last[names(last) != "time"], list(event = "request", method = "PUT", path = strrep("/long", 40), status = 404L, error = "not_found",
+                                                     seconds = last$seconds, roles = ""))
+  expect_named(lines[[3]], c("time", "event", "error", "path", "experiment", "message"))
+  expect_identical(lines[[3]][c("error", "path", "experiment")], list(error = "store", path = "/choose", experiment = "agent"))
+  lines <- lines[-6]
   event <- vapply(lines, `[[`, "", "event")
   expect_equal(event, c("request", "request", "error", "request", "request"))
   expect_equal(vapply(lines[event == "request"], `[[`, 0L, "status"), c(200L, 400L, 503L, 200L))
@@ -757,17 +764,20 @@ test_that("one damaged experiment hurts nobody else, and experiments are listed 
 
 test_that("a store that cannot be read is not ready", {
   api <- new_api()
-  expect_equal(call_api(api$router, "GET", "/ready", token = NULL)$status, 200)
+  expect_identical(call_api(api$router, "GET", "/ready", token = NULL)$json, list(status = "ready", experiments = 1L))
   api$agent$store$begin <- function(...) dpts:::abort_store("server closed the connection")
   file <- withr::local_tempfile()
   log <- file(file, "w")
-  router <- agent_api(list("first one" = api$agent), TOKEN, log = log)
-  expect_equal(call_api(router, "GET", "/ready", token = NULL)$status, 503)
+  other <- new_api()$agent
+  other$store$begin <- api$agent$store$begin
+  router <- agent_api(list("first one" = api$agent, other = other), TOKEN, log = log)
+  said <- call_api(router, "GET", "/ready", token = NULL)
+  expect_equal(list(said$status, said$json$error, names(said$json)), list(503, "store", c("error", "message")))
   close(log)
   # Which it is, the log says; nobody without a token is told.
   expect_identical(log_lines(file)[[1]]$experiment, "first one")
   router <- agent_api(api$agent, TOKEN, log = NULL)
-  expect_equal(call_api(router, "GET", "/health", token = NULL)$status, 200)
+  expect_identical(call_api(router, "GET", "/health", token = NULL)$json, list(status = "ok", version = as.character(packageVersion("dpts"))))
 })
 
 # What a validator of OpenAPI 3.0 asks of what is used here. (Two from npm accept it.)

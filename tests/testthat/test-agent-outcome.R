@@ -90,6 +90,9 @@ test_that("sums of outcomes are those of a model, through a random life in each 
       kept <- unlist(lapply(open, function(b) agent$store$answers(h, b)$reward))
       expect_length(kept[!is.na(kept)], sum(people$batch %in% open & !is.na(people[[outcome]])))
     }
+    # Each release is in the journal, by the number of its block.
+    rows <- agent_journal(agent)
+    expect_identical(sort(rows$t[rows$kind == "outcome"]), sort(unlist(lapply(names(due), released_now))))
     # The reward is counted in the same blocks.
     expect_identical(side_rows(agent, "harm")$n, utils::head(side_rows(agent, "reward")$n, nrow(side_rows(agent, "harm"))))
     agent_close(agent)
@@ -552,6 +555,18 @@ test_that("a guard names the right arms, at the share of the error that each has
       }
     }
   }
+})
+
+test_that("a guard that pauses two arms says so of both", {
+  turn <- test_clock()
+  agent <- dpts_agent(policy_randomised(block = 100, control = 2), c("a", "b", "c"), deadline = hours(1), outcomes = list(
+    kept = agent_outcome(missing = 0, guard = 0.1, worse = "less")))
+  x <- agent_choose(agent, 400)
+  agent_reward(agent, x$ticket, +(x$arm == "b"), outcome = "kept")
+  turn(3600)
+  expect_warning(pulls(agent), "^Outcome \"kept\" proves that a and c are worse than the guard of 0.1 allows: they are paused.$",
+                 class = "dpts_warning_guard")
+  expect_identical(agent_arms(agent)$status, c("paused", "active", "paused"))
 })
 
 test_that("two guards whose outcomes are released in one call each pause an arm, and none after the end", {

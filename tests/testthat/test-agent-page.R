@@ -70,6 +70,11 @@ test_that("no answer is to be kept", {
       expect_identical(answer$headers[["X-Content-Type-Options"]], "nosniff", info = route$path)
     }
   }
+  # The page may ask this service alone.
+  expect_identical(call_api(router, "GET", "/")$headers[c("Content-Type", "Content-Security-Policy")], list(
+    "Content-Type" = "text/html; charset=utf-8",
+    "Content-Security-Policy" = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'"))
+  expect_identical(call_api(router, "GET", "/metrics")$headers[["Content-Type"]], "text/plain; version=0.0.4; charset=utf-8")
 })
 
 test_that("a token's rate fills again, for who was refused, too", {
@@ -327,6 +332,38 @@ test_that("the page says of the risk what privacy_statement() says", {
     expect_identical(said(agent)[1], privacy_statement(agent)[["What is guaranteed"]])
   }
   expect_identical(said(dpts_agent(policy_klucb(), 2, use = "arrival")), NA_character_)
+})
+
+test_that("/status says what an agent was made with, null where it has none of it", {
+  skip_if_not_installed("jsonlite")
+  outcomes <- list(harm = agent_outcome(mu = 0.25, missing = 1, deadline = hours(2)),
+                   cost = agent_outcome(range = c(0, 5), missing = 5, guard = 0.5, error = 0.01, worse = "less"))
+  agent <- dpts_agent(policy_randomised(mu = 1, control = 1, block = 10), c("a", "b", "c"), name = "Trial", use = "deadline", deadline = hours(30),
+                      horizon = 1000, range = c(0, 20), max_per_person = 4, window = hours(24), outcomes = outcomes)
+  agent_choose(agent, 25, person = as.character(1:25))
+  agent_arms(agent, pause = "c")
+  said <- function(agent) jsonlite::parse_json(dpts:::api_json(dpts:::api_status(agent)), simplifyVector = TRUE)
+  shown <- said(agent)
+  expect_identical(shown$outcomes$worse, list(list(), list()))
+  shown$outcomes$worse <- NULL
+  expect_equal(shown[setdiff(names(shown), c("guess", "often", "shares", "arms", "guarantee"))], list(
+    name = "Trial", policy = "randomised", restored = 0, learning = TRUE, use = "deadline", clipped = NULL, rounds = 25, horizon = 1000, outstanding = 25,
+    then = "go", winner = NULL, deadline = 108000, window = 86400, range = c(0, 20), sums = TRUE, spends = "once", outcomes = data.frame(
+      outcome = names(outcomes), about = c("0.25-GDP, from 0 to 1, missing counts 1 after 2 hours",
+                                           "without noise, from 0 to 5, missing counts 5 after 1.25 days, guard: at most 0.5 less than the control (error 0.01)"),
+      waiting = c(3L, 3L), guard = c(NA, 0.5))))
+  expect_equal(shown$arms, data.frame(arm = c("a", "b", "c"), pulls = pulls(agent)$pulls, outstanding = pulls(agent)$pulls))
+  expect_null(shown$guess) # one outcome has no noise
+  bare <- said(dpts_agent(policy_ts_gaussian(filter = privacy_gdp(1)), 2, use = "arrival"))
+  none <- c("name", "clipped", "horizon", "winner", "deadline", "window")
+  expect_identical(names(Filter(is.null, bare)), none)
+  expect_equal(bare[c("use", "range", "sums", "spends", "outcomes")],
+               list(use = "arrival", range = 0:1, sums = FALSE, spends = "by choice", outcomes = list()))
+  # Of 1, 10 and 100 rewards of a person
+  often <- said(dpts_agent(policy_gaussian_imed(mu = 0.1), 2, use = "arrival"))
+  expect_equal(often$often, data.frame(rewards = c(1, 10, 100), guess = stats::pnorm(c(1, 10, 100) * 0.1 / 2)), tolerance = 1e-3)
+  expect_identical(often$guess, often$often$guess[1])
+  expect_identical(said(dpts_agent(policy_ucb1(), 2, use = "arrival"))$often, data.frame(rewards = c(1L, 10L, 100L), guess = NA))
 })
 
 test_that("the chance of a guess grows with each return to an old copy, in the same process", {

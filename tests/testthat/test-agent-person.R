@@ -10,6 +10,8 @@ test_that("agent_person() shows what is held, agent_erase() removes it, and rele
     x <- agent_choose(agent, 6, person = c("Ada", "Ada", "Bob", "Cy", "Dee", "Eve"), key = "order-17")
     agent_reward(agent, x$ticket[1:4], 1)
     held <- agent_person(agent, c("Nobody", "Ada", "Bob"))
+    expect_named(held, c("person", "pulls", "arm", "ticket", "time", "status", "key"))
+    expect_equal(held$time, .POSIXct(c(1e9, 1e9)))
     expect_identical(held$person, c("Ada", "Bob"))
     expect_identical(held$pulls, c(2, 1))
     expect_identical(held$ticket, x$ticket[2:3])
