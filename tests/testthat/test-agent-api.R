@@ -75,10 +75,10 @@ test_that("only who shows the token gets in, and the token is nowhere in an answ
     expect_identical(answer$headers[["WWW-Authenticate"]], "Bearer") # RFC 9110, 11.6.1
     expect_no_match(answer$text, TOKEN, fixed = TRUE)
   }
-  # Without the word Bearer it is no bearer token.
+  # Without the word Bearer it is no bearer token, nor are bytes that are no text.
   roles_of <- dpts:::token_keeper(TOKEN)
-  expect_length(roles_of(TOKEN), 0)
-  expect_length(roles_of(NULL), 0)
+  for (none in list(TOKEN, NULL, "Bearer \xff", "\xff", paste("bearer\xff", TOKEN))) expect_length(roles_of(none), 0)
+  for (size in 15:16) expect_equal(inherits(try(agent_api(api$agent, strrep("\u00e4", size / 2), log = NULL), silent = TRUE), "try-error"), size < 16)
   expect_equal(as.vector(roles_of(paste("bearer", TOKEN))), "admin")
   expect_equal(nrow(dpts_history(api$agent)), 0)
   expect_error(agent_api(api$agent, "short"), class = "dpts_error_input")
@@ -500,6 +500,15 @@ test_that("the log has a line per request and the database's words; answers have
     time <- as.POSIXct(jsonlite::fromJSON(said)$time, "UTC", if (hourly) "%Y-%m-%dT%HZ" else "%Y-%m-%dT%H:%M:%OSZ")
     expect_lt(abs(as.numeric(Sys.time() - time, units = "secs")), if (hourly) 3700 else 60) # of UTC
   })
+  for (bad in list("day", 2, TRUE)) expect_error(agent_api(agent, TOKEN, log = bad), "`log` must be a connection", class = "dpts_error_input")
+  for (bad in list(0, -1, NA, "1", NULL)) expect_error(agent_api(agent, TOKEN, rate = bad), "`rate`", class = "dpts_error_input")
+  # On stderr, where it goes if nothing is said
+  for (log in list(list(), list(log = "hour"))) {
+    own <- do.call(agent_api, c(list(agent, TOKEN), log))
+    said <- jsonlite::parse_json(utils::capture.output(invisible(call_api(own, "GET", "/health")), type = "message"))
+    expect_match(said$time, if (length(log)) "^.{10}T[0-9]{2}Z$" else "^.{10}T.{8}[.][0-9]{3}Z$")
+    expect_equal(said$path, "/health")
+  }
   expect_no_match(readLines(file), "secret-person|0123456789|level")
   expect_match(metrics, 'dpts_requests_total{path="/choose",method="POST",status="503"} 1\n', fixed = TRUE)
   expect_match(metrics, "dpts_store_errors_total 1\n", fixed = TRUE)

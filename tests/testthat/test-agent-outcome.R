@@ -635,6 +635,18 @@ test_that("what is wrong is refused", {
   expect_error(agent_outcome(missing = 2), "missing", class = "dpts_error_input")
   expect_error(agent_outcome(missing = 1, guard = 1), "guard", class = "dpts_error_input")
   expect_error(agent_outcome(mu = 1, epsilon = 1), "epsilon", class = "dpts_error_input")
+  expect_error(agent_outcome(missing = -1), "missing", class = "dpts_error_input")
+  expect_error(agent_outcome(missing = 1, guard = -0.1), "guard", class = "dpts_error_input")
+  for (error in 0:1) expect_error(agent_outcome(error = error), "error", class = "dpts_error_input")
+  expect_error(agent_outcome(deadline = 5), "deadline", class = "dpts_error_input")
+  expect_error(agent_outcome(range = c(1, 0)), "range", class = "dpts_error_input")
+  expect_error(agent_outcome(outcome = "count"), "outcome", class = "dpts_error_input")
+  expect_error(agent_outcome(worse = "many"), "worse", class = "dpts_error_input")
+  expect_error(agent_outcome(1, 2, 3), class = "dpts_error_input")
+  plain <- agent_outcome(range = c(-1, 1)) # the lowest is missing, in units of the range
+  expect_identical(unclass(plain)[c("missing", "guard", "worse", "error", "outcome")],
+                   list(missing = 0, guard = NULL, worse = "more", error = 0.05, outcome = "binary"))
+  expect_identical(agent_outcome(missing = 1, guard = 0)$guard, 0)
   skip_if_not_installed("RSQLite")
   new <- function(outcomes, policy = side_policy(), ...) dpts_agent(policy, 2, ..., outcomes = outcomes)
   own <- agent_outcome(deadline = hours(1))

@@ -366,6 +366,36 @@ test_that("/status says what an agent was made with, null where it has none of i
   expect_identical(said(dpts_agent(policy_ucb1(), 2, use = "arrival"))$often, data.frame(rewards = c(1L, 10L, 100L), guess = NA))
 })
 
+# All that the page is sent of agents in which nothing is random: nobody has come, or as many to each arm, without noise.
+tell_overviews <- function() {
+  show <- function(agent) {
+    shown <- dpts:::overview(agent)
+    cat(gsub("([0-9][.][0-9]{4})[0-9]+", "\\1", dpts:::api_json(shown[setdiff(names(shown), c("promise", "shares", "balance"))])), "\n", sep = "")
+  }
+  none <- dpts_agent(policy_gaussian_imed(mu = 0.5), c("a", "b"), use = "arrival", name = "None", max_per_person = 2)
+  show(none)
+  agent_finish(none)
+  show(none)
+  turn <- test_clock()
+  agent <- dpts_agent(policy_randomised(block = 30, permuted = TRUE), c("a", "b", "c"), use = "arrival", deadline = hours(5), range = c(0, 2),
+                      strata = c("n", "s"), outcomes = list(harm = agent_outcome(range = c(0, 4), deadline = hours(1))))
+  x <- agent_choose(agent, 90, stratum = rep(c("n", "s", "n"), 30))
+  told <- unlist(lapply(levels(x$arm), function(arm) utils::head(which(x$arm == arm & rep(c("n", "s", "n"), 30) == "n"), 20)))
+  agent_reward(agent, x$ticket[told], as.integer(x$arm[told]) / 2)
+  agent_reward(agent, x$ticket[told], as.integer(x$arm[told]), outcome = "harm")
+  turn(5400)
+  agent_arms(agent, pause = "b")
+  show(agent)
+  turn(4 * 3600)
+  agent_finish(agent, "verdict")
+  show(agent)
+}
+
+test_that("the page is sent what there is, in units", {
+  skip_if_not_installed("jsonlite")
+  expect_snapshot(tell_overviews(), cran = FALSE)
+})
+
 test_that("the chance of a guess grows with each return to an old copy, in the same process", {
   agent <- dpts_agent(policy_gaussian_imed(mu = 1), 2, use = "arrival", max_per_person = 1)
   guess <- function() dpts:::api_status(agent)$guess
