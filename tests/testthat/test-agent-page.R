@@ -372,11 +372,11 @@ tell_overviews <- function() {
     shown <- dpts:::overview(agent)
     cat(gsub("([0-9][.][0-9]{4})[0-9]+", "\\1", dpts:::api_json(shown[setdiff(names(shown), c("promise", "shares", "balance"))])), "\n", sep = "")
   }
+  turn <- test_clock()
   none <- dpts_agent(policy_gaussian_imed(mu = 0.5), c("a", "b"), use = "arrival", name = "None", max_per_person = 2)
   show(none)
   agent_finish(none)
   show(none)
-  turn <- test_clock()
   agent <- dpts_agent(policy_randomised(block = 30, permuted = TRUE), c("a", "b", "c"), use = "arrival", deadline = hours(5), range = c(0, 2),
                       strata = c("n", "s"), outcomes = list(harm = agent_outcome(range = c(0, 4), deadline = hours(1))))
   x <- agent_choose(agent, 90, stratum = rep(c("n", "s", "n"), 30))
