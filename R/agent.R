@@ -376,7 +376,6 @@ new_agent <- function(store, terms, identity) {
   agent$open <- new.env() # tickets that it gave out last, see open_tickets()
   agent$seq <- -1 # of the change whose state the session holds; -1: of none
   agent$state_sum <- "" # of that state
-  agent$over <- FALSE # is it beyond its budget?
   agent$closed <- FALSE
   agent$read <- -Inf # the clock when it was last read here,
   agent$ticks <- 0 # and a clock then that nobody sets
@@ -548,7 +547,7 @@ try_change <- function(agent, body, how, restored = FALSE, still = FALSE, clock 
   tx$journal <- head$journal
   tx$reason <- reason
   tx$find_next_due <- tx$forgotten <- FALSE
-  agent$over <- tx$restored > 0 && is_over(agent$terms, tx$restored)
+  agent$over <- tx$restored > 0 && is_over(agent$terms, tx$restored) # is it beyond its budget?
   if (restored) note_events(tx, "restored")
   if (!is.null(clock)) set_clock(agent, tx, head)
   resolve_due(agent, tx)

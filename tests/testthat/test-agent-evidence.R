@@ -361,6 +361,9 @@ test_that("only what is new is weighed, in slices, and what a store that went ba
   # Others ask other questions meanwhile. The oldest is forgotten, and costs a beginning.
   for (error in c(0.1, 0.2, 0.3, 0.4)) evidence(agent, "tosses", error = error)
   expect_equal(slices(agent)[[1]], 10)
+  # Who wins is known within the change that ends it.
+  agent$memory$seconds <- 0
+  expect_no_error(agent_finish(agent, "verdict"))
   # What is known is not what the store has: it was put back, and then others went on from there.
   file <- withr::local_tempfile(fileext = ".sqlite")
   agent <- dpts_agent(policy_randomised(mu = 2, block = 30), c("a", "b"), file, use = "arrival")

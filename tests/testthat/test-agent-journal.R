@@ -42,6 +42,13 @@ test_that("the journal is whole in every store, says who and why, and another pr
     expect_identical(by$note, c("A new page, as \"asked\".", NA, "Looked at it.", "The board.", "The board."))
     expect_identical(unique(by$who), c(Sys.info()[["effective_user"]], "admin2"))
     expect_identical(sum(journal$kind == "sum"), nrow(agent$store$releases(0)))
+    expect_identical(vapply(journal, typeof, ""), c(
+      seq = "double", part = "integer", time = "double", kind = "character", ticket = "character", t = "double", arm = "integer",
+      who = "character", note = "character", digest = "character"))
+    same <- c("ticket", "t", "arm", "time")
+    chosen <- journal[journal$kind == "choose", same]
+    expect_equal(lapply(chosen, as.vector), lapply(dpts_history(agent)[same], as.vector))
+    expect_identical(basename(list.files(dirname(file), "^journal-")), character())
     last <- journal$digest[nrow(journal)]
     expect_identical(last, agent$store$begin(-1, "read")$journal)
     if (is.character(store)) {
@@ -256,7 +263,9 @@ test_that("a plan comes before the first person; later ones are amendments with 
   expect_identical(two$kind, c("plan", "amend"))
   expect_identical(two$reason, c(NA, "Few came: fewer than hoped."))
   expect_identical(two$plan, c(one$plan, "300 people."))
-  agent_journal(agent)
+  journal <- agent_journal(agent)
+  same <- c("time", "kind", "who")
+  expect_identical(lapply(two[same], as.vector), lapply(journal[journal$kind %in% two$kind, same], as.vector))
   late <- dpts_agent(design, c("a", "b"), use = "arrival")
   agent_choose(late)
   expect_error(agent_plan(late, plan), "reason", class = "dpts_error_input")

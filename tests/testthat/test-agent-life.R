@@ -388,8 +388,12 @@ test_that("a choice that only looks wrong in a process that is behind is made", 
   agent_arms(one, resume = "a")
   expect_identical(as.character(agent_choose(two, offer = "a")$arm), "a")
   agent_arms(one, add = "c")
-  expect_identical(as.character(agent_choose(two, offer = 3)$arm), "c")
-  expect_error(agent_choose(two, offer = 4), "`offer`", class = "dpts_error_input")
+  expect_identical(as.character(agent_choose(two, offer = factor("c"))$arm), "c")
+  for (new in list(c("a", "d"), c(1, 5))) { # one that it knows, and one that it does not
+    agent_arms(one, add = utils::tail(letters[1:5][seq_along(one$life$arms) + 1], 1))
+    expect_no_error(agent_choose(two, offer = new))
+  }
+  expect_error(agent_choose(two, offer = 6), "`offer`", class = "dpts_error_input")
   agent_close(one)
   agent_close(two)
 })

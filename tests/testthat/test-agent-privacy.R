@@ -275,6 +275,7 @@ test_that("the statement for distributions that are off by eta is valid and not 
     }
   }
   expect_equal(with_rounding_of(curve, 1e-10, 1e-9), Inf)
+  expect_identical(with_rounding_of(curve, c(1e-3, 1), 0), c(curve(1e-3), 0)) # nothing is off
   # Each epsilon leaves a part of delta for which a larger one is needed, and so on.
   expect_equal(with_rounding_of(function(delta) log((1e-3 - 0.9 * delta) / 1e-12 - 1), 1e-3, 1e-12), Inf)
 })

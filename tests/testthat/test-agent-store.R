@@ -40,29 +40,42 @@ test_that("a store of another agent, or none, is refused by name and left alone"
   expect_error(agent_open(empty), "holds an agent", class = "dpts_error_input")
   text <- withr::local_tempfile()
   writeLines(rep("this is no database", 1000), text)
-  expect_error(agent_open(text), class = "dpts_error_store")
+  expect_error(agent_open(text), class = "dpts_error_store_damaged")
   expect_equal(length(readLines(text)), 1000)
 })
 
 test_that("where tables cannot be made nothing is left, and the connection is free", {
   skip_if_not(postgres_available())
-  con <- postgres_connection()
+  con <- postgres_connection("\"it's\"")
   DBI::dbExecute(con, "CREATE TABLE dpts_page (x int)")
   expect_error(dpts_agent(batch_policy(), 2, con, use = "arrival"), "already exists", class = "dpts_error_store")
   expect_identical(grep("^dpts_", DBI::dbListTables(con), value = TRUE), "dpts_page")
+  DBI::dbExecute(con, "DROP TABLE dpts_page")
+  agent <- dpts_agent(batch_policy(), 2, con, use = "arrival")
+  expect_equal(agent_choose(agent)$t, 1)
+  agent_close(agent)
 })
 
 test_that("damage is found by checksums before anything is done", {
   x <- new_file_agent()
   agent_close(x$agent)
   edit_store(x$file, "UPDATE dpts_page SET bytes = zeroblob(length(bytes)) WHERE page = 1")
-  expect_error(agent_open(x$file), "damaged", class = "dpts_error_store_damaged")
+  expect_error(agent_open(x$file), "says: the checksum of the state is wrong$", class = "dpts_error_store_damaged")
   y <- new_file_agent()
   agent_close(y$agent)
   for (edit in c("zeroblob(200)", "'text'")) {
     edit_store(y$file, paste("UPDATE dpts_definition SET definition =", edit))
-    expect_error(agent_open(y$file), "damaged", class = "dpts_error_store_damaged")
+    expect_error(agent_open(y$file), "says: the checksum of the definition is wrong$", class = "dpts_error_store_damaged")
   }
+  each_database(function(store) {
+    agent <- dpts_agent(batch_policy(), 2, store, use = "arrival")
+    if (is.character(store)) edit_store(store, "DELETE FROM dpts_agent") else DBI::dbExecute(store, "DELETE FROM dpts_agent")
+    for (act in list(agent_choose, pulls)) {
+      expect_error(suppressWarnings(act(agent)), "says: the agent's row cannot be read$", class = "dpts_error_store_damaged")
+    }
+    expect_error(agent_open(store), "says: the definition cannot be read$", class = "dpts_error_store_damaged")
+    agent_close(agent)
+  })
 })
 
 test_that("the life of an agent is read as it was written, and nonsense in it is damage", {
@@ -440,6 +453,44 @@ test_that("a locked, read-only or full store is told, and works again afterwards
   # The other handle sees all of it.
   expect_equal(sum(pulls(x$agent)$pulls), t + 1)
   agent_close(x$agent)
+})
+
+test_that("each word of a database that is known has its kind of error, and others are passed on", {
+  words <- list(
+    full = c("database or disk is full", "write: No space left on device", "could not extend file"),
+    readonly = c("attempt to write a readonly database", "cannot execute UPDATE in a read-only transaction",
+                 "unable to open database file", "permission denied for table"),
+    locked = c("database is locked", "canceling statement due to lock timeout", "database table is locked"),
+    damaged = c("database disk image is malformed", "file is not a database", "disk I/O error", "the checksum is wrong",
+                "a row cannot be read"),
+    inside = c("cannot start a transaction within a transaction", "invalid transaction termination"),
+    append = "dpts_event is append-only", closed = "External pointer is not valid"
+  )
+  for (kind in names(words)) for (said in words[[kind]]) {
+    expect_error(with_store_errors(stop(said)), paste0("The database says: ", said, "$"), class = paste0("dpts_error_store_", kind))
+  }
+  other <- expect_error(with_store_errors(stop("anything else")), "The database says: anything else$", class = "dpts_error_store")
+  expect_identical(class(other)[1:2], c("dpts_error_store", "dpts_error"))
+  expect_error(with_store_errors(check_count(0, arg = "n")), class = "dpts_error_input")
+})
+
+test_that("a store that is refused is left without a connection", {
+  skip_if_not_installed("RSQLite")
+  x <- new_file_agent()
+  agent_close(x$agent)
+  cons <- list()
+  local_function("sqlite_connect", function(old) function(path) cons[[length(cons) + 1]] <<- old(path))
+  file <- withr::local_tempfile(fileext = ".sqlite")
+  edits <- c("UPDATE dpts_agent SET version = 99", "UPDATE dpts_page SET bytes = zeroblob(256)", "DELETE FROM dpts_ticket",
+             "DROP TABLE dpts_agent", "")
+  for (edit in edits) {
+    if (nzchar(edit)) file.copy(x$file, file, overwrite = TRUE) else writeLines(rep("no database", 1000), file)
+    if (nzchar(edit)) edit_store(file, edit)
+    expect_error(agent_open(file), class = "dpts_error")
+  }
+  expect_error(dpts_agent(policy_uniform(), 2, x$file, use = "arrival"), class = "dpts_error_store")
+  expect_length(cons, 2 * (length(edits) + 1))
+  expect_false(any(vapply(cons, DBI::dbIsValid, NA)))
 })
 
 test_that("an error in the middle of a call leaves nothing behind", {

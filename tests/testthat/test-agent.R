@@ -155,10 +155,14 @@ test_that("a clock that went back: the agent keeps its own time, and says so onc
     agent <- dpts_agent(batch_policy(), 2, store, use = "deadline", deadline = hours(1))
     first <- agent_choose(agent)$ticket
     for (i in 1:5) { # small steps add up to nothing
-      turn(-4)
+      turn(-5)
       expect_silent(agent_choose(agent))
-      turn(4)
+      turn(5)
     }
+    turn(-6)
+    expect_warning(pulls(agent), "6 seconds behind", class = "dpts_warning_clock")
+    turn(6)
+    expect_silent(pulls(agent))
     expect_identical(diff(as.numeric(dpts_history(agent)$time)), numeric(5))
     turn(-1e6)
     expect_warning(agent_choose(agent), "11.5741 days behind", class = "dpts_warning_clock")
@@ -190,6 +194,8 @@ test_that("a clock far ahead is refused until confirmed, and one that was believ
     agent_reward(agent, out[1:8], 1)
     journal <- agent$store$count("resolved")
     turn(48 * 3600 + 1)
+    agent$ticks <- agent$ticks + 1000 # however long this takes
+    expect_error(agent_choose(agent), "2.00001 days ahead", class = "dpts_error_clock")
     ten_years <- 10 * 365 * 86400
     turn(ten_years)
     expect_error(agent_choose(agent), "ahead of the agent's last change", class = "dpts_error_clock")
@@ -303,6 +309,12 @@ test_that("a process that has waited believes the clock, and the page counts hou
   agent$ticks <- agent$ticks - 3 * 86400 # what passed here before the clock was set does not count after it
   agent_clock(agent)
   turn(1.1 * 86400)
+  expect_error(agent_choose(agent), "ahead", class = "dpts_error_clock")
+  agent_clock(agent)
+  turn(86400) # a day is none too many
+  expect_silent(agent_choose(agent))
+  agent$ticks <- agent$ticks + 1000 # however long this takes
+  turn(86401)
   expect_error(agent_choose(agent), "ahead", class = "dpts_error_clock")
 })
 
@@ -854,7 +866,10 @@ test_that("bad input is named", {
   bad(policy_ucb1(), 2, use = "arrival", missing = 2)
   bad(policy_ucb1(), 2, use = "arrival", max_per_person = 0)
   bad(policy_ucb1(), 2, use = "arrival", keep_rewards = NA)
-  bad(policy_ucb1(), 2, 7, use = "arrival")
+  for (store in list(7, "", NA_character_, c("a", "b"))) bad(policy_ucb1(), 2, store, use = "arrival")
+  bad(policy_ucb1(), 2, use = "arrival", name = 1)
+  bad(policy_ucb1(), 1e6 + 1, use = "arrival")
+  bad(policy_ucb1(), 2, use = "arrival", horizon = 0)
   if (rlang::is_installed(c("DBI", "RSQLite")))
     bad(policy_ucb1(), 2, "/no/such/folder/x.sqlite", use = "arrival")
   bad(policy_ucb1(), 2, use = "arrival", budget = privacy_gdp(1))
@@ -874,6 +889,11 @@ test_that("bad input is named", {
     expect_error(agent_reward(agent, ticket, reward), class = "dpts_error_input")
   }
   expect_error(agent_reward(agent, 7, 1), class = "dpts_error_input")
+  expect_error(agent_reward(agent, 1, ticket), "in the other order", class = "dpts_error_input")
+  expect_error(agent_reward(agent, rep(ticket, 3), c(0, 1)), class = "dpts_error_input")
+  expect_error(agent_choose(dpts_agent(policy_uniform(), 12, use = "arrival"), offer = 13), class = "dpts_error_input")
+  expect_error(agent_choose(dpts_agent(policy_uniform(), 2, use = "arrival", sticky = TRUE), 2, person = "Ada"), "2 strings",
+               class = "dpts_error_input")
   expect_error(agent_reward(agent), "`ticket` is absent", class = "dpts_error_input")
   expect_error(dpts_history(agent, n = 0), "`n`", class = "dpts_error_input")
 })
