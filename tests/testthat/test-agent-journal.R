@@ -48,7 +48,9 @@ test_that("the journal is whole in every store, says who and why, and another pr
     same <- c("ticket", "t", "arm", "time")
     chosen <- journal[journal$kind == "choose", same]
     expect_equal(lapply(chosen, as.vector), lapply(dpts_history(agent)[same], as.vector))
-    expect_identical(basename(list.files(dirname(file), "^journal-")), character())
+    expect_error(suppressWarnings(agent_journal(agent, file.path(dirname(file), strrep("x", 300)))), "a file that can be written",
+                 class = "dpts_error_input")
+    expect_identical(list.files(dirname(file), "^journal-"), character())
     last <- journal$digest[nrow(journal)]
     expect_identical(last, agent$store$begin(-1, "read")$journal)
     if (is.character(store)) {
