@@ -339,7 +339,7 @@ test_that("a ticket whose context is gone or is no context is damage, and no cra
     turn(3601)
     for (context in if (n == 1) wrong else NA) {
       DBI::dbExecute(con, "UPDATE dpts_ticket SET context = ?", params = list(context))
-      for (i in 1:2) expect_error(pulls(agent), "context of a ticket", class = "dpts_error_store_damaged")
+      for (i in 1:2) expect_error(pulls(agent), "says: the context of a ticket cannot be read$", class = "dpts_error_store_damaged")
       expect_error(agent_open(con), class = "dpts_error_store_damaged")
     }
   }
@@ -349,7 +349,7 @@ test_that("a ticket whose context is gone or is no context is damage, and no cra
   agent_reward(agent, agent_choose(agent, context = c(0.5, 0.5))$ticket, 1)
   turn(3601)
   DBI::dbExecute(con, "UPDATE dpts_ticket SET context = '0zz'")
-  expect_error(pulls(agent), "context of a ticket", class = "dpts_error_store_damaged")
+  expect_error(pulls(agent), "says: the context of a ticket cannot be read$", class = "dpts_error_store_damaged")
   # Nor does the code in C read what is not there.
   handle <- live_handle(policy_linucb(), dim = 2)
   expect_error(.Call(C_session_choose, handle, NULL, NULL), "contexts of 2 numbers")

@@ -95,7 +95,7 @@ test_that("a ticket that was edited by hand is not as the journal says, and one 
     suppressWarnings(agent_clock(agent, .POSIXct(getOption("dpts.clock")())))
     log <- agent$store$log
     for (name in c("time", "later", "chance", "none", "batch", "round", "nothing")) {
-      agent$store$log <- function(n) { # as after this edit of the fourth ticket
+      agent$store$log <- function(n) { # as after this edit of the fourth ticket from the end
         rows <- as.list(log(n))
         i <- 4
         rows$time <- as.numeric(rows$time)
@@ -108,7 +108,8 @@ test_that("a ticket that was edited by hand is not as the journal says, and one 
         rows
       }
       if (name == "nothing") expect_no_error(agent_journal(agent)) else
-        expect_error(agent_journal(agent), "ticket of row [0-9]+", class = "dpts_error_store_damaged", info = name)
+        expect_error(agent_journal(agent), "says: the ticket of row 5 of the journal cannot be read: it is not as it was given out$",
+                     class = "dpts_error_store_damaged", info = name)
     }
     agent$store$log <- log
     expect_no_error(agent_journal(agent))
@@ -134,22 +135,28 @@ test_that("a store that was edited by hand is not opened", {
   x <- recorded_agent()
   agent_close(x$agent)
   file <- withr::local_tempfile(fileext = ".sqlite")
-  for (name in names(edits)) {
+  of <- rep(c("releases", "open tickets", "tickets", "open tickets", "tickets", "choices of persons", "end of the journal"),
+            c(4, 1, 2, 1, 1, 2, 2))
+  said <- c(rep("the checksum of the state is wrong", 4),
+            sprintf("the %s cannot be read: the state, which has a checksum, says otherwise", of))
+  for (i in seq_along(edits)) {
     file.copy(x$file, file, overwrite = TRUE)
-    for (edit in strsplit(edits[[name]], "; ")[[1]]) edit_store(file, edit)
-    expect_error(agent_open(file), class = "dpts_error_store_damaged", label = name)
+    for (edit in strsplit(edits[[i]], "; ")[[1]]) edit_store(file, edit)
+    expect_error(agent_open(file), paste0("says: ", said[i], "$"), class = "dpts_error_store_damaged", label = names(edits)[i])
   }
   # Rows that go while it is open
   file.copy(x$file, file, overwrite = TRUE)
   agent <- agent_open(file)
   for (edit in strsplit(edits[["short"]], "; ")[[1]]) edit_store(file, edit)
-  expect_error(agent_journal(agent), "rows are missing", class = "dpts_error_store_damaged")
+  expect_error(agent_journal(agent), "says: the end of the journal cannot be read: rows are missing$", class = "dpts_error_store_damaged")
   agent_close(agent)
   # What is in the middle of the journal is found by whoever reads it whole.
   edit_store(x$file, "DROP TRIGGER dpts_event_no_update")
   edit_store(x$file, "UPDATE dpts_event SET arm = 3 - arm WHERE seq = 5 AND part = 1")
   agent <- agent_open(x$file)
-  expect_error(agent_journal(agent), "row [0-9]+ of the journal", class = "dpts_error_store_damaged")
+  row <- which(agent$store$journal()$seq == 5)[1]
+  expect_error(agent_journal(agent), sprintf("says: row %d of the journal cannot be read: its digest is wrong$", row),
+               class = "dpts_error_store_damaged")
   agent_close(agent)
 })
 
