@@ -53,7 +53,9 @@ test_that("where tables cannot be made nothing is left, and the connection is fr
   DBI::dbExecute(con, "DROP TABLE dpts_page")
   agent <- dpts_agent(batch_policy(), 2, con, use = "arrival")
   expect_equal(agent_choose(agent)$t, 1)
+  expect_match(format(agent)[1], "in PostgreSQL, schema \"it's\"$")
   agent_close(agent)
+  expect_true(DBI::dbIsValid(con)) # it is the user's
 })
 
 test_that("damage is found by checksums before anything is done", {
@@ -452,7 +454,12 @@ test_that("a locked, read-only or full store is told, and works again afterwards
   expect_equal(agent_choose(agent)$t, t + 1)
   # The other handle sees all of it.
   expect_equal(sum(pulls(x$agent)$pulls), t + 1)
+  expect_match(format(x$agent)[1], paste0("in ", x$file, "$"))
   agent_close(x$agent)
+  expect_match(format(agent)[1], "in a SQLite connection$")
+  agent_close(agent)
+  expect_match(format(agent)[1], "in a SQLite connection, closed$")
+  expect_true(DBI::dbIsValid(own)) # it is the user's
 })
 
 test_that("each word of a database that is known has its kind of error, and others are passed on", {
@@ -499,6 +506,8 @@ test_that("an error in the middle of a call leaves nothing behind", {
   commit <- x$agent$store$commit
   x$agent$store$commit <- function(changes) stop("the power went")
   expect_error(agent_choose(x$agent, 3))
+  x$agent$store$commit <- function(changes) FALSE
+  expect_error(agent_choose(x$agent, 3), "says: others write all the time$", class = "dpts_error_store")
   x$agent$store$commit <- commit
   expect_equal(list(pulls(x$agent), dpts_history(x$agent)), before)
   expect_equal(agent_choose(x$agent)$t, 11)
@@ -715,7 +724,7 @@ test_that("a handle from before a fork is refused there, and its store is left a
       list(class(error), conditionMessage(error))
     }))[[1]]
     expect_true("dpts_error_forked" %in% said[[1]])
-    expect_match(said[[2]], "`agent` is of the process that this one was forked from", fixed = TRUE)
+    expect_identical(said[[2]], "`agent` is of the process that this one was forked from: `agent_open()` opens its store here.")
     expect_equal(agent_choose(agent)$t, 1)
     agent_close(agent)
   })

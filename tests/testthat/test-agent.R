@@ -536,7 +536,7 @@ test_that("rewards in their own units are the same rewards as parts of the range
   states <- lapply(list(c(0, 1), c(-20, 60)), function(range) {
     agent <- dpts_agent(policy_randomised(1, outcome = "continuous", predicted = c(0.2, 0.8), block = 9), 1, use = "arrival",
                         range = range)
-    shares <- c(0.25, NA, 0.75, 0.1, 0.85, 0.5)
+    shares <- c(0.25, NA, 0.8, 0.1, 0.85, 0.2)
     x <- agent_choose(agent, 6, predicted = range[1] + shares * diff(range))$ticket
     agent_reward(agent, x[1:4], range[1] + c(0, 1, 0.5, 0.25) * diff(range))
     rows <- stored(agent, x)
@@ -868,6 +868,9 @@ test_that("bad input is named", {
   bad(policy_ucb1(), 2, use = "arrival", keep_rewards = NA)
   for (store in list(7, "", NA_character_, c("a", "b"))) bad(policy_ucb1(), 2, store, use = "arrival")
   bad(policy_ucb1(), 2, use = "arrival", name = 1)
+  bad(policy_ucb1(), 2, use = "arrival", sticky = NA)
+  bad(policy_ucb1(), 2, use = "never")
+  bad(policy_linucb(), 2, use = "arrival", dim = 0)
   bad(policy_ucb1(), 1e6 + 1, use = "arrival")
   bad(policy_ucb1(), 2, use = "arrival", horizon = 0)
   if (rlang::is_installed(c("DBI", "RSQLite")))
