@@ -65,7 +65,6 @@
 #' @export
 log_query <- function(con, query, ..., chunk = 1e5, prepare = NULL, dir = tempdir(), events = NULL) {
   check_dots_empty(...)
-  check_all_given()
   check_class(con, "DBIConnection", "a DBI connection")
   query <- check_string(query)
   new_source(paste("the rows of", query), function(chunk) query_reader(con, query, chunk), chunk, prepare,
@@ -178,7 +177,6 @@ file_reader <- function(path, text, chunk) {
   }
   line <- 0
   open_next <- function() {
-    close_file()
     con <<- file(path[1], "r")
     names <- read_header(con)
     if (!identical(names, names(what))) {

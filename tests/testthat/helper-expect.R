@@ -132,3 +132,6 @@ skip_without_dplyr <- function() {
   works <- !inherits(try(dplyr::filter(data.frame(a = 1), TRUE), silent = TRUE), "try-error")
   skip_if_not(works, "dplyr and vctrs are of versions that do not fit together")
 }
+
+# The files of all connections that are open
+files_held <- function() vapply(getAllConnections(), function(i) summary(getConnection(i))$description, "")

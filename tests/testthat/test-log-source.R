@@ -135,6 +135,12 @@ test_that("a query, a file and several files are logs", {
   query <- log_query(con, "SELECT * FROM log ORDER BY rowid", chunk = 500)
   expect_identical(play(query), whole)
   expect_identical(play(query), whole) # again
+  rows <- NULL
+  read_log(log_query(con, "SELECT * FROM log", chunk = 500, prepare = function(chunk) {
+    rows <<- c(rows, nrow(chunk))
+    chunk
+  }))
+  expect_identical(rows, c(500L, 500L, 200L))
   expect_identical(dpts_ope(query, 7), dpts_ope(log, 7))
   files <- withr::local_tempfile(lines = character())
   files <- c(files, paste0(files, "2"))
@@ -293,9 +299,8 @@ test_that("bad sources are refused, with the reason", {
   log <- small_log(60)
   play <- function(log, ...) dpts_replay(log, policy_uniform(), runs = 1, seed = 1, ...)
   refused <- function(log, message, class = "dpts_error_log", ...) {
-    open <- length(getAllConnections())
     expect_error(play(log, ...), message, class = class)
-    expect_lte(length(getAllConnections()), open)
+    expect_false(any(startsWith(basename(files_held()), "dpts-log-"))) # the file of events
   }
   parts <- function(a, b) log_chunks(function(i) if (i <= 2) list(a, b)[[i]])
   change <- function(name, value, row = 5) {
@@ -354,9 +359,12 @@ test_that("bad sources are refused, with the reason", {
   writeLines(c("reward,arm", "0,1"), other)
   refused(log_file(c(file, other), text = "arm"), "same columns in all files") # in another order
   writeLines(c("arm,reward", "1,0.5"), other)
-  refused(log_file(c(other, file), chunk = 1000), "after line 1001: .*got 'x'") # of its own file
+  refused(log_file(c(other, file), chunk = 1000), sprintf("\"%s\", after line 1001: .*got 'x'", basename(file))) # of its own file
+  expect_false(any(c(file, other) %in% files_held()))
   refused(log_file(file, text = "item"), "`item`")
   expect_error(log_file(file, chunk = 0), "`chunk`", class = "dpts_error_input")
+  writeLines(character(), file)
+  refused(log_file(file), "is empty")
   con <- gzfile(file, "w")
   writeLines("arm,reward", con)
   close(con)
@@ -372,6 +380,10 @@ test_that("queries that fail, or lack columns, are named", {
   expect_error(play("SELECT reward FROM log"), "column `arm`", class = "dpts_error_log")
   expect_error(play("SELECT nosuch FROM log"), "refused", class = "dpts_error_log")
   expect_error(play("SELECT * FROM log WHERE arm < 0"), "no rows", class = "dpts_error_log")
+  reader <- log_reader(log_query(con, "SELECT * FROM log", chunk = 20))
+  expect_identical(nrow(reader$read()), 20L)
+  reader$close()
+  expect_error(reader$read(), "lost the connection", class = "dpts_error_log", call = TRUE)
   expect_error(log_query(con, 5), "`query`", class = "dpts_error_input")
   expect_error(log_query(con), "`query` is absent", class = "dpts_error_input")
   expect_identical(format(log_query(con, "SELECT *\n FROM log")), "A log: the rows of SELECT * FROM log, 100,000 at a time")
@@ -398,7 +410,7 @@ test_that("a bar of reading goes on from file to file to its end, and the files 
   at <- NULL
   local_function("progress_bar", function(own) function(show, total, name, ...) {
     if (show) at <<- c(at, stats::setNames(total, name))
-    function(done) at <<- c(at, done %||% Inf)
+    function(done) if (show) at <<- c(at, done %||% Inf)
   })
   log <- data.frame(arm = rep(1:2, 30), reward = 0)
   chunks <- function(...) log_chunks(function(i) if (i < 4) log[20 * i - 19:0, ], ...)
@@ -411,12 +423,14 @@ test_that("a bar of reading goes on from file to file to its end, and the files 
   read_log(chunks(events = 30), progress = TRUE)
   expect_identical(at, c(Reading = 30, 20, 29.5, 29.5, Inf))
   at <- NULL
-  open <- length(getAllConnections())
+  read_log(chunks()) # no bars
+  read_log(log, progress = TRUE)
+  expect_null(at)
   files <- c(withr::local_tempfile(lines = c("arm,reward", rep(c("1,0", "2,1"), 40))), withr::local_tempfile(lines = c("arm,reward", rep("1,1", 50))))
-  read_log(log_file(files, chunk = 50), progress = TRUE)
+  expect_identical(capture.output(data <- read_log(log_file(files, chunk = 50), progress = TRUE), type = "message"), character())
   expect_identical(at[-2], c(Reading = sum(file.size(files)), file.size(files[1]), sum(file.size(files)), Inf))
   expect_true(at[2] > 0 && at[2] < at[3])
-  expect_lte(length(getAllConnections()), open)
+  expect_false(any(files %in% files_held()))
 })
 
 test_that("a reader of files says how much it has read", {

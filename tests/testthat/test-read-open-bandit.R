@@ -25,13 +25,15 @@ test_that("default contexts are numbers in [0, 1] that follow the features", {
 })
 
 test_that("each value of a feature but the most common has a column, from the next common to the rarest", {
-  seen <- data.frame(timestamp = "2019-11-24 00:00:01+00:00", item_id = rep_len(c(7, 2, 7), 11), position = c(1:3, 1:3, 1:3, 1, 2), click = 0,
+  times <- c("2019-11-24 00:00:01+00:00", "2019-11-24T00:00:02.5")
+  seen <- data.frame(timestamp = rep_len(times, 11), item_id = rep_len(c(7, 2, 7), 11), position = c(1:3, 1:3, 1:3, 1, 2), click = 0,
                      propensity_score = 0.5, user_feature_0 = strsplit("cbdbabcbbca", "")[[1]], # b five times, c 3, a 2, d 1
                      user_feature_1 = strsplit("yxyyxyyxyyx", "")[[1]])
   file <- withr::local_tempfile(fileext = ".csv")
   utils::write.csv(seen, file, row.names = FALSE)
   log <- read_open_bandit(file)
   expect_identical(log$pool, rep(list(c(2L, 7L)), 11))
+  expect_equal(log$timestamp, as.POSIXct("2019-11-24", tz = "UTC") + rep_len(c(1, 2.5), 11))
   few <- withr::local_tempfile(fileext = ".csv")
   utils::write.csv(seen[seen$position == 2, ], few, row.names = FALSE)
   expect_identical(levels(read_open_bandit(few)$position), c("1", "2", "3"))
@@ -58,6 +60,7 @@ test_that("what is cut or does not fit is an error or a warning", {
   dir <- withr::local_tempdir()
   lines <- readLines(file.path(folder, "men.csv"))
   file <- file.path(dir, "men.csv")
+  file.create(file.path(dir, c("men.csv.md", "men_csv"))) # no logs
   writeLines(c(utils::head(lines, -1), substr(lines[length(lines)], 1, 100)), file)
   expect_error(read_open_bandit(dir), "to its end", class = "dpts_error_format")
   unlink(file)
@@ -71,10 +74,16 @@ test_that("what is cut or does not fit is an error or a warning", {
     writeBin(utils::head(bytes, -cut), packed)
     expect_error(read_open_bandit(dir), "not whole", class = "dpts_error_format")
   }
-  writeLines(sub("^([^,]*),2019[^,]*", "\\1,then", lines), file)
-  expect_warning(log <- read_open_bandit(file), "timestamps", class = "dpts_warning_format")
-  expect_true(all(is.na(log$timestamp)))
   writeLines(lines, file)
+  whole <- read_open_bandit(file)$timestamp
+  bad <- c(3, 5, 6)
+  writeLines(replace(lines, bad + 1, sub("^([^,]*),2019[^,]*", "\\1,then", lines[bad + 1])), file)
+  said <- sprintf("^3 of %d timestamps are no times and become NA: \"then\" in row 3 for one", length(whole))
+  expect_warning(log <- read_open_bandit(file), said, class = "dpts_warning_format")
+  expect_identical(log$timestamp, replace(whole, bad, NA))
+  writeLines(lines, file)
+  writeLines(c("item_id", 33:0, 5), file.path(dir, "item_context.csv"))
+  expect_identical(unique(read_open_bandit(file)$pool), list(0:33))
   writeLines(c("item_id", "0"), file.path(dir, "item_context.csv"))
   expect_error(read_open_bandit(file), "does not list", class = "dpts_error_format")
   unlink(file.path(dir, "item_context.csv"))
@@ -95,7 +104,7 @@ test_that("what is no log of the Open Bandit Dataset is refused", {
   expect_error(read_open_bandit(file), class = "dpts_error_format")
   writeLines(c(head, "2019-11-24 00:00:01+00:00,x,1,0,0.5"), file)
   expect_error(read_open_bandit(file), "item_id", class = "dpts_error_format")
-  for (item in c("0.5", "2e9")) {
+  for (item in c("0.5", "2e9", "-2e9")) {
     writeLines(c(head, sprintf("2019-11-24 00:00:01+00:00,%s,1,0,0.5", item)), file)
     expect_error(read_open_bandit(file), "`item_id` that are not whole, or beyond 1e9", class = "dpts_error_format")
   }
@@ -110,7 +119,15 @@ test_that("a log of more rows than are read at once is read whole", {
   file <- withr::local_tempfile(fileext = ".csv")
   times <- ceiling(1e5 / (length(lines) - 1)) + 1
   writeLines(c(lines[1], rep(lines[-1], times)), file)
+  at <- NULL
+  local_function("progress_bar", function(own) function(show, total, name) {
+    if (show) at <<- c(at, stats::setNames(total, name))
+    function(done) if (show) at <<- c(at, done %||% Inf)
+  })
   log <- read_open_bandit(file, progress = TRUE)
+  expect_identical(at[-2], c(Reading = file.size(file), file.size(file), Inf))
+  expect_true(at[2] > 0 && at[2] < at[3])
+  expect_false(file %in% files_held())
   expect_equal(log$arm, rep(read_open_bandit(folder)$arm, times))
   expect_error(read_open_bandit(file, TRUE), class = "dpts_error_dots")
 })

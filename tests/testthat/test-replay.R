@@ -258,6 +258,7 @@ test_that("arms may be numbers, strings or a factor; pools follow", {
   named$pool <- rep(list(c("a", "b", "c")), 300)
   levels <- named
   levels$arm <- factor(named$arm)
+  levels$reward <- log$reward == 1
   replays <- lapply(list(log, named, levels), function(l) {
     rows(dpts_replay(l, policy_ts_beta(), runs = 2, seed = 1))
   })
