@@ -126,8 +126,7 @@ check_open_bandit_whole <- function(file) {
 }
 
 open_bandit_times <- function(raw) {
-  text <- sub("T", " ", sub("\\+.*", "", raw$rows$timestamp))
-  times <- as.POSIXct(text, tz = "UTC", format = "%Y-%m-%d %H:%M:%OS")
+  times <- as.POSIXct(sub("T", " ", raw$rows$timestamp), tz = "UTC", format = "%Y-%m-%d %H:%M:%OS")
   gone <- which(is.na(times))
   if (length(gone)) {
     rlang::warn(sprintf("%s of %s timestamps are no times and become NA: \"%s\" in row %d for one.",

@@ -2,6 +2,7 @@ folder <- test_path("fixtures", "open-bandit")
 
 test_that("a folder and its CSV file give the same log", {
   log <- read_open_bandit(folder)
+  expect_false("men.csv" %in% basename(files_held()))
   expect_equal(read_open_bandit(file.path(folder, "men.csv")), log)
   raw <- utils::read.csv(file.path(folder, "men.csv"), check.names = FALSE)
   expect_equal(log$arm, raw$item_id)
@@ -37,6 +38,15 @@ test_that("each value of a feature but the most common has a column, from the ne
   few <- withr::local_tempfile(fileext = ".csv")
   utils::write.csv(seen[seen$position == 2, ], few, row.names = FALSE)
   expect_identical(levels(read_open_bandit(few)$position), c("1", "2", "3"))
+  other <- transform(seen, position = 7, user_feature_0 = sub("d", "", user_feature_0)) # nothing is a value, too
+  names(other) <- sub("propensity_score", "action_prob", names(other))
+  utils::write.csv(other, few, row.names = FALSE)
+  found <- read_open_bandit(few)
+  expect_identical(levels(found$position), c("1", "2", "3", "7"))
+  expect_identical(found$propensity, log$propensity)
+  expect_identical(as.character(found$user_feature_0), other$user_feature_0)
+  utils::write.csv(other[names(other) != "action_prob"], few, row.names = FALSE)
+  expect_error(read_open_bandit(few), "has no column `propensity_score`", class = "dpts_error_format")
   expect_identical(as.matrix(log[grep("^context_", names(log))]), cbind(
     context_constant = 1, context_position_2 = seen$position == 2, context_position_3 = seen$position == 3,
     context_user_0_2 = seen$user_feature_0 == "c", context_user_0_3 = seen$user_feature_0 == "a",
@@ -81,6 +91,7 @@ test_that("what is cut or does not fit is an error or a warning", {
   said <- sprintf("^3 of %d timestamps are no times and become NA: \"then\" in row 3 for one", length(whole))
   expect_warning(log <- read_open_bandit(file), said, class = "dpts_warning_format")
   expect_identical(log$timestamp, replace(whole, bad, NA))
+  expect_identical(tryCatch(read_open_bandit(file), warning = conditionCall)[[1]], quote(read_open_bandit))
   writeLines(lines, file)
   writeLines(c("item_id", 33:0, 5), file.path(dir, "item_context.csv"))
   expect_identical(unique(read_open_bandit(file)$pool), list(0:33))
@@ -104,7 +115,7 @@ test_that("what is no log of the Open Bandit Dataset is refused", {
   expect_error(read_open_bandit(file), class = "dpts_error_format")
   writeLines(c(head, "2019-11-24 00:00:01+00:00,x,1,0,0.5"), file)
   expect_error(read_open_bandit(file), "item_id", class = "dpts_error_format")
-  for (item in c("0.5", "2e9", "-2e9")) {
+  for (item in c("0.5", "1000000001", "-1000000001")) {
     writeLines(c(head, sprintf("2019-11-24 00:00:01+00:00,%s,1,0,0.5", item)), file)
     expect_error(read_open_bandit(file), "`item_id` that are not whole, or beyond 1e9", class = "dpts_error_format")
   }
@@ -112,6 +123,7 @@ test_that("what is no log of the Open Bandit Dataset is refused", {
   expect_error(read_open_bandit(file), class = "dpts_error_format")
   expect_error(read_open_bandit(file.path(dir, "nosuch.csv")), "exists", class = "dpts_error_input")
   expect_error(read_open_bandit(3), class = "dpts_error_input")
+  expect_error(read_open_bandit(file, progress = 1), "`progress`", class = "dpts_error_input")
 })
 
 test_that("a log of more rows than are read at once is read whole", {

@@ -45,7 +45,7 @@ test_that("what is malformed is dropped, counted and said", {
   dirty <- c(
     good[1],
     "1241160900 109498 2 |user 1:1 |109498 1:1",                   # click of 2
-    "1241160900 109498",                                           # cut
+    rep("1241160900 109498", 10),                                  # cut
     line(109498, 0, 109498, "|user 2:0.1 3:0.2 4:0.3 5:0.4 1:1"),  # no feature 6
     line(109498, 0, 109498, "|user 2:0.1 2:0.1 3:0.2 4:0.3 5:0.4 6:0 1:1"), # one twice
     line(109498, 0, 109498, "|user 2:x 3:0.2 4:0.3 5:0.4 6:0 1:1"),         # no number
@@ -55,9 +55,11 @@ test_that("what is malformed is dropped, counted and said", {
     paste(line(109498, 1, c(109498, 109509)), article(109509)),    # an article twice
     paste(line(109498, 1, c(109498, 109509)), "|bad"), "", good[3]
   )
-  expect_message(log <- read_yahoo_r6(write_log(dirty)), "Dropped: 2 malformed lines",
+  expect_message(log <- read_yahoo_r6(write_log(dirty)),
+                 paste("Dropped: 11 malformed lines, 3 events with malformed users, 2 events whose article was not available,",
+                       "4 malformed articles."), fixed = TRUE,
                  class = "dpts_message_dropped")
-  expect_equal(attr(log, "dropped"), c(lines = 2, users = 3, not_offered = 2, articles = 4))
+  expect_equal(attr(log, "dropped"), c(lines = 11, users = 3, not_offered = 2, articles = 4))
   expect_equal(log$arm, c(109498, 109498, 109498, 109498, 109511))
   expect_equal(log$pool[[2]], c(109498, 109509))
   expect_equal(log$pool[[3]], c(109498, 109509))
@@ -71,8 +73,12 @@ test_that("a block that was good is looked at again when its text changes", {
 })
 
 test_that("a bad first line is dropped like any other", {
-  expect_message(log <- read_yahoo_r6(write_log(c("garbage", good))), "1 malformed line")
-  expect_equal(nrow(log), 3)
+  for (garbage in c("garbage", "\xff\xe9")) { # also bytes that are no text in UTF-8
+    expect_message(log <- read_yahoo_r6(write_log(c(garbage, good))), "1 malformed line")
+    expect_equal(nrow(log), 3)
+  }
+  expect_error(read_yahoo_r6(write_log("\xff\xe9,1")), "its first line begins \"??,1\"", fixed = TRUE, class = "dpts_error_format")
+  expect_error(read_yahoo_r6(write_log(c("\xff", "1317513291 id-560620 0 |user 1"))), "R6B", class = "dpts_error_format")
 })
 
 test_that("gzip, several files and Windows line ends give the same", {
@@ -185,10 +191,12 @@ test_that("truncated and foreign files are errors, not short results", {
   whole <- write_log(many, gz = TRUE)
   bytes <- readBin(whole, "raw", file.size(whole))
   expect_equal(nrow(read_yahoo_r6(whole)), 1000)
+  expect_null(check_gzip_length(whole, sum(nchar(many) + 1) + 2^32, stop)) # the length is kept in 32 bits
+  expect_error(check_gzip_length(whole, sum(nchar(many)) + 2^32, function() stop("cut")), "cut", class = "simpleError")
   for (cut in c(4, 9, 2000, length(bytes) - 12)) {
     short <- withr::local_tempfile()
     writeBin(utils::head(bytes, -cut), short)
-    expect_error(read_yahoo_r6(short), "not whole", class = "dpts_error_truncated")
+    expect_identical(expect_error(read_yahoo_r6(short), "not whole", class = "dpts_error_truncated")$arg, "path")
   }
   damaged <- replace(bytes, length(bytes) %/% 2, as.raw(255 - as.integer(bytes[length(bytes) %/% 2])))
   file <- withr::local_tempfile()
@@ -206,4 +214,7 @@ test_that("truncated and foreign files are errors, not short results", {
   expect_error(read_yahoo_r6("nosuchfile"), "nosuchfile", class = "dpts_error_input")
   expect_error(read_yahoo_r6(1), class = "dpts_error_input")
   expect_error(read_yahoo_r6(none, 5), class = "dpts_error_dots")
+  expect_error(read_yahoo_r6(none, progress = 1), "`progress`", class = "dpts_error_input")
+  expect_error(read_yahoo_r6(c(none, none)), "distinct files", class = "dpts_error_input")
+  expect_error(read_yahoo_r6(c(none, tempdir())), sprintf("files that exist; \"%s\" is none", tempdir()), fixed = TRUE, class = "dpts_error_input")
 })
