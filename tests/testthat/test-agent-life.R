@@ -73,6 +73,22 @@ test_that("at the end a reward before its deadline is not used, and whether ther
   }
   each_database(life)
   life(NULL, keep = TRUE) # those that were used before are kept then
+  # So it is of people who are in no block, whose deadlines pass with the end.
+  each_database(function(store) {
+    turn <- test_clock()
+    agent <- dpts_agent(policy_randomised(block = 5), c("a", "b"), store, deadline = hours(1))
+    tickets <- c(agent_choose(agent, 2)$ticket, agent_choose(agent, 2, offer = "a")$ticket)
+    agent_reward(agent, tickets, 1)
+    turn(3600)
+    commit <- agent$store$commit
+    agent$store$commit <- function(changes) { # of two rows for one ticket a database takes either
+      expect_false(anyDuplicated(changes$resolved$ticket) > 0)
+      commit(changes)
+    }
+    agent_finish(agent)
+    expect_identical(stored(agent, tickets)[c("status", "reward")], list(status = rep(TICKET[["done"]], 4), reward = rep(NA_real_, 4)))
+    agent_close(agent)
+  })
 })
 
 test_that("at the horizon the agent ends by itself, and what is open is released once all is resolved", {
