@@ -70,16 +70,17 @@ report_routes <- function() list(
             conclude_route("effects"), like = "effects", parts = conclude_parts("effects"),
             query = list(control = SCHEMA_TEXT, level = schema_chance(0.95), by = schema_enum("stratum"),
                          outcome = SCHEMA_OUTCOME),
-            answer = schema_rows(arm = SCHEMA_TEXT, control = SCHEMA_TEXT,
-                                 difference = or_null(SCHEMA_NUMBER), lower = or_null(SCHEMA_NUMBER),
-                                 upper = or_null(SCHEMA_NUMBER), p = or_null(SCHEMA_NUMBER))),
+            answer = and_some(schema_rows(arm = SCHEMA_TEXT, control = SCHEMA_TEXT,
+                                          difference = or_null(SCHEMA_NUMBER), lower = or_null(SCHEMA_NUMBER),
+                                          upper = or_null(SCHEMA_NUMBER), p = or_null(SCHEMA_NUMBER)),
+                              list(stratum = SCHEMA_TEXT))),
   api_route("GET", "/evidence", "read", "evidence", "What the released sums prove, in time",
             conclude_route("evidence"), like = "evidence", parts = conclude_parts("evidence"),
             answer = evidence_answer(),
             query = list(kind = schema_enum(names(EVIDENCE)), against = SCHEMA_NUMBER,
                          error = schema_chance(0.05), outcome = SCHEMA_OUTCOME)),
   api_route("GET", "/releases", "read", "releases", "The noisy sums that were released",
-            like = "dpts_releases", answer = releases_answer()),
+            like = "dpts_releases", answer = releases_answer(), errors = c("400", "503")),
   api_route("GET", "/estimates", "read", "estimates", "What the released sums say",
             like = "estimates", query = list(level = schema_chance(0.95), outcome = SCHEMA_OUTCOME),
             answer = schema_rows(arm = SCHEMA_TEXT, rewards = or_null(SCHEMA_NUMBER),
@@ -95,11 +96,9 @@ report_routes <- function() list(
 )
 
 evidence_answer <- function() {
-  rows <- schema_rows(t = SCHEMA_NUMBER, arm = SCHEMA_TEXT, evidence = or_null(SCHEMA_NUMBER),
-                      line = SCHEMA_NUMBER, p = SCHEMA_NUMBER)
-  rows$items$properties <- c(rows$items$properties, list( # one or the other
-    rival = SCHEMA_TEXT, against = SCHEMA_NUMBER, side = schema_enum(c("above", "below"))))
-  rows
+  and_some(schema_rows(t = SCHEMA_NUMBER, arm = SCHEMA_TEXT, evidence = or_null(SCHEMA_NUMBER),
+                       line = SCHEMA_NUMBER, p = SCHEMA_NUMBER),
+           list(rival = SCHEMA_TEXT, against = SCHEMA_NUMBER, side = schema_enum(c("above", "below"))))
 }
 
 releases_answer <- function() {
@@ -110,10 +109,9 @@ releases_answer <- function() {
     correlation = SCHEMA_NUMBER, chance = number, floor = number, whole = SCHEMA_FLAG, low = SCHEMA_NUMBER,
     high = SCHEMA_NUMBER)
   optional <- lapply(OPTIONAL, function(value) number) # columns that are there where a row needs them
-  optional[c("permuted", "event", "outcome", "looks")] <-
-    list(SCHEMA_FLAG, or_null(schema_enum(EVENTS)), SCHEMA_TEXT, or_null(SCHEMA_TEXT))
-  rows$items$properties <- c(rows$items$properties, optional)
-  rows
+  optional[c("permuted", "event", "outcome", "looks", "stratum")] <-
+    list(SCHEMA_FLAG, or_null(schema_enum(EVENTS)), SCHEMA_TEXT, or_null(SCHEMA_TEXT), SCHEMA_TEXT)
+  and_some(rows, optional)
 }
 
 status_answer <- function() schema_object(

@@ -35,6 +35,12 @@ schema_object <- function(...) {
 }
 schema_rows <- function(...) list(type = "array", items = schema_object(...))
 
+# Rows, of which some have these fields, too
+and_some <- function(rows, fields) {
+  rows$items$properties <- c(rows$items$properties, fields)
+  rows
+}
+
 # A request's body: an object with some of these fields, where null is the same as none
 schema_body <- function(..., required = NULL) {
   fields <- list(...)

@@ -124,7 +124,6 @@ PAGE_DELTA <- 1e-6
 
 # An answer that is a function of the release table and of what was asked: its text is kept
 conclude_route <- function(name) {
-  force(name)
   function(agent, given) {
     api_answer(200L, remembered(agent, paste("answer", name), list(dpts_releases(agent), given), function() {
       api_json(do.call(name, c(list(agent), given)))
@@ -133,7 +132,6 @@ conclude_route <- function(name) {
 }
 
 conclude_parts <- function(name) {
-  force(name)
   function(agent, given) {
     c(table_parts(agent, given$outcome %||% "reward"),
       list(slices(agent, function() conclude_route(name)(agent, given))))

@@ -372,6 +372,7 @@ summary.dpts_agent <- function(object, ..., level = 0.95) {
 #' @export
 autoplot.dpts_agent <- function(object, ..., what = c("shares", "estimates")) {
   check_dots_empty(...)
+  check_agent(object)
   what <- check_choice(what, c("shares", "estimates"))
   if (what == "estimates") return(autoplot(estimates(object)))
   shares <- arm_shares(object)

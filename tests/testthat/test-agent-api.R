@@ -672,10 +672,13 @@ test_that("a request is refused by its head alone, and that is noted", {
   long <- head(HTTP_CONTENT_LENGTH = "1000001")
   expect_equal(long$status, 413)
   expect_equal(long$headers$Connection, "close")
+  expect_identical(jsonlite::parse_json(long$body), list(error = "too_large", message = "The body is too large, or of unknown size."))
   for (unknown in list(list(HTTP_CONTENT_LENGTH = "x"), list(HTTP_TRANSFER_ENCODING = "chunked"))) {
     expect_equal(do.call(head, unknown)$status, 413)
   }
-  expect_equal(router$onHeaders(new.env())$status, 400) # no HTTP
+  none <- router$onHeaders(new.env()) # no HTTP
+  expect_equal(none$status, 400)
+  expect_identical(jsonlite::parse_json(none$body), list(error = "bad_request", message = "The request cannot be read."))
   expect_identical(vapply(lines, function(line) jsonlite::parse_json(line)$status, 0L, USE.NAMES = FALSE), c(413L, 413L, 413L, 400L))
 })
 
@@ -808,6 +811,16 @@ check_schema <- function(schema, where) {
   }
 }
 
+check_answer <- function(x, schema, where) {
+  if (is.null(x)) return(must(schema$nullable, where))
+  must(switch(schema$type, string = is.character(x) && (is.null(schema$enum) || x %in% unlist(schema$enum)), number = is.numeric(x),
+              boolean = is.logical(x), array = is.list(x) && is.null(names(x)), object = is.list(x) && !is.null(names(x))), where)
+  for (each in if (schema$type == "array") x) check_answer(each, schema$items, where)
+  must(all(unlist(schema$required) %in% names(x)), where)
+  if (!is.null(schema$properties)) must(all(names(x) %in% names(schema$properties)), where)
+  for (name in if (!is.null(schema$properties)) names(x)) check_answer(x[[name]], schema$properties[[name]], paste(where, name))
+}
+
 test_that("the description is OpenAPI: ids, parameters, required fields, all statuses with schemas", {
   api <- new_api()
   many <- agent_api(list(x = api$agent), TOKEN, log = NULL)
@@ -841,26 +854,31 @@ test_that("the description is OpenAPI: ids, parameters, required fields, all sta
   text <- gsub(',"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Error"}}}', "", text, fixed = TRUE)
   tell_paths <- function() writeLines(strsplit(text, ",(?=\"/)", perl = TRUE)[[1]])
   expect_snapshot(tell_paths(), cran = FALSE)
-  # What is described is what is answered.
-  spec <- jsonlite::parse_json(call_api(api$router, "GET", "/openapi.json")$text)
-  agent_reward(api$agent, agent_choose(api$agent, 40)$ticket, rep(0:1, 20))
-  for (path in c("/status", "/privacy", "/estimates", "/verdict", "/effects", "/experiments", "/health", "/ready")) {
-    schema <- spec$paths[[path]]$get$responses$`200`$content[[1]]$schema
-    said <- jsonlite::parse_json(call_api(api$router, "GET", path)$text)
-    if (schema$type == "array") said <- said[[1]]
-    fields <- unlist(if (schema$type == "array") schema$items$required else schema$required)
-    expect_setequal(names(said), fields)
+  # What is described is what is answered, before anybody came and after, and at the end.
+  trial <- dpts_agent(policy_randomised(mu = 3, block = 20, control = 1), c("a", "b", "c"), use = "arrival", strata = c("n", "s"), name = "trial",
+                      outcomes = list(harm = agent_outcome(mu = 3, deadline = hours(1), missing = 1, guard = 0.1)))
+  play <- list(
+    function(agent) NULL,
+    function(agent) {
+      x <- agent_choose(agent, 40, stratum = if (identical(agent$terms$name, "trial")) rep(c("n", "s"), 20))
+      agent_reward(agent, x$ticket, rep(0:1, 20))
+    },
+    function(agent) agent_finish(agent, "verdict"))
+  for (agent in list(api$agent, trial, dpts_agent(policy_ucb1(), 2, use = "arrival"))) {
+    router <- agent_api(agent, TOKEN, log = NULL)
+    spec <- jsonlite::parse_json(call_api(router, "GET", "/openapi.json")$text)$paths
+    for (act in play) {
+      act(agent)
+      for (path in names(spec)) for (query in c("", c("/evidence" = "?against=0.4", "/effects" = "?by=stratum")[path])) {
+        answer <- if (!is.null(spec[[path]]$get) && !is.na(query)) call_api(router, "GET", path, query = query)
+        own <- spec[[path]]$get$responses[[format(answer$status)]]
+        if (!is.null(answer)) must(!is.null(own), paste(path, answer$status))
+        if (identical(answer$status, 200L) && identical(names(own$content), "application/json")) {
+          check_answer(jsonlite::parse_json(answer$text), own$content[[1]]$schema, path)
+        }
+      }
+    }
   }
-  schema <- spec$paths[["/releases"]]$get$responses$`200`$content[[1]]$schema$items
-  said <- jsonlite::parse_json(call_api(api$router, "GET", "/releases")$text)[[1]]
-  expect_true(all(unlist(schema$required) %in% names(said)) && all(names(said) %in% names(schema$properties)))
-  expect_setequal(names(schema$properties), c(TABLE, names(OPTIONAL), "outcome"))
-  schema <- spec$paths[["/evidence"]]$get$responses$`200`$content[[1]]$schema$items
-  said <- lapply(c("", "?against=0.4"), function(query) {
-    names(jsonlite::parse_json(call_api(api$router, "GET", "/evidence", query = query)$text)[[1]])
-  })
-  expect_true(all(unlist(schema$required) %in% intersect(said[[1]], said[[2]])))
-  expect_setequal(names(schema$properties), union(said[[1]], said[[2]]))
 })
 
 test_that("the journal names who asked, by the name of the token", {

@@ -543,6 +543,7 @@ test_that("a guard names the right arms, at the share of the error that each has
                 block(3, labels, c(30, 20, 50, 60)), block(4, labels, c(30, 20, 60, 40)), moved("gone", 1600, "retired"),
                 block(5, labels[-1], c(25, 55, 50)))
   rows$arm <- factor(rows$arm, labels)
+  expect_identical(proved_worse(release_records(as_releases(rows, "gaussian"))$records[[1]], harm, 1), integer()) # the control is gone
   # The shares of two arms at the beginning, and of the third and fourth in all; of all others ever once one has gone
   for (case in list(list(rows = rows[1:14, ], control = 1, shares = c(NA, 1 / 3, 1 / 12, 1 / 20)),
                     list(rows = rows, control = 2, shares = c(NA, NA, 1 / 36, 1 / 60)))) {

@@ -123,7 +123,7 @@ test_that("only the last tickets of a call are taken, without reports, once", {
   refused("x", "of this agent")
   refused(character(), "strings")
   refused(NA_character_, "strings")
-  agent_return(agent, call$ticket[5])
+  expect_identical(withVisible(agent_return(agent, call$ticket[c(5, 5)])), list(value = agent, visible = FALSE))
   agent_return(agent, call$ticket[4:5]) # whoever got no answer asks again, with more
   done <- 2
   agent_reward(agent, call$ticket[3], 1)
@@ -209,7 +209,9 @@ test_that("with a deadline what is returned does not count as missing", {
   five <- agent_choose(agent, 5, key = "a")
   agent_reward(agent, five$ticket[1:2], c(1, 1))
   agent_return(agent, five$ticket[3:5])
+  expect_identical(dpts_history(agent)$status, rep(c("open", "returned"), c(2, 3)))
   pass(3601)
+  expect_identical(dpts_history(agent)$status, rep(c("resolved", "returned"), c(2, 3)))
   expect_equal(sum(released(agent)$n), 2)
   expect_equal(sum(released(agent)$sum), 2, tolerance = 1e-3)
   late <- agent_choose(agent, 2, key = "b")

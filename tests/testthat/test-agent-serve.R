@@ -133,6 +133,13 @@ test_that("a port that is in use is named", {
   expect_match(conditionMessage(error), sprintf("`port` %d of 127.0.0.1 cannot be used: Address already", s$port), fixed = TRUE)
   expect_error(agent_serve(list(x = agent), s$port, TOKENS, log = NULL), class = "dpts_error_port")
   expect_false(is.na(agent_choose(agent)$t)) # whoever gave it has it still
+  # What was opened here is closed.
+  file <- withr::local_tempfile(fileext = ".sqlite")
+  agent_close(dpts_agent(batch_policy(), 2, file, use = "arrival"))
+  expect_error(agent_serve(file, s$port, TOKENS, log = NULL), class = "dpts_error_port")
+  expect_false(any(file.exists(paste0(file, c("-wal", "-shm")))))
+  for (bad in list(0, 65536, 80.5, "80")) expect_error(agent_serve(agent, bad, TOKENS, log = NULL), "`port`", class = "dpts_error_input")
+  expect_error(agent_serve(agent, s$port, TOKENS, host = 1, log = NULL), "`host`", class = "dpts_error_input")
 })
 
 test_that("a log that nobody reads does not stop the service", {

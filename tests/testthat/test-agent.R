@@ -27,6 +27,20 @@ test_that("choices are tickets, rewards come once, in every store", {
   })
 })
 
+test_that("of a closed agent each verb says that it is closed, and of what is none that it is none", {
+  agent <- dpts_agent(policy_randomised(1, control = 1), 2, use = "arrival", max_per_person = 2)
+  agent_close(agent)
+  verbs <- list(
+    pulls, dpts_history, estimates, summary, dpts_releases, dpts_privacy, privacy_statement, autoplot, evidence, effects, verdict)
+  own <- list(
+    agent_choose, agent_journal, agent_finish, agent_arms, agent_restored, agent_clock, function(agent) agent_reward(agent, "a", 1),
+    function(agent) agent_return(agent, "a"), function(agent) agent_erase(agent, "a"), function(agent) agent_person(agent, "a"),
+    function(agent) agent_backup(agent, tempfile()), function(agent) agent_copy(agent, tempfile()), function(agent) agent_plan(agent, "people: 3"))
+  for (verb in c(verbs, own)) expect_error(verb(agent), "is closed: `agent_open", class = "dpts_error_closed")
+  for (verb in own) expect_error(verb(2), "must be an agent from", class = "dpts_error_input")
+  expect_identical(agent_close(agent), agent)
+})
+
 test_that("arms on offer, by name or number, are the only ones chosen", {
   agent <- dpts_agent(batch_policy(), c("a", "b", "c"), use = "arrival")
   expect_true(all(agent_choose(agent, 20, offer = c("c", "a"))$arm %in% c("a", "c")))
