@@ -104,7 +104,7 @@ test_that("at the horizon the agent ends by itself, and what is open is released
     expect_equal(estimates(agent)$rewards, c(20, 10))
     expect_equal(estimates(agent)$mean, c(0.5, 1), tolerance = 1e-4)
     expect_equal(as.character(agent_choose(agent, 2)$arm), c("b", "b"))
-    expect_equal(agent$store$count("finish"), 1)
+    expect_equal(vapply(c("end", "finish"), agent$store$count, 0), c(end = 1, finish = 1))
     expect_true(all(is.na(agent$store$tickets(x$ticket)$reward)))
     agent_close(agent)
   })
@@ -125,6 +125,18 @@ test_that("what a policy without sums ends with is the arm chosen most, and keep
   agent_finish(agent, "verdict")
   expect_equal(as.character(agent_choose(agent)$arm), "c")
   expect_equal(stored(agent, x$ticket)$reward, rep(c(1, NA), each = 10))
+  expect_equal(agent$store$count("release"), 0)
+  # One that has released something comes before those of which nothing is known, and first the one that the policy proved.
+  agent <- dpts_agent(clear_policy(4), c("a", "b"), use = "arrival")
+  agent_reward(agent, agent_choose(agent, 4, offer = "a")$ticket, 0.5)
+  agent_choose(agent, 9, offer = "b")
+  agent_finish(agent, "verdict")
+  expect_identical(as.character(agent_choose(agent)$arm), "a")
+  proves <- policy_custom("proves", start = function(k, horizon) 0, choose = function(state, round) 1,
+                          update = function(state, feedback) state, verdict = function(state) 2)
+  agent <- dpts_agent(proves, c("a", "b"), use = "arrival", horizon = 3)
+  agent_choose(agent, 3)
+  expect_identical(as.character(agent_choose(agent)$arm), "b")
   # Where no arm is active, the winner is one of those that are paused, until another one is resumed.
   agent <- dpts_agent(policy_ucb1(), c("a", "b", "c"), use = "arrival")
   for (arm in c("a", "a", "a", "b", "b", "c")) agent_choose(agent, offer = arm)

@@ -626,4 +626,11 @@ test_that("coupling: with all that a person says moved and the same releases all
 test_that("a report that cannot be read is not left out of the mean of its window", {
   expect_identical(mean_in_window(c(1, NA)), NA_real_)
   expect_identical(mean_in_window(c(0.75, 0.25, 0.5)), 0.5)
+  turn <- test_clock()
+  con <- withr::local_db_connection(DBI::dbConnect(RSQLite::SQLite(), ":memory:"))
+  agent <- dpts_agent(policy_uniform(), 2, con, use = "arrival", max_per_person = 1, window = hours(1))
+  agent_reward(agent, agent_choose(agent, person = "Ada")$ticket, 1)
+  DBI::dbExecute(con, "DELETE FROM dpts_outcome")
+  turn(3600)
+  expect_error(pulls(agent), "says: the rewards of a ticket cannot be read$", class = "dpts_error_store_damaged")
 })

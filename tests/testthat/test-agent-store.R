@@ -18,7 +18,10 @@ edit_store <- function(file, ...) {
 
 test_that("the file is its owner's alone", {
   skip_on_os("windows")
+  mask <- Sys.umask("022")
+  withr::defer(Sys.umask(mask))
   x <- new_file_agent()
+  expect_identical(Sys.umask(), as.octmode("022")) # as it was
   files <- paste0(x$file, c("", "-wal", "-shm"))
   expect_true(all(as.character(file.mode(files[file.exists(files)])) == "600"))
   agent_close(x$agent)
