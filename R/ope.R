@@ -138,7 +138,7 @@ ope_target <- function(target, data) {
   }
   if (is.matrix(target)) return(ope_target_matrix(target, data))
   if (is.factor(target)) target <- as.character(target)
-  arm <- if (is.atomic(target) && length(target) == 1 && !is.na(target)) {
+  arm <- if (is.atomic(target) && length(target) == 1) {
     match(as.character(target), as.character(data$arms))
   } else NA
   if (is.na(arm)) {
@@ -166,7 +166,7 @@ ope_target_policy <- function(policy, data, seed) {
   }
   policies <- stats::setNames(list(policy), policy$name)
   check_horizon(policies, data$k, data$n)
-  check_replay_fit(policies, data)
+  check_replay_fit(policies, data, "target")
   data$method <- auto_method(data)
   data$clipped <- 0
   job <- list(problems = list(list(delay = 0)), policies = policies, data = data, seed = seed,

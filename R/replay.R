@@ -234,7 +234,7 @@ clip01 <- function(x) {
   x
 }
 
-check_replay_fit <- function(policies, data) {
+check_replay_fit <- function(policies, data, arg = "policies") {
   ranges <- range(0, data$context$range, data$features)
   context <- if (!is.null(data$context) || !is.null(data$features)) {
     list(own = !is.null(data$features), lower = ranges[1], upper = ranges[2])
@@ -248,7 +248,7 @@ check_replay_fit <- function(policies, data) {
         list(own = FALSE, lower = data$context$range[1], upper = data$context$range[2])
       }
     }
-    check_fit(policies[name], data$k, see, "`log`")
+    check_fit(policies[name], data$k, see, "`log`", arg = arg)
   }
   if (!is.null(data$features)) {
     check_dim(nrow(data$features) * max(1, length(data$context$names)), "arm_features")

@@ -198,6 +198,8 @@ test_that("checkpoints and clipping work on chunks, and nothing is left behind",
   expect_identical(play(source, 5, checkpoint = file), whole)
   expect_length(list.files(dir), 0)
   expect_error(dpts_replay(source, policy_linucb(epsilon = 5), runs = 1, context = "x"), class = "dpts_error_contexts")
+  dpts_ope(source, "uniform")
+  expect_error(dpts_ope(source, "nobody"), "`target`", class = "dpts_error_input")
   expect_length(list.files(dir), 0)
 })
 
@@ -413,7 +415,7 @@ test_that("a bar of reading goes on from file to file to its end, and the files 
     function(done) if (show) at <<- c(at, done %||% Inf)
   })
   log <- data.frame(arm = rep(1:2, 30), reward = 0)
-  chunks <- function(...) log_chunks(function(i) if (i < 4) log[20 * i - 19:0, ], ...)
+  chunks <- function(...) log_chunks(function(i) if (i < 5) log[list(1:20, 0, 21:40, 41:60)[[i]], ], ...) # one is empty
   data <- read_log(chunks(), progress = TRUE)
   expect_identical(at, c(Reading = NA, 20, 40, 60, Inf))
   at <- NULL

@@ -301,6 +301,7 @@ test_that("targets can be named, numbered or spelled out", {
   full <- matrix(1 / 3, 300, 3)
   same(dpts_ope(log, full), dpts_ope(log, "uniform"))
   titles <- vapply(list("uniform", "y", full, policy_exp3()), function(target) shared(dpts_ope(log, target, seed = 1), "target"), "")
+  same(dpts_ope(log, "y", estimator = c("dr", "ipw", "dr")), arm[c(4, 1), ])
   expect_identical(titles, c("uniform", "arm y", "matrix of probabilities", "policy exp3, as it learns"))
   # On a uniform log the uniform target's estimate is the mean reward.
   expect_equal(dpts_ope(log, "uniform", estimator = "ipw")$estimate, mean(log$reward))
@@ -392,13 +393,25 @@ test_that("arguments are checked", {
   expect_error(dpts_ope(bts, "nobody"), class = "dpts_error_input")
   expect_error(dpts_ope(bts, 34), class = "dpts_error_input")
   expect_error(dpts_ope(bts, matrix(1 / 2, 1, 2)), class = "dpts_error_input")
-  for (off in c(0.4, 0.999, 1.001)) {
+  for (off in list(0.4, 0.999, 1.001, c(-1, 3), NA)) {
     expect_error(dpts_ope(bts, matrix(off / 34, 1, 34)), "adding up to 1", class = "dpts_error_input")
+  }
+  for (bad in list(matrix(1 / 34, 2, 34), matrix("a", 1, 34))) {
+    expect_error(dpts_ope(bts, bad), "34 columns and 1 or 10000 rows", class = "dpts_error_input")
   }
   named <- matrix(1 / 34, 1, 34, dimnames = list(NULL, c(0:32, "x")))
   expect_error(dpts_ope(bts, named), "`target`.*\"33\" has none", class = "dpts_error_input")
   expect_error(dpts_ope(bts, "uniform", estimator = "magic"), class = "dpts_error_input")
   expect_error(dpts_ope(bts, "uniform", clip = 0), class = "dpts_error_input")
+  expect_error(dpts_ope(bts, "uniform", ridge = -1), "`ridge`", class = "dpts_error_input")
+  expect_error(dpts_ope(bts, "uniform", level = 1), "`level`", class = "dpts_error_input")
+  expect_error(dpts_ope(bts, "uniform", seed = -1), "`seed`", class = "dpts_error_input")
+  log <- data.frame(arm = c("z", "x", "y"), reward = 0, propensity = 1 / 3)
+  for (none in list(factor("w"), NA, c("x", "y"), list("x"))) {
+    expect_error(dpts_ope(log, none), "the log's arms (x, y, z), a matrix", fixed = TRUE, class = "dpts_error_input")
+  }
+  expect_error(dpts_ope(log, policy_randomised(floor = 0.4)), "`target` must fit `log`: policy \"randomised\" has a `floor` of 0.4",
+               class = "dpts_error_contexts")
   expect_error(dpts_ope(bts, "uniform", "ipw"), class = "dpts_error_dots")
   expect_error(dpts_ope(data.frame(arm = 1), "uniform"), "reward", class = "dpts_error_log")
 })
