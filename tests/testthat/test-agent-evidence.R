@@ -157,6 +157,12 @@ test_that("the release table says when each arm came and went", {
   x <- x[!is.na(x$event) & x$event != "begin", ]
   expect_identical(paste(x$t, x$arm, x$event)[order(x$t, x$arm)],
                    c("7 c added", "11 a retired", "11 d added", "11 e added", "31 d retired"))
+  # In their order, with what holds for all rows
+  agent_finish(agent)
+  all <- dpts_releases(agent)
+  expect_false(is.unsorted(all$t))
+  expect_identical(unlist(utils::tail(all[c("t", "event")], 1)), c(t = "31", event = "end"))
+  expect_false(anyNA(all[c("low", "high", "grid", "floor")]))
   expect_null(x[["missing"]]) # what no answer counts as is said where there are other outcomes
 })
 

@@ -137,6 +137,17 @@ test_that("each question about each outcome has its own answer, whatever was ask
   }
 })
 
+test_that("a prediction is of the reward, and of no other outcome", {
+  turn <- test_clock()
+  agent <- dpts_agent(policy_randomised(1, outcome = "continuous", predicted = c(0.2, 0.8), block = 4), 2, deadline = hours(1),
+                      outcomes = list(harm = agent_outcome()))
+  ticket <- agent_choose(agent, 4, predicted = c(0.3, NA, 0.7, 0.5))$ticket
+  for (outcome in c("reward", "harm")) agent_reward(agent, ticket, c(0, 1, 1, 0), outcome)
+  turn(3600)
+  rows <- dpts_releases(agent)
+  expect_setequal(paste(rows$outcome, rows$predicted_low, rows$predicted_high), c("reward 0.2 0.8", "harm NA NA"))
+})
+
 test_that("one person's answers are in one sum of each outcome", {
   skip_if_not_installed("RSQLite")
   turn <- test_clock()
