@@ -348,7 +348,8 @@ test_that("thin overlap is said aloud", {
   expect_match(capture.output(print(twelve)), "100, of which 12 match; effective sample size 12", all = FALSE)
   expect_equal(glance(dpts_ope(thin(12), "uniform"))$matched, 100)
   log <- data.frame(arm = c(rep(1, 99), 2), reward = 0.5, propensity = c(rep(0.99, 99), 0.01))
-  expect_warning(dpts_ope(log, 2), "effective sample size", class = "dpts_warning_overlap")
+  expect_warning(once <- dpts_ope(log, 2), "effective sample size", class = "dpts_warning_overlap")
+  expect_equal(once$estimate, rep(0.5, 4))
   unseen <- data.frame(arm = factor(rep(1, 50), 1:2), reward = 0.5, propensity = 1 / 2)
   expect_warning(expect_warning(dpts_ope(unseen, matrix(c(0, 1), 1)), "never shows",
                                 class = "dpts_warning_overlap"), "effective")
