@@ -368,6 +368,7 @@ test_that("only what is new is weighed, in slices, and what a store that went ba
   for (error in c(0.1, 0.2, 0.3, 0.4)) evidence(agent, "tosses", error = error)
   expect_equal(slices(agent)[[1]], 10)
   # Who wins is known within the change that ends it.
+  play(4)
   agent$memory$seconds <- 0
   expect_no_error(agent_finish(agent, "verdict"))
   # What is known is not what the store has: it was put back, and then others went on from there.

@@ -48,17 +48,20 @@ test_that("a store of another agent, or none, is refused by name and left alone"
 })
 
 test_that("where tables cannot be made nothing is left, and the connection is free", {
-  skip_if_not(postgres_available())
-  con <- postgres_connection("\"it's\"")
-  DBI::dbExecute(con, "CREATE TABLE dpts_page (x int)")
-  expect_error(dpts_agent(batch_policy(), 2, con, use = "arrival"), "already exists", class = "dpts_error_store")
-  expect_identical(grep("^dpts_", DBI::dbListTables(con), value = TRUE), "dpts_page")
-  DBI::dbExecute(con, "DROP TABLE dpts_page")
-  agent <- dpts_agent(batch_policy(), 2, con, use = "arrival")
-  expect_equal(agent_choose(agent)$t, 1)
-  expect_match(format(agent)[1], "in PostgreSQL, schema \"it's\"$")
-  agent_close(agent)
-  expect_true(DBI::dbIsValid(con)) # it is the user's
+  skip_if_not_installed("RSQLite")
+  cons <- list(withr::local_db_connection(DBI::dbConnect(RSQLite::SQLite(), ":memory:", synchronous = NULL)))
+  if (postgres_available()) cons <- c(cons, postgres_connection("\"it's\""))
+  for (con in cons) {
+    DBI::dbExecute(con, "CREATE TABLE dpts_page (x int)")
+    expect_error(dpts_agent(batch_policy(), 2, con, use = "arrival"), "already exists", class = "dpts_error_store")
+    expect_identical(grep("^dpts_", DBI::dbListTables(con), value = TRUE), "dpts_page")
+    DBI::dbExecute(con, "DROP TABLE dpts_page")
+    agent <- dpts_agent(batch_policy(), 2, con, use = "arrival")
+    expect_equal(agent_choose(agent)$t, 1)
+    expect_match(format(agent)[1], "in (a SQLite connection|PostgreSQL, schema \"it's\")$")
+    agent_close(agent)
+    expect_true(DBI::dbIsValid(con)) # it is the user's
+  }
 })
 
 test_that("damage is found by checksums before anything is done", {
