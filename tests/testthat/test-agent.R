@@ -364,7 +364,7 @@ test_that("no more than max_per_person rewards of a person are used, and no sum 
   # One at a time, and after a restart, the limit is the same; the arm is the person's own, if it is on offer.
   file <- withr::local_tempfile(fileext = ".sqlite")
   agent <- dpts_agent(policy_uniform(), 3, file, use = "arrival", max_per_person = 1)
-  a <- agent_choose(agent, person = "ann")
+  a <- agent_choose(agent, person = "ann", offer = 3)
   agent_choose(agent, 5, person = letters[1:5], offer = 2)
   agent_close(agent)
   agent <- agent_open(file)
