@@ -26,7 +26,8 @@
 #'
 #' # Privacy
 #' * Policies that release each reward in one noisy sum (or in a bounded number of them) spend all they
-#'   ever will on a reward once a sum with it is released; `spent` is 0 until the first release.
+#'   ever will on a reward once a sum with it is released; `spent` is 0 until the first release. Of linear
+#'   and logistic policies, and of [policy_local()], it is all from the first choice on.
 #' * Gaussian Thompson sampling spends with every draw: until its filter stops it, or for `horizon` rounds;
 #'   `spent` is what the filter has charged, or the rounds so far. Arms that were not available do not shorten
 #'   them. Its choices compare doubles, so the distribution of all arms may be off by eta = rounds x (arms x

@@ -86,8 +86,9 @@
 #' released it. What comes between two looks counts at the next one. A stratum to which hardly anybody comes
 #' delays the looks until the others have 98% of the people: leave it out, or end its blocks by the clock
 #' (`block_time` of [dpts_agent()]). The last look is at the end of an agent, of all that was released. The
-#' analysis of [effects()] with `at = "end"` is of all that was released, whenever it is made. Name the sites
-#' in an order that was fixed before: the bets on a site follow the releases of those before it.
+#' analysis of [effects()] with `at = "end"` is of all that was released, whenever it is made; of sites that
+#' is all rounds, without what waits for other sites. Name the sites in an order that was fixed before: the
+#' bets on a site follow the releases of those before it.
 #'
 #' At a look the averages are over the people in the sums. Those in open blocks are missing, so that a stratum
 #' may have a little more or less than its share. If strata differ in which arm is better, keep blocks small
@@ -687,7 +688,6 @@ print.dpts_verdict <- function(x, ...) print_lines(x, ...)
 record_verdict <- function(record, error = 0.05, margin = 0, words = TRUE) {
   k <- record$k
   none <- list(arm = NA_integer_, t = NA_real_, wrong = 1, missing = "Nothing was released yet.")
-  if (record$ever == 1) return(utils::modifyList(none, list(arm = 1L, t = 0, wrong = 0, missing = "")))
   if (k == 1) {
     return(utils::modifyList(none, list(t = record$seen, missing = paste(
       record$labels, "alone is left, with no other arm to be compared with."))))
@@ -698,7 +698,8 @@ record_verdict <- function(record, error = 0.05, margin = 0, words = TRUE) {
                            risk = to$risk)
   if (length(found$t) == 0) {
     if (nrow(released_whole(record, by_block = TRUE, all = TRUE))) {
-      none$missing <- "Not all strata were released yet, nor nearly all people."
+      none$missing <- if (record$sites) "Not all sites were released yet." else
+        "Not all strata were released yet, nor nearly all people."
     }
     return(none)
   }
@@ -876,14 +877,15 @@ looks_after <- function(record, table, block, site) {
   if (!is.null(site)) {
     round <- cumsum(c(TRUE, diff(site[first]) <= 0))
     open <- c(round[-1] == round[-n], FALSE)
-    # Is the last round whole? A site that ended is missing in it, and one that a filter has cut off.
+    # Is the last round whole? A filter may have cut off a site, or the row that says that a site ended.
     sizes <- tabulate(round)
-    open[n] <- sizes[round[n]] < c(record$sites, sizes)[round[n]]
+    away <- setdiff(seq_len(record$sites), c(site[first][round == round[n]], record$over))
+    open[n] <- length(away) > 0 && sizes[round[n]] < c(record$sites, sizes)[round[n]]
   }
   people <- as.vector(rowsum(table[, "size"], block))
   so_far <- .Call(C_looks, record$strata, table[first, "stratum"], people, table[first, "t"], open)
   look <- c(0, so_far[-n]) + 1
-  if (!isTRUE(record$over)) look[look > so_far[n]] <- Inf
+  if (length(record$over) < max(1, record$sites)) look[look > so_far[n]] <- Inf
   look
 }
 

@@ -33,9 +33,11 @@
 #'
 #' @param object An agent, a release table of one experiment ([dpts_releases()], [as_releases()]), or a
 #'   simulation or replay with its history, whose policy randomises people to arms, such as
-#'   [policy_randomised()]; or a named list of these, which are sites of one experiment. Each stratum, and
-#'   each site, has futures of its own, with as large a share of the people as so far. In a stratum of which
-#'   nothing was released, and at a site that ended, nobody is expected.
+#'   [policy_randomised()]; or a named list of these, which are sites of one experiment. Each stratum at each
+#'   site has futures of its own, with as large a share of the people as so far. Each site that has not ended
+#'   must have released something of all arms, and so must each stratum to which more than 2% of the people
+#'   came. An agent or a site that has ended expects nobody. Releases that wait for other sites are not used:
+#'   their blocks are drawn, too.
 #' @param people Numbers of people in all, those so far included: whole numbers.
 #' @param ... Not used; later arguments must be named.
 #' @param error,margin As in [verdict()].
@@ -78,7 +80,7 @@ forecast.dpts_releases <- function(object, people, ..., error = 0.05, margin = 0
     if (min(people) < now) {
       abort_arg("people", sprintf("at least %s, the people so far", number_text(now)), people)
     }
-    laws <- future_laws(record, max(people), block %||% known(record), sites_over(object))
+    laws <- future_laws(record, max(people), block %||% known(record))
     one <- function(i) with_stream(seed, i, 0, 0, draw_verdict(record, laws, error, margin))
     at <- vapply(seq_len(runs), one, 0)
     needed[[length(needed) + 1]] <<- stats::quantile(at, c(0.1, 0.5, 0.9), type = 1, names = FALSE)
@@ -132,12 +134,6 @@ known_blocks <- function(x) {
   }
 }
 
-# The numbers of those of some sites that release nothing more
-sites_over <- function(x) {
-  if (!inherits(x, "list")) return(integer())
-  which(vapply(x, function(site) "end" %in% dpts_releases(site)[["event"]], NA))
-}
-
 # After how many people a future of a record has a verdict, Inf: not in it
 draw_verdict <- function(record, laws, error, margin) {
   said <- record_verdict(with_future(record, laws), error, margin, words = FALSE)
@@ -147,6 +143,7 @@ draw_verdict <- function(record, laws, error, margin) {
 # A record with the releases of a future. Blocks of a stratum at a site have only its share of the people who
 # come, and numbers that no other block has.
 with_future <- function(record, laws) {
+  if (!length(laws)) return(record)
   now <- max(record$releases[, "t"])
   each <- lapply(seq_along(laws), function(s) {
     law <- laws[[s]]
@@ -162,17 +159,16 @@ with_future <- function(record, laws) {
     # Sites come by rounds, which count once all of them that still run have them.
     site <- rep(vapply(laws, `[[`, 0L, "site"), vapply(each, nrow, 0L))[order]
     block <- future[, "block"]
-    so_far <- record$site[!duplicated(record$releases[, "block"])]
-    more <- stats::ave(block, site, FUN = function(x) match(x, unique(x)))
-    round <- tabulate(so_far, record$sites)[site] + more
+    so_far <- tabulate(record$site[!duplicated(record$releases[, "block"])], record$sites)
+    round <- so_far[site] + stats::ave(block, site, FUN = function(x) match(x, unique(x)))
+    until <- vapply(unique(vapply(laws, `[[`, 0L, "site")), function(s) max(so_far[s], round[site == s]), 0)
     by_round <- order(round, site)
-    by_round <- by_round[round[by_round] <= min(Inf, tapply(round, site, max))]
+    by_round <- by_round[round[by_round] <= min(until)]
     future <- future[by_round, , drop = FALSE]
     future[, "t"] <- cummax(future[, "t"])
     record$site <- c(record$site, site[by_round])
   }
   record$releases <- rbind(record$releases, future)
-  record$over <- FALSE
   record
 }
 
@@ -196,19 +192,23 @@ is_futile <- function(record, people, least, error, runs, block = NULL, margin =
 # counts as begun at its last release.)
 #
 # `block`: as check_blocks() returns it, NULL, or a function that gives this for each site
-# `over`: The sites to which nobody comes any more
-future_laws <- function(record, people, block = NULL, over = integer()) {
+future_laws <- function(record, people, block = NULL) {
   rows <- record$releases
   site <- record$site %||% rep(1L, nrow(rows))
   stratum <- rows[, "stratum"]
   size <- rows[, "size"]
-  places <- if (nrow(rows)) unique(data.frame(site, stratum)) else data.frame(site = 1L, stratum = 1L)
+  open <- setdiff(seq_len(max(1, record$sites)), record$over) # others have no future
+  if (!length(open)) return(list())
+  # A stratum to which hardly anybody came is not waited for: looks have come without it.
+  waits <- !all(seq_len(record$strata) %in% stratum) && !nrow(released_whole(record, by_block = TRUE))
+  if (!all(open %in% site) || waits) abort_forecast(record)
+  places <- unique(data.frame(site, stratum)[site %in% open, ])
   places <- places[order(places$site, places$stratum), ]
   Map(function(s, at) {
     own <- stratum == s & site == at
     record$releases <- rows[own, , drop = FALSE]
     t <- max(0, record$releases[, "t"])
-    share <- if (at %in% over) 0 else sum(size[own]) / sum(size[!site %in% over])
+    share <- sum(size[own]) / sum(size[site %in% open])
     c(future_law(record, t + share * (people - t), if (is.function(block)) block(at) else block),
       share = share, site = at)
   }, places$stratum, places$site)
@@ -222,12 +222,7 @@ future_law <- function(record, people, block = NULL) {
   used <- rows[rows[, "whole"] > 0 & rows[, "size"] > 0, , drop = FALSE]
   has_all <- function(block) all(record$arms %in% rows[rows[, "block"] == block, "arm"])
   whole <- Filter(has_all, unique(rows[, "block"]))
-  if (!length(whole) || any(!record$arms %in% used[, "arm"])) {
-    abort_input("object", sprintf(
-      "`object` must hold a release of all arms%s; nothing can be said before.",
-      if (record$strata > 1) ", in each stratum of which something was released" else
-        if (!is.null(record$site)) ", at each site" else ""))
-  }
+  if (!length(whole) || any(!record$arms %in% used[, "arm"])) abort_forecast(record)
   last <- rows[rows[, "block"] == max(whole), , drop = FALSE]
   last <- last[match(record$arms, last[, "arm"]), , drop = FALSE]
   of <- function(what) vapply(record$arms, function(a) sum(what[used[, "arm"] == a]), 0)
@@ -242,6 +237,12 @@ future_law <- function(record, people, block = NULL) {
   sizes <- future_sizes(rows, people, block, noise_variance(last)[1], spread, record$strata)
   list(mean = mean, of_mean = reward / n + noise / n^2, reward = reward, coin = !squared[1], sizes = sizes,
        t = max(rows[, "t"]), last = last, permuted = record$permuted)
+}
+
+abort_forecast <- function(record) {
+  each <- c(if (record$strata > 1) "in each stratum", if (record$sites) "at each site that has not ended")
+  abort_input("object", sprintf("`object` must hold a release of all arms%s; nothing can be said before.",
+                                if (length(each)) paste0(", ", paste(each, collapse = " and ")) else ""))
 }
 
 # The sizes of the next blocks that are whole by then. `block`: as check_blocks() returns it, or NULL;

@@ -99,8 +99,8 @@ EVENTS <- c("begin", "added", "retired", "end")
 #' * `grid`: the step of geometric noise, and of the grid to which an agent rounds Gaussian noise.
 #' * `per_person`: the largest number of rewards of one person, of agents with `max_per_person` above 1.
 #' * `event`: `"begin"` in a first row for each arm if not all arms were released together at first, `"added"`
-#'   and `"retired"` for the arms of an agent that came or went at `t`, and `"end"` in the last row of an
-#'   agent that has ended. Such rows have `n` = 0.
+#'   and `"retired"` for the arms of an agent that came or went at `t`. The last row of an agent that has
+#'   ended has `"end"`, and one for each site that has. Such rows have `n` = 0.
 #' * `predicted_low`, `predicted_high`: between which predictions were clipped, as parts of the range, where
 #'   each reward x was released less a prediction m (`predicted` of [policy_randomised()]). `sum` is then of
 #'   the residuals (x - m + high) / (1 + high - low). They tell the differences between arms, by
@@ -207,6 +207,11 @@ dpts_releases.default <- function(x, ...) abort_arg("x", RECORDS_WANTED, x)
 #' @export
 dpts_releases.dpts_releases <- function(x, ...) {
   check_dots_empty(...)
+  # Any code may have changed the columns since they were made.
+  for (name in intersect(c(SUBGROUPS, TABLE, names(OPTIONAL)), names(x))) {
+    typed <- typed_column(x[[name]], name, "x")
+    if (!identical(typed, x[[name]])) x[[name]] <- typed
+  }
   check_releases(x, "x")
 }
 
@@ -255,7 +260,7 @@ as_releases <- function(data, noise, scale, range = c(0, 1), ...) {
 filled_in <- function(data, given) {
   x <- as.list(data)[intersect(c(KEYS, SUBGROUPS, TABLE, names(OPTIONAL)), names(data))]
   for (name in setdiff(c("arm", "n", "sum"), names(x))) column_error("data", name, "be there")
-  for (name in names(x)) x[[name]] <- typed_column(x[[name]], name)
+  for (name in names(x)) x[[name]] <- typed_column(x[[name]], name, "data")
   idle <- if (is.factor(x$arm) && !inherits(data, "dpts_releases")) setdiff(levels(x$arm), x$arm)
   if (length(idle)) {
     column_error("data", "arm", sprintf(paste0(
@@ -288,13 +293,14 @@ filled_in <- function(data, given) {
   x
 }
 
-typed_column <- function(value, name) {
+typed_column <- function(value, name, arg) {
+  if (is.list(value)) column_error(arg, name, "hold one value in each row")
   if (name %in% c(KEYS, "outcome", SUBGROUPS, "arm", "whole", "permuted") && anyNA(value)) {
-    column_error("data", name, "be known in all rows", which(is.na(value)))
+    column_error(arg, name, "be known in all rows", which(is.na(value)))
   }
   if (name %in% c("noise", "event", "looks")) return(as.character(value))
   if (name %in% c("whole", "permuted")) {
-    if (!is.logical(value)) column_error("data", name, "be TRUE or FALSE")
+    if (!is.logical(value)) column_error(arg, name, "be TRUE or FALSE")
     return(value)
   }
   if (name %in% c("problem", "policy", "outcome", SUBGROUPS) || name == "arm" && !is.numeric(value)) {
@@ -302,7 +308,7 @@ typed_column <- function(value, name) {
     return(if (is.factor(value)) value else factor(value, unique(value)))
   }
   if (is.logical(value) && all(is.na(value))) value <- as.double(value)
-  if (!is.numeric(value) || is.object(value)) column_error("data", name, "hold numbers")
+  if (!is.numeric(value) || is.object(value)) column_error(arg, name, "hold numbers")
   if (name %in% c("arm", "run")) whole(value) else as.double(value)
 }
 
@@ -485,7 +491,7 @@ column_error <- function(arg, column, must, rows = NULL) {
               if (length(rows)) sprintf(": see row %d", rows[1]) else "", class = "dpts_error_releases")
 }
 
-# Any code may have changed the rows since they were made.
+# Of columns that have their types
 check_releases <- function(x, arg) {
   ends <- c("predicted_low", "predicted_high")
   needed <- c(TABLE, if (any(ends %in% names(x))) ends)
@@ -582,15 +588,17 @@ check_of_run <- function(v, run, need) {
 # `at`: the rows that are releases
 check_together <- function(v, run, at, arg) {
   block <- v$block[at]
-  t <- v$t[at]
   if (anyNA(block) || is.unsorted(order(run[at], block))) {
     column_error(arg, "block", "hold numbers of releases that do not fall within a run", at[is.na(block)])
   }
   own <- vctrs::vec_group_id(vctrs::new_data_frame(list(run = run[at], block = block)))
   twice <- vctrs::vec_duplicate_id(vctrs::new_data_frame(list(own = own, arm = v$arm[at]))) < seq_along(at)
   if (any(twice)) column_error(arg, "block", "hold an arm once", at[twice])
-  apart <- t != t[match(own, own)]
-  if (any(apart)) column_error(arg, "block", "have one `t`", at[apart])
+  for (name in intersect(c("t", SUBGROUPS), names(v))) {
+    value <- v[[name]][at]
+    apart <- value != value[match(own, own)]
+    if (any(apart)) column_error(arg, "block", sprintf("have one `%s`", name), at[apart])
+  }
   p <- v$chance[at]
   bad <- !is.na(p) & !(p > 0 & p <= 1)
   if (any(bad)) column_error(arg, "chance", "be in (0, 1]", at[bad])
@@ -638,6 +646,8 @@ one_outcome <- function(table, outcome) {
 #     ever      how many arms there have been; `arms`: which of them are not retired; `k`, `labels`: of these
 #     seen      people so far; `planned`: for how many the analysis at the end is planned, or NA; `looks`:
 #               those of a board before it, as text, or NA
+#     site      of sites, the number of each release's; `sites`: how many there are; `over`: which of them
+#               have ended, or 1 of an experiment without sites
 #     share     the part of the chance of an error that each of them has
 #     releases  a matrix with the columns of RELEASE, `block`, `weight` and LAW: chance 0 without tosses,
 #               weight 0 without squares, `noise` as a number
@@ -686,6 +696,7 @@ release_records.default <- function(x, outcome = "reward") {
   goes <- v$event %in% "retired"
   strata <- max(1, nlevels(v$stratum))
   site <- if (!is.null(v[["site"]])) as.factor(v$site)
+  place <- if (is.null(site)) rep(1L, nrow(x)) else as.integer(site)
   law <- do.call(Map, c(f = list, law))
   records <- lapply(seq_along(first), function(i) {
     at <- first[i]:last[i]
@@ -699,8 +710,8 @@ release_records.default <- function(x, outcome = "reward") {
            share_of_one = if (added) error_parts(there, length(every) - added) else
              0 * there + 1 / length(every),
            grid = max(v$grid[own], 0), seen = max(v$t[at]), releases = rows[own, , drop = FALSE],
-           site = if (!is.null(site)) as.integer(site)[own], sites = nlevels(site),
-           over = "end" %in% v$event[at]),
+           site = if (!is.null(site)) place[own], sites = nlevels(site),
+           over = unique(place[at[v$event[at] %in% "end"]])),
       law[[i]])
   })
   there <- lapply(records, `[[`, "arms")

@@ -64,7 +64,7 @@ check_alike <- function(tables) {
   })
   strata <- lapply(tables, function(table) sort(strata_of(table)))
   said <- c(list("the same arms" = arms, "the same range of rewards" = Map(c, one("low"), one("high")),
-                 "noise of the same distribution and scale" = lapply(tables, law),
+                 "noise of the same distribution, scale and `grid`" = lapply(tables, law),
                  "sums of squares, or none" = lapply(tables, squares),
                  "the same floor of probabilities, or no randomisation at all" = one("floor"),
                  "the same strata" = strata, "as many rewards of a person" = one("per_person"),
@@ -90,7 +90,7 @@ check_alike <- function(tables) {
 
 # What a site has, of what must be the same
 words_alike <- function(has) {
-  parts <- lapply(if (is.list(has)) has[1:2] else has, function(x) { # (of noise without the grid)
+  parts <- lapply(has, function(x) {
     x <- x[!is.na(x)]
     if (is.numeric(x)) number_text(x) else paste(x)
   })
@@ -121,8 +121,13 @@ join_sites <- function(tables, ended) {
   # Which arms there are, and which came and went: by the first site
   changed <- rows[rows$site == 1 & rows$event %in% c("added", "retired"), ]
   born <- setdiff(seq_along(labels), changed$arm[changed$event == "added"])
-  begin <- data.frame(site = 1, row = 1, round = 0, t = 0, event = "begin", arm = born)
-  rows <- rbind(begin, if (nrow(changed)) replace(changed, "t", 0), released)
+  idle <- function(sites, event, t, arm) {
+    data.frame(site = sites, row = rep(1, length(sites)), round = rep(0, length(sites)), t, event, arm)
+  }
+  over <- which(over)
+  ends <- idle(over, rep("end", length(over)), rep(max(released$t, 0), length(over)), rep(1, length(over)))
+  rows <- rbind(idle(rep(1, length(born)), rep("begin", length(born)), rep(0, length(born)), born),
+                if (nrow(changed)) replace(changed, "t", 0), released, ends)
   idle <- !is.na(rows$event)
   rest <- setdiff(c(TABLE, names(OPTIONAL)), c("t", "block", "arm", "event"))
   v <- lapply(stats::setNames(nm = rest), function(name) site_column(tables, rows, name))

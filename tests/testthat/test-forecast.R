@@ -176,7 +176,7 @@ test_that("the people to come are shared by the sites that still run, in the blo
   }
   sites <- list(one = site(100, 400), two = site(c(200, 300), 500), three = site(NULL, 400))
   record <- release_records(sites)$records[[1]]
-  sizes <- function(...) lapply(future_laws(record, 7000, known_blocks(sites)(record), ...), `[[`, "sizes")
+  sizes <- function() lapply(future_laws(record, 7000, known_blocks(sites)(record)), `[[`, "sizes")
   own <- sizes()
   expect_setequal(own[[1]], 100)
   expect_setequal(own[[2]], 300)
@@ -200,11 +200,12 @@ test_that("the people to come are shared by the sites that still run, in the blo
   expect_identical(said(sites), own)
   expect_setequal(unlist(said(sites, block = 400)), 400)
   agent_finish(sites$one)
-  expect_identical(sites_over(sites), c(one = 1L))
-  expect_length(sizes(over = 1L)[[1]], 0)
-  expect_gt(length(sizes(over = 1L)[[2]]), length(own[[2]]))
+  record <- release_records(sites)$records[[1]]
+  expect_identical(record$over, 1L)
   expect_silent(left <- said(sites))
-  expect_identical(left, sizes(over = 1L))
+  expect_identical(left, sizes())
+  expect_length(left, 2)
+  expect_gt(length(left[[1]]), length(own[[2]]))
 })
 
 test_that("the head names the least numbers of people by which a tenth, half and nine tenths of the futures have a verdict", {
@@ -234,6 +235,8 @@ test_that("a verdict stays, and bad input is refused", {
   expect_named(forecast(agent, 1000, runs = 5), c("people", "verdict"))
   bad(forecast(agent, 399), "`people` must be at least 400")
   bad(forecast(agent), "`people`")
+  agent_finish(agent) # then nobody comes
+  expect_identical(forecast(agent, c(500, 1e6), runs = 5)$verdict, rep(as.double(!is.na(verdict(agent)$arm)), 2))
   bad(forecast(agent, 1000, 5), "without a name")
   bad(forecast(agent, 1000, block = 4.5), "`block`")
   top <- dpts_simulate(arms_bernoulli(c(0.2, 0.8)), policy_top_two(mu = 1), 600, runs = 1, seed = 1, history = TRUE)
@@ -248,6 +251,25 @@ test_that("an experiment is futile if fewer futures than asked end with a verdic
     local_function("draw_verdict", function(old) function(...) if ((drawn <<- drawn + 1) <= 10 - hits) Inf else 100)
     expect_identical(dpts:::is_futile(record, 500, 0.5, 0.05, 10), hits < 5)
   }
+})
+
+test_that("nothing is said before each stratum, and each site that still runs, has released something of all arms", {
+  rows <- expand.grid(arm = 1:2, block = 1:4)
+  rows <- data.frame(rows, t = 100 * rows$block, n = 50, sum = c(20, 30), chance = 0.5, floor = 0.5)
+  rows$stratum <- factor(c("x", "y")[1 + rows$block %% 2], c("x", "y", "z"))
+  bad <- function(x, what) expect_error(forecast(x, 1000, runs = 2), what, class = "dpts_error_input")
+  table <- as_releases(rows, "gaussian", 1)
+  expect_identical(forecast(table, 1000, runs = 2, seed = 1)$people, 1000) # nobody came to z
+  table$t <- table$t + 10
+  bad(table, "all arms, in each stratum; nothing")
+  table$stratum <- droplevels(table$stratum)
+  expect_identical(forecast(table, 1000, runs = 2, seed = 1)$people, 1000)
+  bad(table[table$t <= 110, ], "in each stratum; nothing")
+  site <- as_releases(rows[names(rows) != "stratum"], "gaussian", 1)
+  sites <- dpts_releases(list(a = site, b = site[1:2, ], c = site[1:4, ]), ended = "b")
+  expect_identical(forecast(sites, 1000, runs = 2, seed = 1)$people, 1000)
+  bad(sites[sites$site != "c", ], "all arms, at each site that has not ended; nothing")
+  bad(dpts_releases(list(a = table, b = table))[1:2, ], "in each stratum and at each site that has not ended; nothing")
 })
 
 test_that("a future's blocks have numbers of their own in each stratum, and the noise of squares its weight", {

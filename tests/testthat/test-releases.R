@@ -371,6 +371,37 @@ test_that("what is no release table is refused, with the column that is wrong", 
   expect_error(estimates(sim[sim$t < 100, ]), "up to round [0-9]+ alone", class = "dpts_error_history")
 })
 
+test_that("columns of a table that were changed have their types again, or are refused", {
+  arms <- arms_strata(north = arms_bernoulli(c(a = 0.3, b = 0.6)), south = arms_bernoulli(c(a = 0.4, b = 0.6)), share = c(0.4, 0.6))
+  table <- dpts_releases(dpts_simulate(arms, policy_randomised(mu = 1, block = 40), 400, runs = 1, seed = 1, history = TRUE))
+  changed <- function(name, value) {
+    table[[name]] <- value
+    table
+  }
+  own <- as.data.frame(evidence(table))
+  same <- function(name, value) expect_equal(lapply(evidence(changed(name, value)), as.vector), lapply(own, as.vector))
+  same("stratum", as.character(table$stratum))
+  same("stratum", as.integer(table$stratum) + 5L)
+  same("arm", as.character(table$arm))
+  same("n", as.integer(table$n))
+  bad <- function(name, value, must) {
+    for (ask in list(evidence, verdict, effects, function(x) forecast(x, 1000, runs = 2))) {
+      expect_error(ask(changed(name, value)), sprintf("Column `%s` of `x` must %s", name, must), class = "dpts_error_input")
+    }
+  }
+  bad("arm", replace(table$arm, 2, NA), "be known in all rows: see row 2")
+  bad("stratum", replace(table$stratum, 3, NA), "be known in all rows: see row 3")
+  bad("sum", factor(table$sum), "hold numbers")
+  for (name in c("t", "block", "n", "terms", "chance", "floor", "squares")) bad(name, as.character(table[[name]]), "hold numbers")
+  bad("n", as.list(table$n), "hold one value in each row")
+  apart <- table
+  apart$stratum[1] <- setdiff(levels(apart$stratum), as.character(apart$stratum[1]))
+  expect_error(verdict(apart), "`block` of `x` must have one `stratum`: see row 2", class = "dpts_error_releases")
+  one <- as_releases(data.frame(arm = 1, n = 100, sum = 40), "none")
+  expect_identical(as.list(verdict(one))[c("arm", "wrong", "missing")],
+                   list(arm = NA_integer_, wrong = 1, missing = "1 alone is left, with no other arm to be compared with."))
+})
+
 test_that("sums that no rewards can have give intervals at an end of the range", {
   for (noise in c("gaussian", "laplace", "geometric")) {
     data <- data.frame(arm = c("a", "b"), n = 100, sum = c(-1e9, 1e9))

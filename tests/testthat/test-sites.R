@@ -146,7 +146,8 @@ test_that("what does not fit together is refused by name", {
     new[[column]] <- value
     list(a = table, b = as_releases(new))
   }
-  refused(other("scale", 3), "same distribution and scale: \"a\" has gaussian and 2, \"b\" has gaussian and 3")
+  refused(other("scale", 3), "same distribution, scale and `grid`: \"a\" has gaussian and 2, \"b\" has gaussian and 3")
+  refused(other("grid", 0.5), "`grid`: \"a\" has gaussian and 2, \"b\" has gaussian, 2 and 0.5")
   refused(other("high", 2), "same range of rewards: \"a\" has 0 and 1, \"b\" has 0 and 2")
   refused(other("floor", 0.2), "same floor")
   refused(other("squares", 1), "sums of squares, or none: \"a\" has none, \"b\" has of all rewards")
@@ -159,6 +160,25 @@ test_that("what does not fit together is refused by name", {
           "same arms: \"a\" has control, new and third, \"b\" has control, old and third")
   refused(list(a = dpts_releases(play(policy_gaussian_imed(0.5), 1000))), "independent noise")
   expect_error(dpts_releases(list(a = table), ended = "b"), "`ended`", class = "dpts_error_input")
+})
+
+test_that("a joined table keeps that a site has ended, and then that all have", {
+  table <- function(seed, ...) dpts_releases(play(policy_randomised(mu = 1, block = 100), ..., seed = seed))
+  sites <- list(a = table(1, 900), b = table(2, 200))
+  joined <- dpts_releases(sites, ended = "b")
+  last <- joined[nrow(joined), ]
+  expect_identical(list(last$event, as.character(last$site), last$t, last$n), list("end", "b", 1100, 0))
+  expect_identical(nrow(evidence(joined[joined$t <= 900, ])), 6L * nrow(unique(evidence(joined[joined$t <= 900, ])["t"])))
+  looks <- function(x) unique(evidence(x)$t)
+  # Two rounds of both, and then each release of the one that goes on: at once, as the other's end is known
+  expect_identical(looks(joined), c(200, 400, seq(500, 1100, by = 100)))
+  ahead <- function(x) forecast(x, c(1100, 2000), runs = 20, seed = 1, block = 100)
+  expect_identical(ahead(as_releases(joined)), ahead(joined))
+  through <- future_laws(release_records(joined)$records[[1]], 2000, list(size = 100))
+  expect_identical(lapply(through, `[`, c("site", "share")), list(list(site = 1L, share = 1)))
+  both <- dpts_releases(sites, ended = c("a", "b"))
+  expect_identical(both$event[both$event %in% "end"], c("end", "end"))
+  expect_identical(ahead(both)$verdict, rep(as.double(!is.na(verdict(both)$arm)), 2)) # nobody comes any more
 })
 
 test_that("two sites with a store each reach the verdict by files alone", {
