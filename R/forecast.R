@@ -232,7 +232,7 @@ future_law <- function(record, people, block = NULL) {
   # About 1/2, so that those of coins need no release. Noise may have made it impossible.
   about_half <- of(ifelse(squared, used[, "squares"], used[, "size"] / 4)) / n
   reward <- pmin(pmax(about_half - (mean - 0.5)^2, 0.001), mean * (1 - mean) + 1 / n)
-  noise <- of(used[, "terms"] * noise_variance(used))
+  noise <- of(noise_variance(used)) # one variable in each sum, as people are randomised
   spread <- if (squared[1]) max(sum(n * reward), sqrt(sum(noise))) / sum(n) else NA_real_
   sizes <- future_sizes(rows, people, block, noise_variance(last)[1], spread, record$strata)
   list(mean = mean, of_mean = reward / n + noise / n^2, reward = reward, coin = !squared[1], sizes = sizes,
@@ -300,14 +300,14 @@ draw_future <- function(law) {
   mean <- rep(mean, blocks)
   sum <- if (law$coin) stats::rbinom(n, n, mean) else
     pmin(pmax(stats::rnorm(n, n * mean, sqrt(n * rep(law$reward, blocks))), 0), n)
-  rows[, "sum"] <- sum + sqrt(rows[, "terms"]) * draw_noise(rows)
+  rows[, "sum"] <- sum + draw_noise(rows)
   squared <- rows[, "weight"] > 0
   about_half <- n * (rep(law$reward, blocks) + (mean - 0.5)^2)
   rows[squared, "squares"] <- (about_half + draw_noise(rows) / rows[, "weight"])[squared]
   rows
 }
 
-# One variable of noise for each row. (Of several the sum is drawn as one, of their variance.)
+# One variable of noise for each row
 draw_noise <- function(rows) {
   n <- nrow(rows)
   laplace <- rows[, "noise"] %in% LAWS[c("laplace", "geometric")]

@@ -247,6 +247,7 @@ test_that("without the lattice mu is that of Renyi orders: monotone in scale and
   expect_true(found >= 1.3 && found < 1.303)
   expect_identical(curve_mu(curve_points(c(0, 1), c(0.1, 0.01), 1e-3)), Inf)
   expect_identical(curve_mu(curve_points(c(0, 1), c(0.1, 0.01), 0.2)), 0)
+  expect_identical(curve_points(0:2, c(0.1, 0.3, 0.01), 1e-3), curve_points(0:2, c(0.1, 0.1, 0.01), 1e-3)) # it falls
 })
 
 test_that("a filter bounds GDP up to nu as well", {

@@ -272,4 +272,7 @@ test_that("sites whose arms come and go conclude as one experiment, and say whic
   expect_equal(said(sites), said(one))
   both <- dpts_releases(sites)
   expect_equal(both$arm[both$event %in% "begin"], 1:3)
+  three <- dpts_releases(c(sites, list(c = sites$b)))
+  expect_equal(as.data.frame(three)[three$event %in% c("added", "retired"), c("arm", "event")],
+               data.frame(arm = c(4L, 2L), event = c("added", "retired")), ignore_attr = TRUE)
 })
