@@ -310,8 +310,7 @@ finish_life <- function(agent, tx) {
   if (!is.null(agent$terms$window)) {
     forget_answers(agent, tx, 0L, rows$t[rows$status == TICKET[["waiting"]]], always = TRUE)
   }
-  known <- match(tx$resolved$ticket, rows$ticket, 0)
-  for (name in names(tx$resolved)) tx$resolved[[name]] <- tx$resolved[[name]][known == 0]
+  tx$resolved <- NULL # what was resolved in this change is among these rows
   note_resolved(tx, rows$ticket,
                 ifelse(settled & (!agent$silent | agent$terms$keep_rewards), rows$status, TICKET[["done"]]),
                 ifelse(settled & agent$terms$keep_rewards, rows$reward, NA_real_))

@@ -62,6 +62,10 @@ test_that("where tables cannot be made nothing is left, and the connection is fr
     agent_close(agent)
     expect_true(DBI::dbIsValid(con)) # it is the user's
   }
+  skip_if_not(postgres_available())
+  DBI::dbExecute(con, "SET search_path = nowhere")
+  expect_error(dpts_agent(batch_policy(), 2, con, use = "arrival"), "there is no schema for the tables: set `search_path`$",
+               class = "dpts_error_store")
 })
 
 test_that("damage is found by checksums before anything is done", {

@@ -479,6 +479,7 @@ test_that("where each person has one ticket it is the person who counts, and not
     expect_true(ann$ticket != bob$ticket && bob$t == 2)
     expect_identical(agent_choose(agent, 2, person = c("bob", "ann"), key = "k")$ticket,
                      c(bob$ticket, ann$ticket))
+    expect_identical(agent$store$tables()$dpts_ticket$asked_for, c(NA_character_, NA)) # nor is it noted for whom a key was
     agent_close(agent)
   })
 })
@@ -1014,7 +1015,7 @@ test_that("each line of a print says what is so", {
   expect_identical(whose(policy_imed()), "none")
   rewards <- function(...) said("rewards", batch_policy(), 2, ...)
   expect_identical(rewards(use = "arrival"), "used on arrival, waited for without limit")
-  expect_identical(rewards(use = "arrival", deadline = hours(2), missing = 0.5), "used on arrival, missing counts 0.5 after 2 hours")
+  expect_identical(rewards(use = "arrival", deadline = hours(2), missing = 0.3), "used on arrival, missing counts 0.3 after 2 hours")
   expect_identical(rewards(deadline = hours(48), range = c(-4, 4)), "used at the deadline of 2 days, missing counts -4")
   ended <- function(policy, then, ...) {
     agent <- dpts_agent(policy, c("old", "new"), use = "arrival", ...)
