@@ -251,7 +251,7 @@ blocks_released <- function(agent, tx) {
 # Does any outcome wait for a deadline?
 outcomes_wait <- function(agent, tx) {
   longest <- max(0, vapply(agent$terms$outcomes, `[[`, 0, "deadline"))
-  longest > 0 && any(agent$blocks[, 2] + longest > tx$now)
+  any(agent$blocks[, 2] + longest > tx$now)
 }
 
 # Release what is due of other outcomes. At the end, and beyond the budget, the rest is dropped.

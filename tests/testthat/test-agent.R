@@ -974,6 +974,13 @@ test_that("prints, summaries and plots", {
   withr::local_options(width = 80)
   agent <- dpts_agent(batch_policy(), c("a", "b"), use = "arrival", horizon = 1000)
   expect_match(ggplot2::get_alt_text(autoplot(agent)), "no arm was chosen")
+  expect_identical(summary(agent)$share, c(NA_real_, NA))
+  drawn <- function(agent) class(autoplot(agent)$layers[[1]]$geom)[1]
+  one <- dpts_agent(batch_policy(), c("a", "b"), use = "arrival")
+  agent_choose(one)
+  expect_identical(drawn(one), "GeomPoint") # of one point there is no line
+  agent_choose(one)
+  expect_identical(drawn(one), "GeomLine")
   withr::with_seed(1, play_rounds(agent, 100, c(0.2, 0.8)))
   expect_output(print(agent), "1-GDP for a reward")
   expect_output(print(agent), "100 of 1,000, 0 outstanding")
@@ -982,8 +989,15 @@ test_that("prints, summaries and plots", {
   expect_named(s, c("arm", "pulls", "share", "outstanding", "rewards", "releases", "mean", "lower",
                     "upper"))
   expect_equal(sum(s$share), 1)
-  expect_match(ggplot2::get_alt_text(autoplot(agent)), sprintf("after 100: a %.0f%%", 100 * s$share[1]))
-  shares <- autoplot(agent)$data
+  plot <- autoplot(agent)
+  expect_identical(ggplot2::get_alt_text(plot), sprintf(
+    "Share of each arm among the choices so far, against rounds; after 100: a %.0f%%; b %.0f%%.", 100 * s$share[1], 100 * s$share[2]))
+  expect_identical(unname(unlist(plot$labels[c("x", "y")])), c("Round", "Share of choices so far"))
+  expect_identical(plot$scales$get_scales("y")$limits, c(0, 1))
+  expect_identical(plot$scales$get_scales("y")$labels(c(0, 0.5)), c("0%", "50%"))
+  expect_identical(plot$scales$get_scales("x")$labels(2000), label_count(2000))
+  for (what in c("colour", "linetype")) expect_length(unique(ggplot2::layer_data(plot, 1)[[what]]), 2)
+  shares <- plot$data
   expect_equal(as.numeric(tapply(shares$share, shares$t, sum)), rep(1, 100))
   expect_equal(shares$share[shares$t == 100], s$share)
   plot <- autoplot(agent, what = "estimates")
