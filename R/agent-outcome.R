@@ -295,7 +295,7 @@ release_outcome <- function(agent, tx, row, h) {
   agent$fresh <- rbind(agent$fresh,
                        cbind(h, first + on, t, size[on], sums[, 1], chance[on], 1, 1, sums[, 2]))
   note_events(tx, "outcome", list(t = batch, arm = NA_integer_))
-  tx$find_next_due <- tx$forgotten <- TRUE # who looks, looks once that is written
+  tx$find_next_due <- TRUE # who looks, looks once that is written
 }
 
 # Rows of answers as they are in the middle of a change

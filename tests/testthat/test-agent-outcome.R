@@ -457,6 +457,7 @@ test_that("at the end outcomes that are due are released, and the others dropped
   turn(5 * 3600)
   expect_identical(sum(side_rows(moved, "harm")$sum), 0)
   expect_identical(sum(side_rows(moved, "harm")$n), 20)
+  expect_identical(nrow(side_rows(agent, "harm")), 0L) # the old one shows what was when it went
 })
 
 test_that("a guard is the formula of its page, and pauses", {

@@ -120,6 +120,19 @@ test_that("counters count twice, sums are sums, and names may have quotes", {
                           "v\nw" = data.frame(experiment = "v\nw", up = 0, choices = NA, out = NA, releases = NA, guards = NA))
   tell_metrics <- function() cat(sub(package_version_text(), "1.2.3", metrics_text(list2env(service)), fixed = TRUE))
   expect_snapshot(tell_metrics(), cran = FALSE)
+  # Of an agent all rounds, and all releases; what cannot be read is an error, which the log tells of
+  agent <- dpts_agent(batch_policy(), 2, use = "arrival")
+  agent_reward(agent, agent_choose(agent, 40)$ticket[1:30], 1)
+  service$agents$find <- function(name) agent
+  numbers <- function() dpts:::experiment_numbers(list2env(service), "x")
+  expect_gt(min(estimates(agent)$releases), 1)
+  expect_equal(numbers(), data.frame(experiment = "x", up = 1, choices = 40, out = 10, releases = sum(estimates(agent)$releases), guards = NA))
+  said <- NULL
+  service$log <- function(...) said <<- list(...)
+  service$agents$find <- function(name) stop("gone")
+  expect_equal(numbers(), data.frame(experiment = "x", up = 0, choices = NA, out = NA, releases = NA, guards = NA))
+  expect_identical(said, list(event = "error", error = "store", experiment = "x", message = "gone"))
+  expect_equal(service$metrics$counts()[["store_errors "]], 4)
   skip_if_not_installed("jsonlite")
   agent <- dpts_agent(batch_policy(), 2, use = "arrival")
   agent_reward(agent, agent_choose(agent, 7)$ticket[1:3], 1)
@@ -175,6 +188,11 @@ test_that("while a service ends it refuses, but says that it is there; and readi
     now <- now + 1
   }
   expect_equal(slow, 2)
+  service$metrics <- new_metrics()
+  now <- 100
+  dpts:::note_answer(service, list(PATH_INFO = "/x"), list(status = 200L), 97.123456)
+  expect_identical(seen[[length(seen)]]$seconds, 2.8765)
+  expect_equal(c(service$last, service$metrics$times()$other), c(100, rep(0:1, c(9, 2)), 2.876544))
   # Other answers are kept for 20 times as long as they took, parts that were computed before included.
   owner$spent <- 40
   kept <- function(wait) {

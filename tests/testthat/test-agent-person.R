@@ -37,6 +37,9 @@ test_that("agent_person() shows what is held, agent_erase() removes it, and rele
     # New here, when coming again
     expect_equal(agent_choose(agent, 2, person = c("Ada", "Ada"))$t, 7:8)
     expect_error(agent_person(agent, 3), "`person`", class = "dpts_error_input")
+    one <- agent_choose(agent, person = "Flo")$ticket # which is remembered
+    agent_erase(agent, "Flo")
+    expect_identical(agent_reward(agent, one, 1)$status, "late")
     agent_close(agent)
   })
   expect_error(agent_erase(dpts_agent(batch_policy(), 2, use = "arrival"), "Ada"), "without `max_per_person`",
