@@ -165,7 +165,6 @@ ope_target_policy <- function(policy, data, seed) {
     ))
   }
   policies <- stats::setNames(list(policy), policy$name)
-  check_horizon(policies, data$k, data$n)
   check_replay_fit(policies, data, "target")
   data$method <- auto_method(data)
   data$clipped <- 0
@@ -309,7 +308,7 @@ mean_about <- function(sum, squares, n) c(sum / n, max(squares - sum^2 / n, 0) /
 # event; `centre` is the target's mean value. `intercept`: Is one added to the contexts?
 ope_model <- function(data, target, ridge, intercept) {
   contexts <- function(block) {
-    if (intercept) rbind(rep(1, length(block$arm)), block$context, deparse.level = 0) else block$context
+    if (intercept) rbind(rep(1, length(block$arm)), block$context) else block$context
   }
   names <- c(if (intercept) "(Intercept)", data$context$names)
   d <- length(names)

@@ -49,6 +49,7 @@ test_that("intervals are those of the help page, and never of width 0", {
                                       2))
   expect_equal(c(unseen$lower[1], unseen$upper[1]), c(0, 1))
   expect_identical(c(unseen$lower[2], unseen$upper[2]), c(NA_real_, NA_real_))
+  expect_identical(shared(unseen, "weight"), c(0, 0))
   # Rewards inside [0, 1]: Wilson's interval would be 5 times too wide. That of rewards that are all alike has
   # a width of about 3 / n.
   set.seed(8)
@@ -481,6 +482,10 @@ test_that("a policy that learns is a target: its chances in each event, as a rep
                "`target` must be a policy that says its probabilities.*\"ucb1\" does not",
                class = "dpts_error_input")
   expect_error(dpts_ope(log, policy_ts_gaussian()), "\"ts_gaussian\" does not", class = "dpts_error_input")
+  # A log of fewer events than arms
+  two <- data.frame(arm = factor(c("x", "y"), c("x", "y", "z")), reward = 0:1, propensity = 1 / 3)
+  ask <- function(target) suppressWarnings(dpts_ope(two, target, seed = 1))$estimate
+  expect_equal(ask(policy_randomised()), ask("uniform"))
   # The model's contexts change nothing for a policy that reads none.
   seen <- data.frame(arm = rep(1:2, 50), reward = rep(0:1, each = 50), propensity = c(0.4, 0.6),
                      context1 = 1:100 / 100)
