@@ -132,6 +132,11 @@ test_that("what a policy without sums ends with is the arm chosen most, and keep
   agent_choose(agent, 9, offer = "b")
   agent_finish(agent, "verdict")
   expect_identical(as.character(agent_choose(agent)$arm), "a")
+  # Who cannot have the winner has the best of the others, whichever was chosen most.
+  agent <- dpts_agent(clear_policy(4), c("a", "b", "c"), use = "arrival")
+  for (arm in 1:3) agent_reward(agent, agent_choose(agent, c(4, 8, 4)[arm], offer = arm)$ticket, c(0.75, 0.5, 1)[arm])
+  agent_finish(agent, "verdict")
+  expect_identical(as.character(c(agent_choose(agent)$arm, agent_choose(agent, offer = c("a", "b"))$arm)), c("c", "a"))
   proves <- policy_custom("proves", start = function(k, horizon) 0, choose = function(state, round) 1,
                           update = function(state, feedback) state, verdict = function(state) 2)
   agent <- dpts_agent(proves, c("a", "b"), use = "arrival", horizon = 3)

@@ -330,6 +330,10 @@ test_that("a process that has waited believes the clock, and the page counts hou
   agent$ticks <- agent$ticks + 1000 # however long this takes
   turn(86401)
   expect_error(agent_choose(agent), "ahead", class = "dpts_error_clock")
+  turn(-6 * 86400)
+  agent_clock(agent)
+  turn(1.1 * 86400) # before what was read last, but ahead of the clock as it was set
+  expect_error(agent_choose(agent), "ahead", class = "dpts_error_clock")
 })
 
 test_that("an agent that ends at its horizon while rewards are out goes on with the arm that was chosen most by then", {
@@ -496,6 +500,8 @@ test_that("tickets of a key come in the order of the choices, whatever became of
     }
     expect_identical(dpts_history(agent)$t, as.numeric(1:19))
     expect_identical(dpts_history(agent, n = 4)$t, as.numeric(16:19))
+    expect_gt(nrow(dpts_releases(agent)), 3) # what was released is kept, too
+    expect_identical(stored(agent, x$ticket)$reward, c(1, 1, NA, 1, NA, NA, 1))
     agent_close(agent)
   })
 })
