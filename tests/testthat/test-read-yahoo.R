@@ -220,5 +220,6 @@ test_that("truncated and foreign files are errors, not short results", {
                class = "dpts_error_format")
   expect_error(read_yahoo_r6(none, progress = 1), "`progress`", class = "dpts_error_input")
   expect_error(read_yahoo_r6(c(none, none)), "distinct files", class = "dpts_error_input")
-  expect_error(read_yahoo_r6(c(none, tempdir())), sprintf("files that exist; \"%s\" is none", tempdir()), fixed = TRUE, class = "dpts_error_input")
+  folder <- dirname(none)
+  expect_error(read_yahoo_r6(c(none, folder)), sprintf("files that exist; \"%s\" is none", folder), fixed = TRUE, class = "dpts_error_input")
 })

@@ -179,7 +179,7 @@ test_that("arm features may stand alone, by row or by name, and bad ones are nam
   log$one <- TRUE
   whole <- matrix(c(0L, 1L, 1L, 0L, 1L, 0L), 3)
   expect_equal(play(whole, "one"), play(whole + 0))
-  bad <- list(1:3, features[1:2, ], features * NA, named[1:2, ], features[, 0], array("1", c(3, 2)))
+  bad <- list(1:3, features[1:2, ], features * NA, named[1:2, ], features[, 0], array("1", c(3, 2)), replace(features, 2, Inf))
   for (x in bad) expect_error(play(x), "`arm_features`", class = "dpts_error_input")
 })
 
@@ -383,6 +383,7 @@ test_that("bad logs are refused, with the reason", {
   bad(reward = matrix(0, 100, 2), message = "one value an event in `reward`")
   bad(context_1 = matrix(0.5, 100, 2), policies = policy_linucb(), message = "one number per event")
   bad(context_1 = factor(1), policies = policy_linucb(), message = "a factor")
+  bad(context_1 = structure(rep(0, 100), class = "integer64"), policies = policy_linucb(), message = "`context_1`, not 64-bit integers")
   bad(policies = policy_fixed(3), class = "dpts_error_contexts", message = "arm 3 of 2")
   expect_error(dpts_replay(good, policy_linucb(), context = ~ nosuch), class = "dpts_error_log")
   good$x <- c(1, 1, NA, rep(1, 97))
@@ -394,6 +395,11 @@ test_that("bad logs are refused, with the reason", {
   expect_error(dpts_replay(log_chunks(function(i) NULL), policy_uniform(), arm = "item"), "a data frame, where its columns are named",
                class = "dpts_error_input")
   expect_error(dpts_replay(good, policy_linucb(), context = "nosuch"), class = "dpts_error_log")
+  expect_error(dpts_replay(good, policy_linucb(), context = c("x", "nosuch")), "none called \"nosuch\"[.]", class = "dpts_error_log")
+  most <- .Call(C_max_context)
+  good$wide <- matrix(0, nrow(good), most + 1)
+  expect_error(dpts_replay(good, policy_linucb(), context = ~ 0 + wide), sprintf("at most %d numbers per context, not %d", most, most + 1),
+               class = "dpts_error_input")
   expect_error(dpts_replay(good, policy_uniform(), delay = -1), class = "dpts_error_input")
   expect_error(dpts_replay(good, policy_uniform(), delay = 0.5), "`delay`", class = "dpts_error_input")
   expect_error(dpts_replay(good, policy_uniform(), delay = c(1, 1)), "`delay`",
@@ -582,6 +588,8 @@ test_that("arms that are on offer and never shown get a warning", {
   log$pool <- rep(list(1:9), 100)
   expect_match(capture_warnings(dpts_replay(log, policy_uniform(), runs = 1, seed = 1)), "7 of 9 .*\\(3, 4, 5, 6, 7\\): the log knows nothing", all = FALSE)
   log$pool <- rep(list(1:3), 100)
+  pools <- rep(list(c("1", "2")), 100)
+  expect_no_warning(dpts_replay(data.frame(arm = factor(rep(1:2, 50), 1:3), reward = 0.5, pool = I(pools)), policy_uniform(), runs = 1, seed = 1))
   # That weights are too small on the average is then said once, and so it is where the log had no choice.
   log$propensity <- 1 / 2
   expect_match(capture_warnings(dpts_replay(log, policy_uniform(), runs = 1, seed = 1)), "never shown")
