@@ -1126,6 +1126,7 @@ test_that("parameters of an address are read as they were sent", {
   expect_length(read("?"), 0)
   expect_identical(read("?a=1&b=x%20y+z&c"), list(a = "1", b = "x y z", c = ""))
   expect_identical(read("a=1=2&&a=3&"), list(a = c("1=2", "3")))
+  expect_identical(read("a=%00%4&%0"), list(a = "%00%4", "%0" = "")) # no byte that a string may have
   expect_identical(read("%C3%A4=%C3%B6"), list("\u00e4" = "\u00f6"))
   expect_error(read("a=%FF"), "UTF-8", class = "dpts_error_body")
 })

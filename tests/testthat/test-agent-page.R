@@ -226,6 +226,13 @@ test_that("an answer in parts is kept for twenty times what all its parts took",
   service <- list2env(list(waiting = list(list(req = NULL, owner = owner, parts = list(part, part, part)))))
   for (i in 1:4) dpts:::serve_one(service, NULL, 0L)
   expect_equal(c(owner$cache$x$until, owner$spent, length(service$waiting)), c(now + 60, 0, 0))
+  # What parts of an answer took that is not kept is not added to another one.
+  local_function("serve_answer", function(old) function(...) NULL)
+  service$waiting <- list(list(req = NULL, owner = owner, parts = list(part, part)))
+  for (spent in c(1, 2, 0)) {
+    dpts:::serve_one(service, NULL, 0L)
+    expect_equal(owner$spent, spent)
+  }
 })
 
 test_that("numbers that were found in parts are told once, and found anew for who asks later", {
