@@ -70,6 +70,7 @@ test_that("base R keeps what levels stand for", {
 
 test_that("labels that mean different things are not mixed", {
   x <- labels()
+  expect_identical(vctrs::vec_cast(x, character()), as.character(x))
   y <- labels(things = list(1, 9, 3))
   for (f in list(function() c(x, y), function() vctrs::vec_c(x, y), function() x[1] <- y[2],
                  function() vctrs::vec_rbind(data.frame(x), data.frame(x = y)))) {

@@ -505,6 +505,7 @@ test_that("every class sums up, is drawn and speaks broom", {
     for (level in if (!grepl("privacy|audit", name)) 0:1) {
       expect_error(tidy(x, conf.level = level), "`conf.level`", class = "dpts_error_input")
     }
+    if (!grepl("privacy|audit", name)) expect_error(tidy(x, conf.int = NA), "`conf.int`", class = "dpts_error_input")
   }
   expect_error(augment(results()$simulation, no_such = 1), "no_such", class = "dpts_error_dots")
 })
