@@ -83,7 +83,7 @@ test_that("what a paper leaves open is an argument, checked", {
   expect_error(dpts_experiment("ou-2", beta = 1), "`beta`", class = "dpts_error_dots")
   expect_error(dpts_experiment("ou-2", 1), class = "dpts_error_dots")
   expect_error(dpts_experiment("ou-8", prepulls = 1:2), "`prepulls`", class = "dpts_error_input")
-  expect_true(all(dpts_experiment("ou-8", prepulls = 0)$settings$prepulls == 0))
+  expect_setequal(dpts_experiment("ou-8", prepulls = 0)$settings$prepulls, c(NA, 0))
   expect_error(dpts_reproduce("hh-2", runs = 0), "`runs`", class = "dpts_error_input")
   expect_error(dpts_reproduce(dpts_experiment("hh-2"), horizon = 10), class = "dpts_error_dots")
   expect_error(claims(mtcars), "`x`", class = "dpts_error_input")
