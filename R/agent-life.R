@@ -292,7 +292,7 @@ settle_life <- function(agent, tx) {
   horizon <- agent$terms$horizon
   resolved <- sum(agent$outstanding) == 0 && !outcomes_wait(agent, tx)
   if (agent$life$then == "go" && !is.null(horizon) && sum(session_pulls(agent$session)) >= horizon) {
-    end_life(agent, tx, "verdict", finish = resolved)
+    end_life(agent, tx, "verdict") # the reward of the last round, which was chosen just now, is out
   } else if (agent$life$then != "go" && !agent$life$finished && resolved) finish_life(agent, tx)
 }
 
