@@ -112,7 +112,7 @@ dpts_ope <- function(log, target, ..., estimator = c("ipw", "snipw", "dm", "dr")
   estimate <- vapply(rows, `[[`, 0, 1)
   se <- vapply(rows, `[[`, 0, 2)
   sizes <- ifelse(estimator %in% c("dm", "dr"), pmin(effective, sums$modelled, na.rm = TRUE), effective)
-  shared <- list(target = target$title, log = hash_log(data, target[c("title", "matrix")]), clip = clip,
+  shared <- list(target = target$title, log = hash_log(data, target$matrix), clip = clip,
                  ridge = ridge, level = level, events = data$n, matched = sums$matched,
                  effective = effective, clipped = sums$clipped, logged = sums$logged, weight = sums$weight,
                  spread = sums$spread)
@@ -259,7 +259,7 @@ ope_sums <- function(data, target, ratio, model, clip) {
     most <<- max(most, whole)
     certain <- is_certain(block_propensity(data, block)) & !is_certain(target$shown(block, before))
     list(w = w, wr = w * block$reward, r = block$reward, matched = w > 0, certain = certain,
-         clipped = if (clip < Inf) whole > clip)
+         clipped = whole > clip)
   })
   ipw <- first[["wr"]] / n
   snipw <- if (first[["w"]] > 0) first[["wr"]] / first[["w"]] else NA_real_
@@ -290,7 +290,7 @@ ope_sums <- function(data, target, ratio, model, clip) {
     snipw = c(snipw, if (is.na(snipw)) NA else sqrt(second[["snipw"]]) / first[["w"]]),
     dm = if (!is.null(model)) c(model$centre + dm[1], sqrt(second[["noise"]] + dm[2] / n)),
     dr = if (!is.null(model)) c(model$centre + dr[1], sqrt(dr[2] / n)),
-    matched = first[["matched"]], clipped = if (clip < Inf) first[["clipped"]] else 0,
+    matched = first[["matched"]], clipped = first[["clipped"]],
     certain = first[["certain"]], logged = logged,
     effective = if (most > 0) second[["w"]]^2 / second[["ww"]] else 0,
     # Of the weights that the rewards have in the model's estimate

@@ -352,7 +352,8 @@ test_that("bad sources are refused, with the reason", {
   gone <- withr::local_tempdir()
   source <- log_chunks(function(i) if (i == 1) log, dir = gone)
   unlink(gone, recursive = TRUE)
-  expect_error(dpts_ope(source, "uniform"), "`dir` must be a folder that can be written to", class = "dpts_error_input")
+  expect_identical(capture_warnings(expect_error(dpts_ope(source, "uniform"), "`dir` must be a folder that can be written to",
+                                                 class = "dpts_error_input")), character())
   writeLines(c("arm,reward", rep("1,0.5", 1200), "x,1"), file)
   refused(log_file(file), "got 'x'")
   refused(log_file(file, chunk = 400), "after line 1201: .*got 'x'") # the line of names is the first
