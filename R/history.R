@@ -95,9 +95,9 @@ as_log <- function(x, ...) {
   if (any(silent)) {
     names <- if (is.null(x[["policy"]])) "the policy" else
       paste0("policy \"", unique(as.character(x[["policy"]][silent])), "\"")
-    abort_dpts(sprintf("`x` must have a probability in each row: %s %s not know its probabilities.",
-                       words_list(names),
-                       if (length(names) > 1) "do" else "does"), "dpts_error_input", arg = "x")
+    abort_dpts(sprintf("`x` must have a probability in each row: %s %s probabilities.", words_list(names),
+                       if (length(names) > 1) "do not know their" else "does not know its"),
+               "dpts_error_input", arg = "x")
   }
   columns <- as.list(x)
   tibble::new_tibble(c(columns[setdiff(names(columns), "propensity")],

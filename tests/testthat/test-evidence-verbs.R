@@ -622,7 +622,9 @@ test_that("a policy of which there is no evidence says why", {
 
 test_that("answers to different questions are not put together by rbind()", {
   sim <- dpts_simulate(arms_bernoulli(c(0.3, 0.6)), policy_randomised(mu = 1, block = 50), 300, runs = 2, seed = 4, history = TRUE)
-  expect_identical(nrow(rbind(effects(sim[sim$run == 1, ]), effects(sim[sim$run == 2, ]))), 2L)
+  both <- rbind(effects(sim[sim$run == 1, ]), effects(sim[sim$run == 2, ]))
+  expect_identical(nrow(both), 2L)
+  expect_s3_class(both, "dpts_effects")
   refused <- function(name, one, other) {
     expect_error(rbind(one, other), sprintf("differ in `%s`", name), class = "dpts_error_join")
   }

@@ -203,6 +203,8 @@ test_that("a log of the rounds carries the chances, and is taken as it is", {
   expect_s3_class(dpts_replay(log, policy_uniform(), runs = 1, seed = 1), "dpts_replay")
   both <- dpts_simulate(arms, list(a = policy_uniform(), b = policy_ucb1()), 50, runs = 1, seed = 1, history = TRUE)
   expect_error(as_log(both), 'policy "b" does not know its probabilities', class = "dpts_error_input")
+  silent <- dpts_simulate(arms, list(a = policy_ucb1(), b = policy_ucb1()), 50, runs = 1, seed = 1, history = TRUE)
+  expect_error(as_log(silent), 'policy "a" and policy "b" do not know their probabilities', class = "dpts_error_input")
   expect_identical(nrow(as_log(dpts_history(both)[dpts_history(both)$policy == "a", ])), 50L)
   expect_error(as_log(data.frame(arm = 1)), "`x` must be", class = "dpts_error_input")
 })

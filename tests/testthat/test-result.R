@@ -502,6 +502,9 @@ test_that("every class sums up, is drawn and speaks broom", {
     for (level in if ("level" %in% names(formals(method))) 0:1) {
       expect_error(ggplot2::autoplot(x, level = level), "`level`", class = "dpts_error_input")
     }
+    if ("log" %in% names(formals(method))) {
+      expect_error(ggplot2::autoplot(x, log = "z"), "`log` must be one of", class = "dpts_error_input")
+    }
     for (level in if (!grepl("privacy|audit", name)) 0:1) {
       expect_error(tidy(x, conf.level = level), "`conf.level`", class = "dpts_error_input")
     }
