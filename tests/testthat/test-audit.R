@@ -451,6 +451,7 @@ test_that("an audit of persons finds a policy that charges a person too little",
   expect_gt(audit$lower[2], gdp_epsilon(1.7, 1e-3))
   expect_false(audit$holds[2])
   expect_match(tbl_sum(audit)[["Claim"]], "1.4-GDP for people with up to 4 rewards in different releases")
+  expect_identical(tbl_sum(audit)[["A person"]], "comes 4 times, and all that they say is changed")
 })
 
 test_that("an audit of persons by sampling and by lists sees all rewards of a person", {

@@ -120,6 +120,11 @@ test_that("a restarted policy promises what one life does", {
     dpts_privacy(policy, horizon, delta = 1e-6, accountant = accountant, ...)$epsilon
   }
   ts <- policy_ts_gaussian(prepulls = 3)
+  odd <- policy_dp_imed(1.23456)$guarantee
+  for (digits in 2:4) {
+    expect_identical(format(policy_restart(policy_dp_imed(1.23456), 500)$guarantee, digits = digits), format(odd, digits = digits))
+  }
+  expect_match(format(odd, digits = 2), "1.3-", fixed = TRUE)
   for (accountant in c("gdp", "rdp", "advanced", "sequence")) {
     expect_identical(at(policy_restart(ts, 500), 1e5, accountant), at(ts, 500, accountant))
     expect_identical(at(policy_restart(ts, 500), 200, accountant), at(ts, 200, accountant))
