@@ -71,6 +71,9 @@ test_that("each report is answered by itself, and the good ones are kept, in eve
     for (ticket in c("", strrep("a", 2e4), strrep("\xff", 32), "\u00e9", "' OR 1=1")) {
       expect_equal(agent_reward(agent, c(ticket, two[3]), 1)$status[1], "unknown")
     }
+    no_text <- "\xff\xfe"
+    Encoding(no_text) <- "UTF-8"
+    expect_equal(agent_reward(agent, no_text, 1)$status, "unknown") # and R does not warn of it
     expect_equal(sum(pulls(agent)$outstanding), 1)
     # Numbers that are no rewards: nothing of the call is done.
     expect_error(agent_reward(agent, two[4:3], c(1, 2)), class = "dpts_error_input")
