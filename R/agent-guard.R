@@ -33,7 +33,8 @@ to_pause <- function(record, outcome, control, active) {
 # blocks that were released last, since several may be at once. `record`: of the outcome; `control`: its
 # number
 proved_worse <- function(record, outcome, control) {
-  control <- match(control, record$arms) # NA: it was retired, and is no side of a pair
+  control <- match(control, record$arms)
+  if (is.na(control)) return(integer()) # it was retired: there is nothing to weigh
   found <- record_evidence(record, "tosses", margin = -outcome$guard / record$width)
   n <- nrow(found$pair)
   if (n == 0) return(integer())

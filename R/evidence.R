@@ -879,13 +879,13 @@ looks_after <- function(record, table, block, site) {
     open <- c(round[-1] == round[-n], FALSE)
     # Is the last round whole? A filter may have cut off a site, or the row that says that a site ended.
     sizes <- tabulate(round)
-    away <- setdiff(seq_len(record$sites), c(site[first][round == round[n]], record$over))
+    away <- setdiff(record$running, site[first][round == round[n]])
     open[n] <- length(away) > 0 && sizes[round[n]] < c(record$sites, sizes)[round[n]]
   }
   people <- as.vector(rowsum(table[, "size"], block))
   so_far <- .Call(C_looks, record$strata, table[first, "stratum"], people, table[first, "t"], open)
   look <- c(0, so_far[-n]) + 1
-  if (length(record$over) < max(1, record$sites)) look[look > so_far[n]] <- Inf
+  if (length(record$running)) look[look > so_far[n]] <- Inf
   look
 }
 

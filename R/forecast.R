@@ -157,11 +157,12 @@ with_future <- function(record, laws) {
   future <- future[order, , drop = FALSE]
   if (!is.null(record$site)) {
     # Sites come by rounds, which count once all of them that still run have them.
-    site <- rep(vapply(laws, `[[`, 0L, "site"), vapply(each, nrow, 0L))[order]
+    of <- vapply(laws, `[[`, 0L, "site")
+    site <- rep(of, vapply(each, nrow, 0L))[order]
     block <- future[, "block"]
     so_far <- tabulate(record$site[!duplicated(record$releases[, "block"])], record$sites)
     round <- so_far[site] + stats::ave(block, site, FUN = function(x) match(x, unique(x)))
-    until <- vapply(unique(vapply(laws, `[[`, 0L, "site")), function(s) max(so_far[s], round[site == s]), 0)
+    until <- vapply(unique(of), function(s) max(so_far[s], round[site == s]), 0)
     by_round <- order(round, site)
     by_round <- by_round[round[by_round] <= min(until)]
     future <- future[by_round, , drop = FALSE]
@@ -197,8 +198,8 @@ future_laws <- function(record, people, block = NULL) {
   site <- record$site %||% rep(1L, nrow(rows))
   stratum <- rows[, "stratum"]
   size <- rows[, "size"]
-  open <- setdiff(seq_len(max(1, record$sites)), record$over) # others have no future
-  if (!length(open)) return(list())
+  open <- record$running
+  if (!length(open)) return(list()) # nobody comes any more
   # A stratum to which hardly anybody came is not waited for: looks have come without it.
   waits <- !all(seq_len(record$strata) %in% stratum) && !nrow(released_whole(record, by_block = TRUE))
   if (!all(open %in% site) || waits) abort_forecast(record)

@@ -646,8 +646,8 @@ one_outcome <- function(table, outcome) {
 #     ever      how many arms there have been; `arms`: which of them are not retired; `k`, `labels`: of these
 #     seen      people so far; `planned`: for how many the analysis at the end is planned, or NA; `looks`:
 #               those of a board before it, as text, or NA
-#     site      of sites, the number of each release's; `sites`: how many there are; `over`: which of them
-#               have ended, or 1 of an experiment without sites
+#     site      of sites, the number of each release's; `sites`: how many there are
+#     running   the numbers of the sites that have not ended; of an experiment without sites 1, until it ends
 #     share     the part of the chance of an error that each of them has
 #     releases  a matrix with the columns of RELEASE, `block`, `weight` and LAW: chance 0 without tosses,
 #               weight 0 without squares, `noise` as a number
@@ -711,7 +711,7 @@ release_records.default <- function(x, outcome = "reward") {
              0 * there + 1 / length(every),
            grid = max(v$grid[own], 0), seen = max(v$t[at]), releases = rows[own, , drop = FALSE],
            site = if (!is.null(site)) place[own], sites = nlevels(site),
-           over = unique(place[at[v$event[at] %in% "end"]])),
+           running = setdiff(seq_len(max(1, nlevels(site))), place[at[v$event[at] %in% "end"]])),
       law[[i]])
   })
   there <- lapply(records, `[[`, "arms")

@@ -121,13 +121,10 @@ join_sites <- function(tables, ended) {
   # Which arms there are, and which came and went: by the first site
   changed <- rows[rows$site == 1 & rows$event %in% c("added", "retired"), ]
   born <- setdiff(seq_along(labels), changed$arm[changed$event == "added"])
-  idle <- function(sites, event, t, arm) {
-    data.frame(site = sites, row = rep(1, length(sites)), round = rep(0, length(sites)), t, event, arm)
-  }
-  over <- which(over)
-  ends <- idle(over, rep("end", length(over)), rep(max(released$t, 0), length(over)), rep(1, length(over)))
-  rows <- rbind(idle(rep(1, length(born)), rep("begin", length(born)), rep(0, length(born)), born),
-                if (nrow(changed)) replace(changed, "t", 0), released, ends)
+  begin <- data.frame(site = 1, row = 1, round = 0, t = 0, event = "begin", arm = born)
+  ends <- vctrs::data_frame(site = which(over), row = 1, round = 0, t = max(released$t, 0), event = "end",
+                            arm = 1)
+  rows <- rbind(begin, if (nrow(changed)) replace(changed, "t", 0), released, ends)
   idle <- !is.na(rows$event)
   rest <- setdiff(c(TABLE, names(OPTIONAL)), c("t", "block", "arm", "event"))
   v <- lapply(stats::setNames(nm = rest), function(name) site_column(tables, rows, name))

@@ -107,17 +107,13 @@ expect_no_message <- function(object, class = "message") {
 }
 
 # What is expected is muffled, so that no handler around hears it, and returned.
-expect_warning <- function(object, ...) {
-  warning <- testthat::expect_warning(object, ...)
-  if (inherits(warning, "warning")) expect_known(warning)
-  invisible(warning)
+expect_in_words <- function(expect) function(object, ...) {
+  said <- expect(object, ...)
+  if (inherits(said, "condition")) expect_known(said)
+  invisible(said)
 }
-
-expect_message <- function(object, ...) {
-  message <- testthat::expect_message(object, ...)
-  if (inherits(message, "message")) expect_known(message)
-  invisible(message)
-}
+expect_warning <- expect_in_words(testthat::expect_warning)
+expect_message <- expect_in_words(testthat::expect_message)
 
 # A snapshot of errors does not show where they were raised either.
 expect_snapshot <- function(...) {
@@ -131,6 +127,17 @@ skip_without_dplyr <- function() {
   skip_if_not_installed("dplyr")
   works <- !inherits(try(dplyr::filter(data.frame(a = 1), TRUE), silent = TRUE), "try-error")
   skip_if_not(works, "dplyr and vctrs are of versions that do not fit together")
+}
+
+# What bars are told until the caller ends: the total of each, by its name, how far it is, and Inf at its end
+bars_told <- function(frame = parent.frame()) {
+  told <- new.env()
+  told$at <- NULL
+  local_function("progress_bar", function(own) function(show, total, name, ...) {
+    if (show) told$at <- c(told$at, stats::setNames(total, name))
+    function(done) if (show) told$at <- c(told$at, done %||% Inf)
+  }, frame)
+  told
 }
 
 # The files of all connections that are open

@@ -119,6 +119,11 @@ test_that("no line of the sources is over 110 columns", {
   expect_identical(names(Filter(length, long)), character())
 })
 
+test_that("each file of snapshots is of a file of tests", {
+  kept <- sub("\\.md$", "", list.files(test_path("_snaps")))
+  expect_identical(setdiff(kept, gsub("^test-|\\.R$", "", list.files(test_path(), "^test-"))), character())
+})
+
 test_that("errors are raised by the helpers of check.R alone", {
   code <- lapply(sources("R", "\\.R$"), readLines)
   bare <- vapply(code, function(lines) any(grepl("rlang::abort(", lines, fixed = TRUE)), NA)

@@ -410,29 +410,25 @@ test_that("a source of files knows them in other folders, too, by their names, a
 })
 
 test_that("a bar of reading goes on from file to file to its end, and the files are closed", {
-  at <- NULL
-  local_function("progress_bar", function(own) function(show, total, name, ...) {
-    if (show) at <<- c(at, stats::setNames(total, name))
-    function(done) if (show) at <<- c(at, done %||% Inf)
-  })
+  told <- bars_told()
   log <- data.frame(arm = rep(1:2, 30), reward = 0)
   chunks <- function(...) log_chunks(function(i) if (i < 5) log[list(1:20, 0, 21:40, 41:60)[[i]], ], ...) # one is empty
   data <- read_log(chunks(), progress = TRUE)
-  expect_identical(at, c(Reading = NA, 20, 40, 60, Inf))
-  at <- NULL
+  expect_identical(told$at, c(Reading = NA, 20, 40, 60, Inf))
+  told$at <- NULL
   each_block(data, function(block, before) before < 40, "Estimating")
-  expect_identical(at, c(Estimating = 60, 20, 40))
-  at <- NULL
+  expect_identical(told$at, c(Estimating = 60, 20, 40))
+  told$at <- NULL
   read_log(chunks(events = 30), progress = TRUE)
-  expect_identical(at, c(Reading = 30, 20, 29.5, 29.5, Inf))
-  at <- NULL
+  expect_identical(told$at, c(Reading = 30, 20, 29.5, 29.5, Inf))
+  told$at <- NULL
   read_log(chunks()) # no bars
   read_log(log, progress = TRUE)
-  expect_null(at)
+  expect_null(told$at)
   files <- c(withr::local_tempfile(lines = c("arm,reward", rep(c("1,0", "2,1"), 40))), withr::local_tempfile(lines = c("arm,reward", rep("1,1", 50))))
   expect_identical(capture.output(data <- read_log(log_file(files, chunk = 50), progress = TRUE), type = "message"), character())
-  expect_identical(at[-2], c(Reading = sum(file.size(files)), file.size(files[1]), sum(file.size(files)), Inf))
-  expect_true(at[2] > 0 && at[2] < at[3])
+  expect_identical(told$at[-2], c(Reading = sum(file.size(files)), file.size(files[1]), sum(file.size(files)), Inf))
+  expect_true(told$at[2] > 0 && told$at[2] < told$at[3])
   expect_false(any(files %in% files_held()))
 })
 

@@ -131,14 +131,10 @@ test_that("a log of more rows than are read at once is read whole", {
   file <- withr::local_tempfile(fileext = ".csv")
   times <- ceiling(1e5 / (length(lines) - 1)) + 1
   writeLines(c(lines[1], rep(lines[-1], times)), file)
-  at <- NULL
-  local_function("progress_bar", function(own) function(show, total, name) {
-    if (show) at <<- c(at, stats::setNames(total, name))
-    function(done) if (show) at <<- c(at, done %||% Inf)
-  })
+  told <- bars_told()
   log <- read_open_bandit(file, progress = TRUE)
-  expect_identical(at[-2], c(Reading = file.size(file), file.size(file), Inf))
-  expect_true(at[2] > 0 && at[2] < at[3])
+  expect_identical(told$at[-2], c(Reading = file.size(file), file.size(file), Inf))
+  expect_true(told$at[2] > 0 && told$at[2] < told$at[3])
   expect_false(file %in% files_held())
   expect_equal(log$arm, rep(read_open_bandit(folder)$arm, times))
   expect_error(read_open_bandit(file, TRUE), class = "dpts_error_dots")

@@ -93,16 +93,12 @@ test_that("gzip, several files and Windows line ends give the same", {
 })
 
 test_that("a bar goes on from file to file to its end, and the files are closed", {
-  at <- NULL
-  local_function("progress_bar", function(own) function(show, total, name, ...) {
-    if (show) at <<- c(at, stats::setNames(total, name))
-    function(done) if (show) at <<- c(at, done %||% Inf)
-  })
+  told <- bars_told()
   files <- c(write_log(good[1:2]), write_log(rep(good[3], 5000), gz = TRUE)) # which gzip shrinks by more than 60 to 1
   read_yahoo_r6(files, progress = TRUE)
   size <- file.size(files)
-  expect_identical(at[-2], c(Reading = sum(size), size[1], sum(size), sum(size), Inf))
-  expect_true(at[2] > 0 && at[2] < at[3])
+  expect_identical(told$at[-2], c(Reading = sum(size), size[1], sum(size), sum(size), Inf))
+  expect_true(told$at[2] > 0 && told$at[2] < told$at[3])
   expect_false(any(files %in% files_held()))
 })
 
