@@ -71,9 +71,9 @@
 #' @param missing What no answer counts as: a number in `range`. `NULL` is the lowest, and refused with a
 #'   `guard`.
 #' @param guard By how much an arm may be worse than the control, in units of the outcome; `NULL`: no guard.
-#' @param worse Of a guard, whether `"more"` of this outcome is worse, as of harm, or `"less"`, as of
-#'   retention.
-#' @param error The probability that a guard ever pauses an arm wrongly: a number in (0, 1).
+#' @param worse Of a `guard`, which must be given with it: whether `"more"` of this outcome is worse, as of
+#'   harm, or `"less"`, as of retention.
+#' @param error Of a `guard`, too: the probability that it ever pauses an arm wrongly, a number in (0, 1).
 #' @returns An object of class `dpts_outcome`, for `outcomes` of [dpts_agent()].
 #' @family agent
 #' @seealso [dpts_agent()] takes the outcomes, [agent_reward()] tells one, and
@@ -100,7 +100,14 @@ agent_outcome <- function(mu = NULL, epsilon = NULL, ..., outcome = c("binary", 
   outcome <- check_choice(outcome, c("binary", "continuous"))
   range <- check_range(range)
   if (!is.null(deadline)) deadline <- check_seconds(deadline)
+  # Who says the error of a guard believes that there is one.
+  of_guard <- c("worse", "error")[!c(base::missing(worse), base::missing(error))]
+  worse <- check_choice(worse, c("more", "less"))
+  error <- check_number(error, 0, 1, open = TRUE)
   if (!is.null(guard)) guard <- check_number(guard, 0, diff(range), open = c(FALSE, TRUE))
+  if (is.null(guard) && length(of_guard)) {
+    abort_input(of_guard[1], sprintf("`%s` is that of a `guard`, which must be given with it.", of_guard[1]))
+  }
   if (is.null(missing)) {
     if (!is.null(guard)) {
       abort_input("missing", paste("`missing` must be given with a `guard`: as what does no answer count?",
@@ -111,8 +118,7 @@ agent_outcome <- function(mu = NULL, epsilon = NULL, ..., outcome = c("binary", 
   missing <- in_units(check_number(missing, range[1], range[2]), range)
   structure(list(mu = budget$mu, epsilon = budget$epsilon, outcome = outcome, range = range,
                  deadline = deadline, missing = missing, guard = guard,
-                 worse = check_choice(worse, c("more", "less")),
-                 error = check_number(error, 0, 1, open = TRUE)), class = "dpts_outcome")
+                 worse = worse, error = error), class = "dpts_outcome")
 }
 
 #' @export

@@ -657,6 +657,9 @@ test_that("what is wrong is refused", {
   expect_error(agent_outcome(range = c(1, 0)), "range", class = "dpts_error_input")
   expect_error(agent_outcome(outcome = "count"), "outcome", class = "dpts_error_input")
   expect_error(agent_outcome(worse = "many"), "worse", class = "dpts_error_input")
+  # Nobody believes in a guard that is not there.
+  expect_error(agent_outcome(error = 0.01), "`error` is that of a `guard`", class = "dpts_error_input")
+  expect_error(agent_outcome(worse = "less"), "`worse` is that of a `guard`", class = "dpts_error_input")
   expect_error(agent_outcome(1, 2, 3), class = "dpts_error_input")
   plain <- agent_outcome(range = c(-1, 1)) # the lowest is missing, in units of the range
   expect_identical(unclass(plain)[c("missing", "guard", "worse", "error", "outcome")],
