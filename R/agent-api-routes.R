@@ -4,9 +4,10 @@
 # One route. `role`: which token it asks for, "" for none; `agent`: is it about one agent?
 # `like`: the function of R whose value the answer is; what is sent has the names of its arguments.
 # `work`: what it does, if that is not all: a function of the agent (or the service) and of a list of what
-# was sent. `query`, `body`: schemas of what may be sent; `answer`: of what it gives; `errors`: its statuses.
+# was sent. `query`, `body`: schemas of what may be sent; `answer`: of what it gives; `errors`: statuses that
+# not every route may have.
 api_route <- function(method, path, role, id, summary, work = call_like, ..., like = NULL, agent = TRUE,
-                      answer = NULL, query = NULL, body = NULL, errors = if (agent) "503", parts = NULL) {
+                      answer = NULL, query = NULL, body = NULL, errors = NULL, parts = NULL) {
   call_like <- function(agent, given) do.call(like, c(list(agent), given))
   list(method = method, path = path, role = role, id = id, summary = summary, work = work, like = like,
        agent = agent, answer = answer, query = query, body = body, errors = errors, parts = parts)
@@ -18,7 +19,7 @@ api_routes <- function() c(choice_routes(), report_routes(), operator_routes(), 
 
 choice_routes <- function() list(
   api_route("POST", "/choose", "choose", "choose", "Choose arms", like = "agent_choose",
-            body = choose_body(), errors = c("409", "410", "503"), answer = schema_rows(
+            body = choose_body(), errors = c("409", "410"), answer = schema_rows(
               ticket = SCHEMA_TEXT, t = or_null(SCHEMA_NUMBER), arm = SCHEMA_TEXT,
               probability = or_null(SCHEMA_NUMBER))),
   api_route("POST", "/reward", "report", "reward", "Report rewards", like = "agent_reward",
@@ -29,7 +30,7 @@ choice_routes <- function() list(
             answer = schema_rows(ticket = SCHEMA_TEXT, status = schema_enum(
               c("used", "waiting", "known", "late", "refused", "unknown")))),
   api_route("POST", "/return", "report", "return", "Give back tickets that nobody used", api_return,
-            like = "agent_return", errors = c("410", "503"),
+            like = "agent_return", errors = "410",
             body = schema_body(ticket = schema_several(SCHEMA_TEXT, 1000), required = "ticket"),
             answer = schema_rows(ticket = SCHEMA_TEXT, status = schema_enum("returned")))
 )
@@ -80,14 +81,14 @@ report_routes <- function() list(
             query = list(kind = schema_enum(names(EVIDENCE)), against = SCHEMA_NUMBER,
                          error = schema_chance(0.05), outcome = SCHEMA_OUTCOME)),
   api_route("GET", "/releases", "read", "releases", "The noisy sums that were released",
-            like = "dpts_releases", answer = releases_answer(), errors = c("400", "503")),
+            like = "dpts_releases", answer = releases_answer()),
   api_route("GET", "/estimates", "read", "estimates", "What the released sums say",
             like = "estimates", query = list(level = schema_chance(0.95), outcome = SCHEMA_OUTCOME),
             answer = schema_rows(arm = SCHEMA_TEXT, rewards = or_null(SCHEMA_NUMBER),
                                  releases = or_null(SCHEMA_NUMBER), mean = or_null(SCHEMA_NUMBER),
                                  lower = or_null(SCHEMA_NUMBER), upper = or_null(SCHEMA_NUMBER))),
   api_route("GET", "/privacy", "read", "privacy", "What was spent", like = "dpts_privacy",
-            query = list(delta = schema_chance()),
+            query = list(delta = schema_chance(open = FALSE)),
             answer = schema_rows(unit = SCHEMA_TEXT, accountant = SCHEMA_TEXT, delta = SCHEMA_NUMBER,
                                  epsilon = or_null(SCHEMA_NUMBER), spent = or_null(SCHEMA_NUMBER))),
   api_route("GET", "/statement", "read", "statement", "The guarantee to people, in words", api_statement,
@@ -162,7 +163,7 @@ service_routes <- function() list(
             function(service, given) list(status = "ok", version = package_version_text()), agent = FALSE,
             answer = schema_object(status = SCHEMA_TEXT, version = SCHEMA_TEXT)),
   api_route("GET", "/ready", "", "ready", "Can the database be read? 503 if not", api_ready,
-            agent = FALSE, errors = "503",
+            agent = FALSE,
             answer = schema_object(status = SCHEMA_TEXT, experiments = SCHEMA_NUMBER)),
   api_route("GET", "/openapi.json", "", "describe", "The description of all this",
             function(service, given) api_description(service), agent = FALSE, answer = list(type = "object")),
@@ -215,21 +216,18 @@ api_description <- function(service) {
              "429" = "Too many requests", "500" = "The service failed; nothing was changed",
              "503" = "Not now: try again")
   single <- service$agents$single
-  text <- list(type = "string")
   one <- function(route) {
     content <- if (!is.character(route$answer)) json(route$answer) else
       stats::setNames(list(list(schema = list(type = "string"))), route$answer)
-    statuses <- c(if (length(route$query) || length(route$body)) "400",
-                  if (nzchar(route$role)) c("401", "403"),
-                  if (route$agent && !single) "404", if (length(route$body)) "413", "429", "500",
-                  route$errors)
-    if (route$path %in% c("/health", "/ready")) statuses <- setdiff(statuses, "429")
-    errors <- lapply(words[sort(unique(statuses))], function(said) {
-      list(description = said, content = json(list("$ref" = "#/components/schemas/Error")))
-    })
+    statuses <- c("400", if (nzchar(route$role)) c("401", "403"), if (route$agent && !single) "404",
+                  route$errors, "413", if (!route$path %in% c("/health", "/ready")) "429", "500", "503")
+    errors <- sapply(statuses, function(status) {
+      schema <- paste0("#/components/schemas/", if (status == "410") "Ended" else "Error")
+      list(description = words[[status]], content = json(list("$ref" = schema)))
+    }, simplify = FALSE)
     parameters <- c(
       if (route$agent && !single) list(list(name = "experiment", `in` = "path", required = TRUE,
-                                            schema = text)),
+                                            schema = SCHEMA_TEXT)),
       lapply(names(route$query), function(name) {
         list(name = name, `in` = "query", schema = route$query[[name]])
       }))
@@ -252,8 +250,9 @@ api_description <- function(service) {
     servers = list(list(url = "/")),
     components = list(
       securitySchemes = list(bearer = list(type = "http", scheme = "bearer")),
-      schemas = list(Error = list(type = "object", required = c("error", "message"),
-                                  properties = list(error = text, message = text)))),
+      schemas = list(Error = schema_object(error = SCHEMA_TEXT, message = SCHEMA_TEXT),
+                     Ended = schema_object(error = SCHEMA_TEXT, message = SCHEMA_TEXT,
+                                           arm = or_null(SCHEMA_TEXT)))),
     paths = paths
   )
 }

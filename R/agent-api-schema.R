@@ -17,9 +17,11 @@ or_null <- function(schema) c(schema, nullable = TRUE)
 
 schema_enum <- function(values, ...) list(type = "string", enum = I(values), ...)
 
-# A probability or a level in a query
-schema_chance <- function(default = NULL) {
-  c(list(type = "number", minimum = 0, maximum = 1), if (length(default)) list(default = default))
+# A probability or a level in a query; `open`: are 0 and 1 none?
+schema_chance <- function(default = NULL, open = TRUE) {
+  c(list(type = "number", minimum = 0, maximum = 1),
+    if (open) list(exclusiveMinimum = TRUE, exclusiveMaximum = TRUE),
+    if (length(default)) list(default = default))
 }
 
 schema_margin <- function() list(type = "number", minimum = 0, default = 0)
@@ -67,8 +69,8 @@ fits <- function(x, schema) {
     boolean = is.logical(x),
     string = is.character(x) && x %in% (schema$enum %||% x) &&
       (is.null(schema$pattern) || grepl(schema$pattern, x, perl = TRUE, useBytes = TRUE)),
-    is.numeric(x) && x >= (schema$minimum %||% -Inf) && x <= (schema$maximum %||% Inf) && is.finite(x) &&
-      (schema$type == "number" || x == trunc(x))
+    all_inside(x, schema$minimum %||% -Inf, schema$maximum %||% Inf, isTRUE(schema$exclusiveMinimum),
+               FALSE) && (schema$type == "number" || x == trunc(x))
   )
 }
 
@@ -81,7 +83,8 @@ schema_words <- function(schema) {
     boolean = "true or false", string = schema$description %||% "a string",
     integer = sprintf("a whole number from %s to %s", number_text(schema$minimum),
                       number_text(schema$maximum)),
-    number = words_number("a number", schema$minimum %||% -Inf, schema$maximum %||% Inf, FALSE),
+    number = words_number("a number", schema$minimum %||% -Inf, schema$maximum %||% Inf,
+                          isTRUE(schema$exclusiveMinimum)),
     array = sprintf("a list of 1 to %s, each %s", number_text(schema$maxItems), schema_words(schema$items))
   )
 }

@@ -186,7 +186,8 @@ test_that("a schema says what fits, and in words what is wanted", {
   holds(SCHEMA_ANY, c(text, numbers, flags, lists), character())
   holds(or_null(SCHEMA_TEXT), c(text, "null"), numbers)
   holds(list(type = "integer", minimum = 1, maximum = 3), c("1", "3", "2.0"), c("0", "4", "1.5", '"1"', "true"))
-  holds(schema_chance(0.5), c("0", "1", "0.2"), c("-0.1", "1.1", "null"))
+  holds(schema_chance(0.5), c("0.2", "1e-300"), c("0", "1", "-0.1", "1.1", "null"))
+  holds(schema_chance(open = FALSE), c("0", "1", "0.2"), c("-0.1", "1.1", "null"))
   holds(schema_enum(c("b", "c")), c('"b"', '"c"'), c('"a"', "null"))
   expect_match(api_json(schema_enum("b")), '"enum":["b"]', fixed = TRUE) # a list also of one, as OpenAPI demands
   holds(list(type = "string", pattern = "^[ab]{1,2}$"), c('"a"', '"ab"'), c('""', '"aba"', '"c"'))
@@ -195,7 +196,7 @@ test_that("a schema says what fits, and in words what is wanted", {
   holds(schema_body(a = SCHEMA_TEXT, b = SCHEMA_NUMBER, required = "a")$properties$b, c("1", "null"), text)
   words <- list(
     "a string" = SCHEMA_TEXT, "true or false" = SCHEMA_FLAG, "a number" = SCHEMA_NUMBER,
-    "a number in [0, 1]" = schema_chance(), "one of \"a\", \"b\"" = schema_enum(c("a", "b")),
+    "a number in [0, 1]" = schema_chance(open = FALSE), "a number in (0, 1)" = schema_chance(), "one of \"a\", \"b\"" = schema_enum(c("a", "b")),
     "a string or a list of 1 to 9, each a string" = schema_several(SCHEMA_TEXT, 9)
   )
   expect_identical(vapply(words, schema_words, "", USE.NAMES = FALSE), names(words))
@@ -879,6 +880,80 @@ test_that("the description is OpenAPI: ids, parameters, required fields, all sta
       }
     }
   }
+})
+
+# What a schema takes, and what it does not: its bounds, what is just beside them, and values of other types
+probes <- function(schema) {
+  if (!is.null(schema$oneOf)) {
+    each <- lapply(schema$oneOf, probes)
+    return(list(yes = unlist(lapply(each, `[[`, "yes")), no = each[[2]]$no))
+  }
+  if (is.null(schema$type)) return(list())
+  if (schema$type == "array") {
+    of <- function(n) sprintf("[%s]", paste(rep(probes(schema$items)$yes[1], n), collapse = ","))
+    return(list(yes = c(of(schema$minItems), of(schema$maxItems)), no = c(of(schema$minItems - 1), of(schema$maxItems + 1))))
+  }
+  if (schema$type == "string") {
+    yes <- if (!is.null(schema$enum)) unlist(schema$enum) else if (is.null(schema$pattern)) "x" else strrep("k", c(1, 100))
+    no <- if (!is.null(schema$enum)) "other" else if (!is.null(schema$pattern)) c("", "a b", strrep("k", 101))
+    return(list(yes = encodeString(yes, quote = "\""), no = c(encodeString(as.character(no), quote = "\""), "{}")))
+  }
+  if (schema$type == "boolean") return(list(yes = "true", no = "{}"))
+  bounds <- c(schema$minimum, schema$maximum)
+  step <- if (schema$type == "integer") 1 else 1e-9
+  inside <- c(if (!is.null(schema$minimum)) schema$minimum + step, if (!is.null(schema$maximum)) schema$maximum - step)
+  outside <- c(if (!is.null(schema$minimum)) schema$minimum - step, if (!is.null(schema$maximum)) schema$maximum + step)
+  closed <- c(if (!isTRUE(schema$exclusiveMinimum)) schema$minimum, if (!isTRUE(schema$exclusiveMaximum)) schema$maximum)
+  list(yes = sprintf("%.10g", c(inside, closed)), no = c(sprintf("%.10g", c(outside, setdiff(bounds, closed))), "\"z\""))
+}
+
+test_that("what the description takes is taken, and what it does not is refused, with the statuses and fields that it has", {
+  skip_if_not_installed("jsonlite")
+  agent <- dpts_agent(policy_randomised(mu = 3, block = 10), c("a", "b"), use = "arrival", strata = c("n", "s"))
+  x <- agent_choose(agent, 20, stratum = rep(c("n", "s"), 10))
+  agent_reward(agent, x$ticket, rep(0:1, 10))
+  router <- agent_api(list(x = agent), role_tokens, log = NULL)
+  spec <- jsonlite::parse_json(call_api(router, "GET", "/openapi.json")$text)
+  asked <- 0
+  ask <- function(method, path, want = NULL, body = "", query = "", token = role_tokens$admin) {
+    answer <- call_api(router, method, sub("{experiment}", "x", path, fixed = TRUE), body, token, query)
+    where <- paste(method, path, substr(body, 1, 60), query)
+    own <- spec$paths[[path]][[tolower(method)]]$responses[[format(answer$status)]]
+    must(!is.null(own) && answer$status %in% (want %||% answer$status), paste(where, "is", answer$status))
+    schema <- own$content[["application/json"]]$schema
+    if (!is.null(schema[["$ref"]])) schema <- spec$components$schemas[[basename(schema[["$ref"]])]]
+    if (answer$status != 200) check_answer(jsonlite::parse_json(answer$text), schema, where)
+    asked <<- asked + 1
+  }
+  ask_all <- function(path, method) {
+    entry <- spec$paths[[path]][[method]]
+    method <- toupper(method)
+    open <- !length(entry$security)
+    ask(method, path, if (open) 200 else 400, query = "?nothing=1")
+    ask(method, path, if (open) 200 else 401, token = NULL)
+    for (parameter in Filter(function(p) p$`in` == "query", entry$parameters)) {
+      has <- lapply(probes(parameter$schema), function(text) gsub("\"", "", text))
+      number <- parameter$schema$type == "number"
+      for (value in has$yes) ask(method, path, if (number) 200, query = sprintf("?%s=%s", parameter$name, value))
+      for (value in setdiff(has$no, "{}")) ask(method, path, 400, query = sprintf("?%s=%s", parameter$name, value))
+    }
+    body <- entry$requestBody$content[[1]]$schema
+    with_field <- function(field, value) { # and with those that are needed
+      also <- setdiff(unlist(body$required), field)
+      values <- c(value, vapply(also, function(name) probes(body$properties[[name]])$yes[1], ""))
+      sprintf("{%s}", paste(sprintf("\"%s\": %s", c(field, also), values), collapse = ", "))
+    }
+    for (field in names(body$properties)) {
+      has <- probes(body$properties[[field]])
+      for (value in has$yes) ask(method, path, body = with_field(field, value))
+      for (value in has$no) ask(method, path, 400, body = with_field(field, value))
+    }
+    if (length(body)) ask(method, path, 413, body = strrep(" ", 1e6 + 1))
+  }
+  finish <- grep("/finish$", names(spec$paths), value = TRUE)
+  for (path in c(setdiff(names(spec$paths), finish), finish)) for (method in names(spec$paths[[path]])) ask_all(path, method)
+  ask("POST", sub("finish", "choose", finish), 410, body = '{"stratum": "n"}')
+  expect_gt(asked, 100)
 })
 
 test_that("the journal names who asked, by the name of the token", {
