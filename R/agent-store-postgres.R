@@ -1,7 +1,8 @@
 # A store in PostgreSQL, which several processes may share. A change is one call of a procedure, which
 # commits before it answers. While nobody else writes, it begins from what this process wrote itself, and else
 # from a look that takes the agent's lock. RPostgres connects anew by itself when a connection is lost, and
-# what was set for it is lost too: so every name has its schema, and every transaction sets what it needs.
+# what was set for it is lost too: so every name that is sent has its schema, and every transaction sets what
+# it needs. What lies in the store names no schema: it finds its own, which may be renamed, or be a copy.
 
 # The agent's row `a`, with the pages that are new since change number `seq`, which are NULL for none
 sql_agent <- function(at, seq) {
@@ -48,7 +49,7 @@ sql_postgres <- function(schema) {
          $$BEGIN RAISE EXCEPTION 'dpts_event is append-only'; END$$", at),
       sprintf("CREATE TRIGGER dpts_event_append_only BEFORE UPDATE OR DELETE ON %sdpts_event
          FOR EACH ROW EXECUTE FUNCTION %1$sdpts_event_append_only()", at),
-      # Writes a change -> was it computed from what is there?
+      # Writes a change, into the tables of the caller's search_path -> was it computed from what is there?
       sprintf("CREATE FUNCTION %sdpts_write(new %1$sdpts_change) RETURNS boolean LANGUAGE plpgsql AS $$
          BEGIN %s RETURN TRUE; END$$", at, change),
       sql_transact(at),
@@ -68,24 +69,25 @@ sql_postgres <- function(schema) {
 # Who finds the lock taken first lets others go on for up to 100 ms, as long as they write every 5 ms: a
 # change that begins from what its process remembers costs half of one that must read what another wrote.
 sql_transact <- function(at) {
-  sprintf("CREATE PROCEDURE %sdpts_transact(change text, INOUT answer text) LANGUAGE plpgsql AS $$
+  sprintf("CREATE PROCEDURE %sdpts_transact(new %1$sdpts_change, INOUT answer text) LANGUAGE plpgsql AS $$
      DECLARE
-       key CONSTANT bigint := (1685091443::bigint << 32) + '%s'::regclass::bigint;
-       new %1$sdpts_change;
+       key bigint;
        last double precision;
        before double precision;
      BEGIN
        COMMIT;
        SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
        PERFORM set_config('synchronous_commit', 'on', true), set_config('lock_timeout', '10000', true),
-         set_config('search_path', 'pg_catalog', true);
-       new := json_populate_record(new, change::json);
+         set_config('extra_float_digits', '1', false),
+         set_config('search_path', 'pg_catalog, ' || typnamespace::regnamespace || ', pg_temp', true)
+         FROM pg_catalog.pg_type WHERE oid = pg_typeof(new);
+       key := (1685091443::bigint << 32) + 'dpts_change'::regclass::bigint;
        answer := NULL;
        IF new.turn = 'take' THEN
          IF NOT pg_try_advisory_lock(key) THEN
            FOR i IN 0..20 LOOP
              before := last;
-             SELECT seq INTO last FROM %1$sdpts_agent WHERE id = 1;
+             SELECT seq INTO last FROM dpts_agent WHERE id = 1;
              EXIT WHEN last = before OR i = 20;
              PERFORM pg_sleep(0.005);
            END LOOP;
@@ -94,11 +96,11 @@ sql_transact <- function(at) {
          SELECT %s INTO answer FROM %s;
          RETURN;
        END IF;
-       IF NOT pg_try_advisory_xact_lock(key) OR NOT %1$sdpts_write(new) THEN RETURN; END IF;
+       IF NOT pg_try_advisory_xact_lock(key) OR NOT dpts_write(new) THEN RETURN; END IF;
        IF new.turn = 'held' THEN PERFORM pg_advisory_unlock(key); END IF;
        COMMIT;
        answer := new.turn;
-     END$$", at, quoted(paste0(at, "dpts_change")), head_as_text(), sql_agent(at, "new.seq"))
+     END$$", at, head_as_text(), sql_agent("", "new.seq"))
 }
 
 quoted <- function(text) gsub("'", "''", text)
@@ -127,7 +129,8 @@ postgres_messages <- function(con, at, own) {
     drop = drop, send = send, query = query,
     begin = function() {
       send("BEGIN ISOLATION LEVEL READ COMMITTED", "SET LOCAL lock_timeout = 10000",
-           "SET LOCAL synchronous_commit = on")
+           "SET LOCAL synchronous_commit = on", "SET extra_float_digits = 1",
+           sprintf("SET LOCAL search_path = pg_catalog, %s, pg_temp", sub("[.]$", "", at)))
     },
     commit = function() send("COMMIT"),
     rollback = function() try(send("ROLLBACK"), silent = TRUE),
@@ -141,7 +144,8 @@ postgres_messages <- function(con, at, own) {
       done <- FALSE
       on.exit(if (!done || !own) try(drop(), silent = TRUE))
       if (is.null(compiled)) {
-        compiled <<- DBI::dbSendQuery(con, sprintf("CALL %sdpts_transact($1, NULL)", at))
+        compiled <<- DBI::dbSendQuery(con, sprintf(
+          "CALL %sdpts_transact(json_populate_record(NULL::%1$sdpts_change, $1), NULL)", at))
       }
       DBI::dbBind(compiled, list(.Call(C_json_record, row)))
       answer <- fetch(compiled)$answer
@@ -198,8 +202,9 @@ store_postgres <- function(con, own = FALSE) {
     begin = function(seq, how) {
       with_store_errors({
         if (how == "read") {
-          # In one statement, which sees one moment
-          look <- sprintf("SELECT %s AS head FROM %s", head_as_text(), sql_agent(sql$at, exactly(seq)))
+          # In one statement, which sees one moment. From then on this session tells all digits of numbers.
+          look <- sprintf("SET extra_float_digits = 1; SELECT %s AS head FROM %s", head_as_text(),
+                          sql_agent(sql$at, exactly(seq)))
           return(read_head_text(server$query(look, immediate = TRUE)$head))
         }
         if (locked) rollback()

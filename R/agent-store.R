@@ -38,7 +38,7 @@
 # life, a term of the definition, a checksum. Do not raise it for a new term whose absence (NULL) means what
 # was so before, nor for the layout of a session or of a policy's state: these have versions of their own
 # (play_session_save.c).
-STORE_VERSION <- 16
+STORE_VERSION <- 17
 
 # A checksum of bytes, as text
 checksum <- function(bytes) .Call(C_checksum, bytes)
@@ -117,75 +117,72 @@ schema_tables <- function(sql) {
   )
 }
 
-# How a change is written; the first statement must find its row. Most changes have rows for
-# few tables.
+# How a change is written, by names without a schema; the first statement must find its row. Most changes have
+# rows for few tables.
 change_statements <- function(sql) {
-  table <- function(name) paste0(sql$at, name)
   fields <- function(types) paste(mapply(sql$field, seq_along(types) - 1, types), collapse = ", ")
   number <- sql$number
   field <- function(i, type) sql$field(i, type)
   each <- function(column, ...) sql$if_so(sprintf("NEW.%s <> '[]'", column), sprintf(...))
   c(
-    sprintf("UPDATE %s SET %s WHERE id = 1 AND version = NEW.version AND seq = NEW.seq - 1
-               AND identity = NEW.identity AND state_sum = NEW.sum_before", table("dpts_agent"),
+    sprintf("UPDATE dpts_agent SET %s WHERE id = 1 AND version = NEW.version AND seq = NEW.seq - 1
+               AND identity = NEW.identity AND state_sum = NEW.sum_before",
             paste0(HEAD, " = NEW.", HEAD, collapse = ", ")),
     sql$or_fail,
     # Each row of `paged` is a page's number and where it begins in the bytes of all new pages.
-    each("paged", "INSERT INTO %s (page, seq, bytes) SELECT %s, NEW.seq, substr(NEW.bytes, %s, %d) FROM %s
+    each("paged", "INSERT INTO dpts_page (page, seq, bytes)
+               SELECT %s, NEW.seq, substr(NEW.bytes, %s, %d) FROM %s
                WHERE 1 = 1 ON CONFLICT (page) DO UPDATE SET seq = excluded.seq, bytes = excluded.bytes",
-         table("dpts_page"),
          field(0, "INTEGER"), field(1, "INTEGER"), IMAGE_PAGE, sql$rows("paged")),
-    sprintf("DELETE FROM %s WHERE page >= NEW.pages", table("dpts_page")),
-    each("tickets", "INSERT INTO %s (ticket, t, arm, batch, time, due, status, context, asked, asked_for,
-               asked_n, probability) SELECT %s FROM %s", table("dpts_ticket"),
+    "DELETE FROM dpts_page WHERE page >= NEW.pages",
+    each("tickets", "INSERT INTO dpts_ticket (ticket, t, arm, batch, time, due, status, context, asked,
+               asked_for, asked_n, probability) SELECT %s FROM %s",
          fields(c("TEXT", number, "INTEGER", number, number, number, "INTEGER", "TEXT", "TEXT", "TEXT",
                   "INTEGER", number)),
          sql$rows("tickets")),
-    each("resolved", "UPDATE %s SET status = %s, reward = %s, context = CASE WHEN %s = 0 THEN context END
-               FROM %s WHERE ticket = %s", table("dpts_ticket"), field(1, "INTEGER"), field(2, number),
-         field(3, "INTEGER"), sql$rows("resolved"), field(0, "TEXT")),
+    each("resolved", "UPDATE dpts_ticket SET status = %s, reward = %s,
+               context = CASE WHEN %s = 0 THEN context END FROM %s WHERE ticket = %s",
+         field(1, "INTEGER"), field(2, number), field(3, "INTEGER"), sql$rows("resolved"), field(0, "TEXT")),
     # Rewards go out of the tickets of a released batch. Where a missing answer is protected, whether there
     # was one goes too: the batch's tickets get another status.
-    each("forget", "UPDATE %s SET reward = NULL, status = coalesce(%s, status) FROM %s
-               WHERE arm = %s AND batch = %s AND %s", table("dpts_ticket"), field(2, "INTEGER"),
-         sql$rows("forget"), field(0, "INTEGER"), field(1, number), IN_BATCH),
-    each("moved", "UPDATE %s SET time = %s, due = %s FROM %s WHERE ticket = %s", table("dpts_ticket"),
-         field(1, number), field(2, number), sql$rows("moved"), field(0, "TEXT")),
+    each("forget", "UPDATE dpts_ticket SET reward = NULL, status = coalesce(%s, status) FROM %s
+               WHERE arm = %s AND batch = %s AND %s", field(2, "INTEGER"), sql$rows("forget"),
+         field(0, "INTEGER"), field(1, number), IN_BATCH),
+    each("moved", "UPDATE dpts_ticket SET time = %s, due = %s FROM %s WHERE ticket = %s", field(1, number),
+         field(2, number), sql$rows("moved"), field(0, "TEXT")),
     # What tells who somebody is goes when it is not needed any more.
     sql$if_so("NEW.keys_before IS NOT NULL", sprintf(
-      "UPDATE %s SET asked = NULL, asked_for = NULL
-               WHERE NEW.keys_before IS NOT NULL AND time <= NEW.keys_before AND %s",
-      table("dpts_ticket"), WITH_KEY)),
-    sql$if_so("NEW.no_persons = 1",
-              sprintf("DELETE FROM %s WHERE NEW.no_persons = 1", table("dpts_person"))),
-    sql$if_so("NEW.no_persons = 1", sprintf(
-      "UPDATE %s SET asked_for = NULL WHERE NEW.no_persons = 1 AND asked IS NOT NULL", table("dpts_ticket"))),
-    each("erased", "DELETE FROM %s WHERE person IN (SELECT %s FROM %s)", table("dpts_person"),
-         field(0, "TEXT"), sql$rows("erased")),
-    each("erased", "UPDATE %s SET asked = NULL, asked_for = NULL WHERE ticket IN (SELECT %s FROM %s)",
-         table("dpts_ticket"), field(1, "TEXT"), sql$rows("erased")),
-    each("erased", "UPDATE %s SET asked = NULL, asked_for = NULL
-               WHERE asked IS NOT NULL AND asked_for IN (SELECT %s FROM %s)", table("dpts_ticket"),
-         field(0, "TEXT"), sql$rows("erased")),
-    each("persons", "INSERT INTO %s (person, pulls, arm, ticket) SELECT %s FROM %s WHERE 1 = 1
+      "UPDATE dpts_ticket SET asked = NULL, asked_for = NULL
+               WHERE NEW.keys_before IS NOT NULL AND time <= NEW.keys_before AND %s", WITH_KEY)),
+    sql$if_so("NEW.no_persons = 1", "DELETE FROM dpts_person WHERE NEW.no_persons = 1"),
+    sql$if_so("NEW.no_persons = 1", "UPDATE dpts_ticket SET asked_for = NULL
+               WHERE NEW.no_persons = 1 AND asked IS NOT NULL"),
+    each("erased", "DELETE FROM dpts_person WHERE person IN (SELECT %s FROM %s)", field(0, "TEXT"),
+         sql$rows("erased")),
+    each("erased", "UPDATE dpts_ticket SET asked = NULL, asked_for = NULL
+               WHERE ticket IN (SELECT %s FROM %s)", field(1, "TEXT"), sql$rows("erased")),
+    each("erased", "UPDATE dpts_ticket SET asked = NULL, asked_for = NULL
+               WHERE asked IS NOT NULL AND asked_for IN (SELECT %s FROM %s)", field(0, "TEXT"),
+         sql$rows("erased")),
+    each("persons", "INSERT INTO dpts_person (person, pulls, arm, ticket) SELECT %s FROM %s WHERE 1 = 1
                ON CONFLICT (person) DO UPDATE SET pulls = excluded.pulls, arm = excluded.arm,
-               ticket = excluded.ticket", table("dpts_person"),
-         fields(c("TEXT", "INTEGER", "INTEGER", "TEXT")), sql$rows("persons")),
-    each("events", "INSERT INTO %s (seq, time, part, kind, ticket, t, arm, who, note, digest)
-               SELECT NEW.seq, NEW.clock, %s FROM %s", table("dpts_event"),
+               ticket = excluded.ticket", fields(c("TEXT", "INTEGER", "INTEGER", "TEXT")),
+         sql$rows("persons")),
+    each("events", "INSERT INTO dpts_event (seq, time, part, kind, ticket, t, arm, who, note, digest)
+               SELECT NEW.seq, NEW.clock, %s FROM %s",
          fields(c("INTEGER", "TEXT", "TEXT", number, "INTEGER", "TEXT", "TEXT", "TEXT")), sql$rows("events")),
-    each("answers", "INSERT INTO %s (ticket, outcome, part, arm, batch, reward) SELECT %s FROM %s WHERE 1 = 1
+    each("answers", "INSERT INTO dpts_outcome (ticket, outcome, part, arm, batch, reward)
+               SELECT %s FROM %s WHERE 1 = 1
                ON CONFLICT (ticket, outcome, part) DO UPDATE SET reward = excluded.reward",
-         table("dpts_outcome"), fields(c("TEXT", "INTEGER", "TEXT", "INTEGER", number, number)),
-         sql$rows("answers")),
-    each("answered", "DELETE FROM %s WHERE (outcome, batch) IN (SELECT %s FROM %s)", table("dpts_outcome"),
+         fields(c("TEXT", "INTEGER", "TEXT", "INTEGER", number, number)), sql$rows("answers")),
+    each("answered", "DELETE FROM dpts_outcome WHERE (outcome, batch) IN (SELECT %s FROM %s)",
          fields(c("INTEGER", number)), sql$rows("answered")),
-    each("releases", "INSERT INTO %s (outcome, %s) SELECT %s FROM %s", table("dpts_release"),
+    each("releases", "INSERT INTO dpts_release (outcome, %s) SELECT %s FROM %s",
          paste(RELEASE, collapse = ", "),
          fields(c("INTEGER", "INTEGER", rep(number, length(RELEASE) - 1))), sql$rows("releases")),
     sql$if_so("NEW.find_next_due = 1",
-              sprintf("UPDATE %s SET next_due = (SELECT min(due) FROM %s WHERE %s)
-               WHERE id = 1 AND NEW.find_next_due = 1", table("dpts_agent"), table("dpts_ticket"), DUE))
+              sprintf("UPDATE dpts_agent SET next_due = (SELECT min(due) FROM dpts_ticket WHERE %s)
+               WHERE id = 1 AND NEW.find_next_due = 1", DUE))
   )
 }
 

@@ -119,7 +119,7 @@ test_that("a store of another version is refused", {
     expect_error(agent_choose(x$agent), paste(age, "version of dpts"), class = class)
     agent_close(x$agent)
     before <- unname(tools::md5sum(x$file))
-    expect_error(agent_open(x$file), sprintf("%s version of dpts: it has format %d, .* reads format 16 only", age, version),
+    expect_error(agent_open(x$file), sprintf("%s version of dpts: it has format %d, .* reads format 17 only", age, version),
                  class = class)
     expect_error(dpts_agent(batch_policy(), 2, x$file, use = "arrival"), class = class)
     expect_identical(unname(tools::md5sum(x$file)), before)
@@ -137,7 +137,7 @@ test_that("the tables have not changed since their version was raised", {
     text <- gsub("[[:space:]]+", " ", dpts:::schema_tables(sql))
     dpts:::checksum(charToRaw(paste(text, collapse = ";")))
   }, "")
-  expect_identical(dpts:::STORE_VERSION, 16)
+  expect_identical(dpts:::STORE_VERSION, 17)
   # A copy takes all columns with it, but for the numbers of rows.
   skip_if_not_installed("RSQLite")
   x <- new_file_agent()
@@ -150,7 +150,7 @@ test_that("the tables have not changed since their version was raised", {
   for (table in tables) {
     expect_setequal(setdiff(DBI::dbListFields(con, table), if (table %in% c("dpts_ticket", "dpts_release")) "id"), copied[[table]])
   }
-  expect_identical(sums, c(sqlite = "80e89a631ea07650", postgres = "2a4b2a59aaa67c2d"))
+  expect_identical(sums, c(sqlite = "80e89a631ea07650", postgres = "a16913bc5a0e2824"))
 })
 
 test_that("what a handle remembers of its tickets is not held against what others wrote", {
@@ -220,6 +220,32 @@ test_that("a connection to PostgreSQL that is lost and comes back writes into th
   # An unknown agent in the same place is told apart, too.
   DBI::dbExecute(con, sprintf("UPDATE %s.dpts_agent SET identity = 'another'", attr(con, "schema")))
   expect_error(agent_choose(agent), "another agent now", class = "dpts_error_store_other")
+})
+
+test_that("an agent on PostgreSQL lives in its schema, whatever that is called now and whatever has its old name", {
+  skip_if_not(postgres_available(), "no PostgreSQL")
+  con <- postgres_connection()
+  schema <- attr(con, "schema")
+  agent <- dpts_agent(batch_policy(), c("a", "b"), con, use = "arrival")
+  out <- agent_choose(agent, 4)$ticket
+  rows <- Filter(function(rows) length(rows[[1]]), agent$store$tables())
+  other <- sprintf("\"%s's other name\"", schema)
+  DBI::dbExecute(con, sprintf("ALTER SCHEMA %s RENAME TO %s", schema, other))
+  # The same agent beside it, under the old name
+  store_postgres(postgres_connection(schema))$create(rows)
+  here <- environment()
+  agents <- lapply(c(other, schema), function(name) {
+    con <- postgres_connection(name, here)
+    DBI::dbExecute(con, "CREATE TEMP TABLE dpts_ticket (x int)") # which hides no table of a store
+    agent_open(con)
+  })
+  for (i in 1:2) {
+    expect_identical(agent_reward(agents[[i]], out, i - 1)$status, rep("used", 4))
+    expect_equal(agent_choose(agents[[i]], i)$t, 4 + seq_len(i))
+    expect_identical(nrow(dpts_history(agents[[i]])), 4L + i)
+    expect_equal(sum(agent_journal(agents[[i]])$kind == "used"), 4)
+  }
+  expect_identical(nrow(dpts_history(agents[[1]])), 5L)
 })
 
 test_that("a change is durable when it is said to be", {
@@ -315,8 +341,9 @@ test_that("a change on PostgreSQL is a transaction of its own, whatever the conn
   made <- list()
   own <- function() {
     made <<- c(made, postgres_connect(postgres_cluster()))
-    DBI::dbExecute(made[[length(made)]], sprintf("SET search_path = %s; SET default_transaction_isolation = serializable",
-                                                 attr(con, "schema")), immediate = TRUE)
+    DBI::dbExecute(made[[length(made)]], sprintf(
+      "SET search_path = %s; SET default_transaction_isolation = serializable; SET extra_float_digits = 0", attr(con, "schema")),
+      immediate = TRUE)
     made[[length(made)]]
   }
   agent <- dpts_agent(batch_policy(), 2, own, use = "arrival")
@@ -325,7 +352,9 @@ test_that("a change on PostgreSQL is a transaction of its own, whatever the conn
   expect_identical(rounds(), 3L)
   # A user's transaction could take back what was answered, be it begun before the first change or between two.
   for (connection in list(con, postgres_connection(attr(con, "schema")))) {
+    DBI::dbExecute(connection, "SET extra_float_digits = -15")
     other <- agent_open(connection)
+    DBI::dbExecute(connection, "SET extra_float_digits = 0")
     for (n in 0:2) {
       for (i in seq_len(n)) agent_choose(other)
       before <- rounds()
