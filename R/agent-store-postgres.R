@@ -232,7 +232,7 @@ store_postgres <- function(con, own = FALSE) {
         # When the next ticket is due may be in the store alone.
         if (!done || changes$find_next_due) alone <<- FALSE
         done
-      })
+      }, writes = TRUE)
     },
     close = function() {
       try(server$drop(), silent = TRUE)

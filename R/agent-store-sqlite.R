@@ -220,7 +220,7 @@ store_sqlite <- function(con, reader = con, label = "a SQLite connection", own =
           seen <<- if (!changes$find_next_due) with_head(seen, changes$agent)
         }
         written
-      })
+      }, writes = TRUE)
     },
     close = close
   ))

@@ -282,16 +282,16 @@ need_package <- function(packages, why) {
   abort_dpts(sprintf(said, words_list(missing), why, quoted), "dpts_error_package")
 }
 
-# Turn the words of a database into errors that say what to do. The store is as it was: every
-# change is one transaction.
-with_store_errors <- function(expr) {
+# Turn the words of a database into errors that say what to do. Every change is one transaction: the store is
+# as it was, unless this was the writing of a change (`writes`), of which only the answer may have been lost.
+with_store_errors <- function(expr, writes = FALSE) {
   tryCatch(expr, error = function(e) {
     if (inherits(e, "dpts_error")) raise_again(e)
-    abort_store(conditionMessage(e))
+    abort_store(conditionMessage(e), writes)
   })
 }
 
-abort_store <- function(said) {
+abort_store <- function(said, writes = FALSE) {
   kinds <- list(
     full = list("disk is full|No space left|could not extend file",
                 "The disk is full; nothing was changed. Make room and try again."),
@@ -315,5 +315,9 @@ abort_store <- function(said) {
     words <- paste0(kinds[[hit[1]]][[2]], " The database says: ", said)
     abort_dpts(words, c(paste0("dpts_error_store_", hit[1]), "dpts_error_store"))
   }
-  abort_dpts(paste0("The store failed; nothing was changed. The database says: ", said), "dpts_error_store")
+  words <- if (!writes) "The store failed; nothing was changed." else paste(
+    "The store failed, and it is not known whether this was changed. What has a `key` is done once, however",
+    "often it is called.")
+  abort_dpts(paste(words, "The database says:", said),
+             c(if (writes) "dpts_error_store_unknown", "dpts_error_store"))
 }

@@ -30,7 +30,10 @@
 #'
 #' Every change is one transaction that holds the ticket, the journal and the policy's state. A call returns
 #' when its change is durable. A kill, a full disk or a lost connection before that leaves the store as it
-#' was. Several processes may share an agent, on PostgreSQL or on one SQLite file: they wait for each other.
+#' was. If a connection is lost before the answer comes, it is not known whether the change was made, and the
+#' error has the class `dpts_error_store_unknown`. A call with a `key` ([agent_choose()]) can be made again,
+#' and is done once. Several processes may share an agent, on PostgreSQL or on one SQLite file: they wait for
+#' each other.
 #'
 #' Noise is exact: rewards are rounded to multiples of 2^-20, sums are integers, the noise is
 #' integer noise from random bits of the operating system (see [mechanism_laplace()]). Policies in R

@@ -553,6 +553,38 @@ test_that("an error in the middle of a call leaves nothing behind", {
   agent_close(x$agent)
 })
 
+test_that("where the answer to a change is lost nobody says that nothing was changed, and the same call with its key is right", {
+  each_database(function(store) {
+    lost <- FALSE
+    for (name in c("sqlite_messages", "postgres_messages")) local_function(name, function(old) function(...) {
+      server <- old(...)
+      transact <- server$transact
+      server$transact <- function(row) {
+        answer <- transact(row)
+        if (lost && !identical(row$turn, "take")) {
+          lost <<- FALSE
+          stop("server closed the connection unexpectedly")
+        }
+        answer
+      }
+      server
+    })
+    agent <- dpts_agent(batch_policy(), 2, store, use = "arrival")
+    for (key in c("k1", "k2")) {
+      lost <- TRUE
+      expect_error(agent_choose(agent, 2, key = key), "failed, and it is not known whether this was changed.*closed the connection",
+                   class = "dpts_error_store_unknown")
+      ticket <- dpts_history(agent, n = 2)$ticket
+      expect_identical(agent_choose(agent, 2, key = key)$ticket, ticket)
+      lost <- TRUE
+      expect_error(agent_reward(agent, ticket[1], 1), class = "dpts_error_store_unknown")
+      expect_identical(agent_reward(agent, ticket[1], 1)$status, "known")
+    }
+    expect_identical(nrow(dpts_history(agent)), 4L)
+    agent_close(agent)
+  })
+})
+
 test_that("an agent that nobody closed goes without a warning, and its connection with it", {
   skip_if_not_installed("RSQLite")
   expect_no_warning({
