@@ -47,7 +47,7 @@
 #' `log` gets a line of JSON per request and per error of the service, without the address of who asked. What
 #' a database says is there and in no answer. Lines for a pipe on stderr that nobody reads are lost. Where
 #' `use = "deadline"` protects whether and when an answer came, a report that was taken or refused is neither
-#' logged nor counted in `/metrics`; one at which the service failed (500, 503) is. The log of a server in
+#' logged nor counted in `/metrics`; one at which the service or the store failed is. The log of a server in
 #' front of this one has all of them.
 #'
 #' One process answers one request at a time. What takes long, such as a first `/overview` or opening an
@@ -226,7 +226,7 @@ api_caught <- function(service, req, e) {
   )
   hit <- Filter(function(class) inherits(e, class), names(kinds))
   kind <- if (length(hit)) kinds[[hit[1]]] else c(500, "internal")
-  if (as.numeric(kind[1]) >= 500) {
+  if (as.numeric(kind[1]) >= 500 && !tells_of_answers(service, req, 500, kind[2])) {
     if (kind[2] == "store") service$metrics$add("store_errors", "")
     service$log(event = "error", error = kind[2], path = req$PATH_INFO,
                 experiment = req$dpts_experiment %||% e$experiment, message = conditionMessage(e))
@@ -249,7 +249,7 @@ ended_arm <- function(service, req) {
 note_answer <- function(service, req, answer, began) {
   service$last <- seconds_now()
   took <- service$last - began
-  if (tells_of_answers(service, req, answer$status)) return(invisible())
+  if (tells_of_answers(service, req, answer$status, answer$error)) return(invisible())
   path <- req$dpts_route$path %||% "other"
   service$metrics$add("requests", c(path, req$REQUEST_METHOD, answer$status))
   service$metrics$time(path, took)
@@ -259,10 +259,11 @@ note_answer <- function(service, req, answer, began) {
 }
 
 # With use = "deadline", and of other outcomes, it is protected whether and when an answer came. So a report
-# to such an agent leaves no trace in the counters or the log, unless the service failed or the caller may not
-# report.
-tells_of_answers <- function(service, req, status = 200) {
-  if (!grepl("/reward$", req$PATH_INFO) || status >= 500 || status %in% c(401, 403, 404, 405)) return(FALSE)
+# to such an agent leaves no trace in the counters or the log, unless the service failed (which the clock does
+# not) or the caller may not report.
+tells_of_answers <- function(service, req, status = 200, error = NULL) {
+  failed <- status >= 500 && !identical(error, "clock")
+  if (!grepl("/reward$", req$PATH_INFO) || failed || status %in% c(401, 403, 404, 405)) return(FALSE)
   asked <- api_target(service, req$PATH_INFO)
   agent <- tryCatch(service$agents$find(asked$experiment), error = function(e) NULL)
   !isFALSE(agent$silent) || !is.null(agent$terms$outcomes)

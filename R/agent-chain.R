@@ -37,11 +37,12 @@ chain <- function(last, text) {
   lines
 }
 
-# The digests of rows that change number `seq` adds
-journal_digests <- function(agent, last, seq, time, events) {
+# The digests of rows that the journal's entry of this number has
+journal_digests <- function(agent, last, entry, time, events) {
   n <- length(events$kind)
   if (!n) return(NULL)
-  chain(last, journal_text(agent, c(events, list(seq = rep(seq, n), part = seq_len(n), time = rep(time, n)))))
+  numbers <- list(seq = rep(entry, n), part = seq_len(n), time = rep(time, n))
+  chain(last, journal_text(agent, c(events, numbers)))
 }
 
 # What the journal notes of tickets, beside its own columns

@@ -297,7 +297,7 @@ agent_reward <- function(agent, ticket, reward, outcome = "reward", ..., key = N
   status <- agent_transact(agent, function(tx) {
     if (h > 0) take_answers(agent, tx, ticket, reward, h, part) else
       take_rewards(agent, tx, ticket, reward, part)
-  })
+  }, hidden = h > 0 || agent$silent)
   invisible(tibble::new_tibble(list(ticket = ticket, status = status), nrow = length(ticket)))
 }
 
@@ -312,6 +312,8 @@ take_rewards <- function(agent, tx, ticket, reward, part) {
   possible <- grepl("^[0-9a-f]{32}\\z", ticket, perl = TRUE, useBytes = TRUE) # nothing else is looked up
   # Also what became of tickets whose deadline this very transaction found past
   rows <- as_of_now(open_tickets(agent, unique(ticket[possible])), tx)
+  # What a protected report finds past is resolved by the next other call.
+  if (agent$silent) rows$status[rows$time + agent$terms$deadline <= tx$now] <- TICKET[["missing"]]
   at <- match(ticket, rows$ticket)
   state <- names(TICKET)[match(rows$status, TICKET)][at]
   status <- if (is.null(agent$terms$window)) take_first(agent, tx, ticket, reward, rows, at, state) else
@@ -320,7 +322,6 @@ take_rewards <- function(agent, tx, ticket, reward, part) {
   late <- state %in% c("missing", "beyond", "done", "returned", if (agent$silent) "used") |
     !is.na(at) & is.na(status)
   status[late] <- "late"
-  tx$late <- tx$late + sum(late)
   if (!agent$silent) note_events(tx, rep("late", sum(late)), some_tickets(rows, at[late]))
   status[is.na(at)] <- "unknown"
   status

@@ -8,7 +8,7 @@
 #' is.
 #'
 #' # The journal
-#' Every change of an agent adds rows: a choice, what became of its reward, each release with its sums,
+#' What an agent does adds rows: a choice, what became of its reward, each release with its sums,
 #' and what operators did: arms that came, paused, resumed and went, the end, a restored copy, a clock
 #' that was set, a move, a person who was erased, the plan. Rows of operators say who did it (a service
 #' and the role and name of the token that asked it, or the user of the R process) and the `reason` that was
@@ -25,10 +25,11 @@
 #'
 #' # The file
 #' A file of comma-separated values in UTF-8 with the columns `seq`, `part`, `time` (seconds since 1970,
-#' UTC), `kind`, `ticket`, `t`, `arm`, `who`, `note`, `digest`. The first row has the agent's identity as
-#' its note and the SHA-256 of that as its digest. The digest of any other row is the SHA-256 of the
-#' previous digest and the fields of the row before `digest`, as they stand in the file, joined by the
-#' character U+001F. `system.file("examples", "check_journal.py", package = "dpts")` checks such a file
+#' UTC), `kind`, `ticket`, `t`, `arm`, `who`, `note`, `digest`. `seq` counts the changes that have rows, and
+#' `part` the rows of one. The first row has the agent's identity as its note and the SHA-256 of that as its
+#' digest. The digest of any other row is the SHA-256 of the previous digest and the fields of the row before
+#' `digest`, as they stand in the file, joined by the character U+001F.
+#' `system.file("examples", "check_journal.py", package = "dpts")` checks such a file
 #' without R. Give it the last digest, too, which was noted elsewhere: a file that was cut off at the end, or
 #' of which all digests were computed again, has another one.
 #'
@@ -44,8 +45,9 @@
 #'
 #' # What is published
 #' Rows tell tickets, times and arms of choices, as [dpts_history()] does, and with `use = "arrival"`
-#' whether and when a reward came; never a reward. Show the journal only to people who may see every
-#' person's arm.
+#' whether and when a reward came; never a reward. A report with `use = "deadline"`, or of another outcome,
+#' leaves no trace: rows, their numbers and times are the same without it. Show the journal only to people
+#' who may see every person's arm.
 #'
 #' @param agent An agent.
 #' @param path Where to write the journal: the path of a file that does not exist yet, or `NULL` for no

@@ -245,7 +245,8 @@ agent_restored <- function(agent, reason = NULL, ...) {
 #' believed: by that time all that is open would be resolved without a reward. [agent_choose()] and
 #' [agent_reward()] are then errors of class `dpts_error_clock`, reports show what was at the last change,
 #' with a warning, and nothing is changed until the clock is right or `agent_clock(agent)` confirms it. A
-#' process that has waited so long itself, with the agent open, knows it without being told.
+#' process that has waited so long itself, with the agent open, knows it without being told. (A reward that is
+#' reported with `use = "deadline"`, or another outcome, is no such change: others would learn when it came.)
 #'
 #' After a clock that was ahead, and was believed, the agent's time would stand still until the clock has
 #' reached it. `agent_clock(agent)` sets it back: tickets that were given out meanwhile and are open wait

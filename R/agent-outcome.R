@@ -336,7 +336,6 @@ take_answers <- function(agent, tx, ticket, reward, h, part) {
   status <- compare_reports(ticket, part, reward, old)
   status[late[at]] <- "late"
   status[is.na(at)] <- "unknown"
-  tx$late <- tx$late + sum(status == "late")
   first <- which(status == "waiting")
   note_answers(tx, some_tickets(rows, at[first]), h, reward[first], part[first])
   status

@@ -163,11 +163,11 @@ update_totals <- function(agent, tx, most = Inf) {
   if (isTRUE(agent$totals$last > floor(tx$now / 3600)) || !is_past(agent, tx, agent$totals)) {
     agent$totals <- NULL
   }
-  old <- agent$totals %||% list(rounds = 0, seq = 0, began = Inf, sums = NULL, hours = NULL)
+  old <- agent$totals %||% list(rounds = 0, entry = 0, began = Inf, sums = NULL, hours = NULL)
   grown <- function(x, columns) rbind(x, matrix(0, k - NROW(x), columns))
   rounds <- min(sum(session_pulls(agent$session)), old$rounds + most)
   new <- agent$store$totals(old$rounds + 1, rounds)
-  missing <- if (!agent$silent) agent$store$missing(old$seq + 1, tx$seq)
+  missing <- if (!agent$silent) agent$store$missing(old$entry + 1, tx$entry)
   sums <- grown(old$sums, 4)
   hours <- grown(old$hours, 24)
   last <- floor(tx$now / 3600)
@@ -181,7 +181,7 @@ update_totals <- function(agent, tx, most = Inf) {
   }
   at <- as.integer(missing$arm)
   sums[at, 4] <- sums[at, 4] + as.numeric(missing$n)
-  agent$totals <- list(rounds = rounds, seq = tx$seq, journal = tx$journal, sums = sums, hours = hours,
+  agent$totals <- list(rounds = rounds, entry = tx$entry, journal = tx$journal, sums = sums, hours = hours,
                        last = last, began = min(old$began, as.numeric(new$began)))
 }
 

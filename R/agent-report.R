@@ -424,14 +424,14 @@ update_course <- function(agent, tx) {
   more <- matrix(0, ceiling(rounds / width) - whole, ncol(counts))
   new <- agent$store$course(whole * width + 1, rounds, width)
   more[cbind(as.numeric(new$stretch) - whole + 1, new$arm)] <- as.numeric(new$n)
-  agent$course <- list(width = width, counts = rbind(counts, more), seq = tx$seq, journal = tx$journal)
+  agent$course <- list(width = width, counts = rbind(counts, more), entry = tx$entry, journal = tx$journal)
 }
 
 # Is what was counted (NULL: nothing) of the past of the store? That may have gone back to an older copy, and
-# others may have gone on from there: then the journal, as it was after change `seq`, is another one.
+# others may have gone on from there: then the journal, as it was after its entry `entry`, is another one.
 is_past <- function(agent, tx, counted) {
   if (is.null(counted) || identical(counted$journal, tx$journal)) return(TRUE)
-  counted$seq < tx$seq && identical(agent$store$digest(counted$seq), counted$journal)
+  counted$entry < tx$entry && identical(agent$store$digest(counted$entry), counted$journal)
 }
 
 MAX_STRETCHES <- 200

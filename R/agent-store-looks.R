@@ -132,13 +132,13 @@ look_at_journal <- function(sql, look) {
                   plans = "WHERE kind IN ('plan', 'amend') ORDER BY seq, part",
                   sums = "WHERE kind = 'sum' ORDER BY seq, part"))
     },
-    # The digest of the last row up to a change
-    digest = function(seq) {
+    # The digest of the last row up to an entry
+    digest = function(entry) {
       look("SELECT digest FROM %sdpts_event WHERE seq <= %s ORDER BY seq DESC, part DESC LIMIT 1", sql$at,
-           exactly(seq))$digest
+           exactly(entry))$digest
     },
     count = function(kind) look("SELECT %s AS n FROM %sdpts_event WHERE kind = '%s'", count, sql$at, kind)$n,
-    # Of each arm: how many rewards did not come, as these changes say
+    # Of each arm: how many rewards did not come, as these entries say
     missing = function(from, to) {
       look("SELECT arm, %s AS n FROM %sdpts_event
             WHERE seq BETWEEN %s AND %s AND kind = 'missing' GROUP BY arm", count, sql$at, exactly(from),

@@ -24,7 +24,7 @@ read_head_text <- function(text) {
   words[words == "NA"] <- NA
   names(words) <- c("version", "identity", HEAD, "now", "paged", "bytes")[seq_along(words)]
   head <- as.list(words)
-  numbers <- c("version", "seq", "clock", "next_due", "late", "restored", "pages", "now")
+  numbers <- c("version", "seq", "entry", "clock", "next_due", "restored", "pages", "now")
   head[numbers] <- as.numeric(words[numbers])
   if (is.null(head$paged)) return(head)
   head$state <- list(numbers = as.integer(strsplit(head$paged, ",", fixed = TRUE)[[1]]),

@@ -25,7 +25,7 @@
 #   tables()         all rows, as create() takes them
 #   answers(outcome, batch), answered(outcome, ids), tickets(ids), asked(key), asked_for(ids), persons(ids),
 #   due(now), ahead(now), kept(what), log(n), has_keys(before), course(from, to, width),
-#   releases(outcome, from), journal(where), digest(seq), tallies(from, to), newest(), counted(),
+#   releases(outcome, from), journal(where), digest(entry), tallies(from, to), newest(), counted(),
 #   totals(from, to), missing(from, to), count(kind)      look
 #
 # Locking is optimistic: each change raises `seq`, and nothing is written unless `seq` and the state are still
@@ -53,8 +53,9 @@ TICKET <- c(open = 0L, waiting = 1L, used = 2L, missing = 3L, beyond = 4L, done 
 
 COUNTED_AT_ONCE <- 2.5e4 # tickets: 0.02 s of processor time
 
-# The columns of the agent's head that change
-HEAD <- c("seq", "clock", "next_due", "late", "restored", "pages", "journal", "state_sum")
+# The columns of the agent's head that change. `seq` counts all changes; `entry` only those that the journal
+# tells of, and is what it shows: how many others there were may be protected.
+HEAD <- c("seq", "entry", "clock", "next_due", "restored", "pages", "journal", "state_sum")
 
 # Columns of the journal beside the number of the change, the part of it, the time and the digest
 EVENT <- c("kind", "ticket", "t", "arm", "who", "note")
@@ -77,7 +78,7 @@ schema_tables <- function(sql) {
   table <- function(name) paste0(sql$at, name)
   c(
     sprintf("CREATE TABLE %s (id INTEGER PRIMARY KEY, version INTEGER NOT NULL, identity TEXT NOT NULL,
-      seq %2$s NOT NULL, clock %2$s NOT NULL, next_due %2$s, late %2$s NOT NULL,
+      seq %2$s NOT NULL, entry %2$s NOT NULL, clock %2$s NOT NULL, next_due %2$s,
       restored %2$s NOT NULL, pages INTEGER NOT NULL, journal TEXT NOT NULL, state_sum TEXT NOT NULL)",
       table("dpts_agent"),
       sql$number),
@@ -169,7 +170,7 @@ change_statements <- function(sql) {
                ticket = excluded.ticket", fields(c("TEXT", "INTEGER", "INTEGER", "TEXT")),
          sql$rows("persons")),
     each("events", "INSERT INTO dpts_event (seq, time, part, kind, ticket, t, arm, who, note, digest)
-               SELECT NEW.seq, NEW.clock, %s FROM %s",
+               SELECT NEW.entry, NEW.clock, %s FROM %s",
          fields(c("INTEGER", "TEXT", "TEXT", number, "INTEGER", "TEXT", "TEXT", "TEXT")), sql$rows("events")),
     each("answers", "INSERT INTO dpts_outcome (ticket, outcome, part, arm, batch, reward)
                SELECT %s FROM %s WHERE 1 = 1
@@ -223,8 +224,8 @@ change_row <- function(changes) {
 # in their order: in a copy as well a round's row has no lower number than the round.)
 stored <- function() list(
   dpts_definition = c(id = "integer", definition = "bytes", definition_sum = "text"),
-  dpts_agent = c(id = "integer", version = "integer", identity = "text", seq = "number", clock = "number",
-                 next_due = "number", late = "number", restored = "number", pages = "integer",
+  dpts_agent = c(id = "integer", version = "integer", identity = "text", seq = "number", entry = "number",
+                 clock = "number", next_due = "number", restored = "number", pages = "integer",
                  journal = "text", state_sum = "text"),
   dpts_page = c(page = "integer", seq = "number", bytes = "bytes"),
   dpts_ticket = c(ticket = "text", t = "number", arm = "integer", batch = "number", time = "number",

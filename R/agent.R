@@ -26,7 +26,8 @@
 #'   chosen, but nothing more is learned from that batch.
 #'
 #' Neither suits everyone: `"deadline"` needs a finite `deadline`, and
-#' `"arrival"` must be asked for. Deadlines that have passed are handled by the next call, whichever it is.
+#' `"arrival"` must be asked for. Deadlines that have passed are handled by the next call that reports no
+#' protected outcome: a choice, a look, what an operator does.
 #'
 #' Every change is one transaction that holds the ticket, the journal and the policy's state. A call returns
 #' when its change is durable. A kill, a full disk or a lost connection before that leaves the store as it
@@ -185,8 +186,9 @@
 #'   store again: an agent of its parent is refused there.
 #' * [agent_backup()] copies an agent that serves. `agent_open()` reads stores of its own format only; a store
 #'   of an older or newer format is refused, with both formats in the message, and left alone.
-#' * A clock that went back does no harm: the agent's own time stands still until the clock has reached it,
-#'   with a warning. Deadlines are later by the same time. A clock far ahead is refused: see [agent_clock()].
+#' * A clock that went back does no harm: the agent's own time, that of its last change, stands still until
+#'   the clock has reached it, with a warning. Deadlines are later by the same time. A clock far ahead is
+#'   refused: see [agent_clock()]. A report that is protected does not move the agent's time.
 #' * The store contains rewards that are not yet released and partial sums without noise. It is as
 #'   confidential as the rewards. A SQLite file is readable by its owner alone and overwrites what it deletes;
 #'   the journal of the file system, backups and snapshots do not. On PostgreSQL deleted rows live on in its
@@ -307,7 +309,7 @@ dpts_agent <- function(policy, arms, store = NULL, ..., name = NULL, horizon = N
   sum <- checksum(definition)
   agent <- new_agent(opened, terms, new_identity(sum))
   session_start(agent$session)
-  first <- list2env(list(now = time_now(NA), next_due = NA_real_, late = 0, restored = 0,
+  first <- list2env(list(now = time_now(NA), next_due = NA_real_, entry = 0, restored = 0,
                          find_next_due = FALSE, journal = journal_begin(agent$identity)))
   change <- change_row(all_changes(agent, first, 0))
   opened$create(list(
@@ -529,9 +531,11 @@ agent_transact <- function(agent, body, look = FALSE, ...) {
 
 # One try: a list of what `body` returned, or NULL if another process has written. restored: the operator
 # went back to an old copy, which may decide whether anything is still released. still: with a clock that is
-# not to be believed, is this done as of the last change? clock: the time, as the operator says; reason: why
+# not to be believed, is this done as of the last change? clock: the time, as the operator says; reason: why.
+# hidden: is this a report of which nobody else may know whether and when it came? Then it is noted, and
+# nothing else: what is due waits for the next call that others may know of, and so does their time.
 try_change <- function(agent, body, how, restored = FALSE, still = FALSE, clock = NULL,
-                       reason = NULL) {
+                       reason = NULL, hidden = FALSE) {
   store <- agent$store
   done <- FALSE
   on.exit(if (!done) {
@@ -542,10 +546,9 @@ try_change <- function(agent, body, how, restored = FALSE, still = FALSE, clock 
   tx <- new.env(parent = emptyenv())
   # What moved away stays as it was, to look at.
   moved <- agent$life$moved
-  tx$now <- if (moved) head$clock else clock %||% agent_time(agent, head, still)
-  tx$seq <- head$seq
+  tx$now <- if (moved) head$clock else clock %||% agent_time(agent, head, still, hidden)
+  tx$entry <- head$entry
   tx$next_due <- head$next_due
-  tx$late <- head$late
   tx$restored <- head$restored + restored
   tx$journal <- head$journal
   tx$reason <- reason
@@ -553,18 +556,19 @@ try_change <- function(agent, body, how, restored = FALSE, still = FALSE, clock 
   agent$over <- tx$restored > 0 && is_over(agent$terms, tx$restored) # is it beyond its budget?
   if (restored) note_events(tx, "restored")
   if (!is.null(clock)) set_clock(agent, tx, head)
-  resolve_due(agent, tx)
-  end_blocks(agent, tx, head$clock)
-  settle_outcomes(agent, tx)
-  forgets <- forget_who(agent, tx, head$clock)
+  forgets <- !hidden && catch_up(agent, tx, head$clock)
   out <- body(tx)
-  settle_life(agent, tx)
-  settle_outcomes(agent, tx)
-  note_releases(agent, tx)
+  if (hidden) {
+    tx$now <- head$clock
+  } else {
+    settle_life(agent, tx)
+    settle_outcomes(agent, tx)
+    note_releases(agent, tx)
+  }
   seq <- head$seq
   written <- length(tx$events$kind) + length(tx$resolved$ticket) + length(tx$answers$ticket) +
     length(tx$answered$batch)
-  if (written > 0 || tx$late != head$late || forgets) {
+  if (written > 0 || forgets) {
     if (moved) {
       abort_dpts("The agent moved to another store, by `agent_copy()`; nothing was changed. Open it there.",
                  c("dpts_error_store_moved", "dpts_error_store"))
@@ -579,6 +583,14 @@ try_change <- function(agent, body, how, restored = FALSE, still = FALSE, clock 
   agent$seq <- seq
   done <- TRUE
   list(out, alarm = tx$alarm)
+}
+
+# What has become due since the last change, which was at `last` -> is anything forgotten of who people were?
+catch_up <- function(agent, tx, last) {
+  resolve_due(agent, tx)
+  end_blocks(agent, tx, last)
+  settle_outcomes(agent, tx)
+  forget_who(agent, tx, last)
 }
 
 check_same <- function(agent, found) {
@@ -599,8 +611,9 @@ all_changes <- function(agent, tx, seq) {
   }
   sums <- take_all_sums(agent)
   note_events(tx, rep("sum", nrow(sums)), list(note = release_text(asplit(sums, 2))))
-  tx$events$digest <- journal_digests(agent, tx$journal, seq, tx$now, tx$events)
-  head <- list(seq = seq, clock = tx$now, next_due = tx$next_due, late = tx$late, restored = tx$restored,
+  entry <- tx$entry + (length(tx$events$kind) > 0)
+  tx$events$digest <- journal_digests(agent, tx$journal, entry, tx$now, tx$events)
+  head <- list(seq = seq, entry = entry, clock = tx$now, next_due = tx$next_due, restored = tx$restored,
                pages = image$pages, journal = c(tx$journal, tx$events$digest)[1 + length(tx$events$digest)])
   list(
     identity = agent$identity, sum_before = agent$state_sum,
@@ -614,7 +627,7 @@ all_changes <- function(agent, tx, seq) {
 
 # The checksum of the state, with what the head has beside it. (`next_due` is for a look at the tables.)
 sealed <- function(sum, head) {
-  numbers <- exactly(unlist(head[c("seq", "clock", "late", "restored")], use.names = FALSE))
+  numbers <- exactly(unlist(head[c("seq", "entry", "clock", "restored")], use.names = FALSE))
   checksum(charToRaw(paste(c(sum, numbers, head$journal), collapse = " ")))
 }
 
@@ -630,8 +643,9 @@ time_now <- function(now) {
 
 # The agent's time, which never goes back. Steps of a few seconds are what time servers do; of others each
 # handle warns once. A reading far ahead of the last change, and of what this process has seen pass since its
-# last reading, is no time: it would resolve all that is open.
-agent_time <- function(agent, head, still) {
+# last reading, is no time: it would resolve all that is open. hidden: see try_change(); what is known of the
+# clock then stays as it was
+agent_time <- function(agent, head, still, hidden) {
   now <- time_now(head$now)
   ahead <- now - max(head$clock, agent$read + .Call(C_ticks) - agent$ticks)
   if (ahead > max(86400, agent$terms$deadline[agent$terms$deadline < Inf])) {
@@ -648,6 +662,7 @@ agent_time <- function(agent, head, still) {
     agent$behind <- head$clock - now
     return(head$clock)
   }
+  if (hidden) return(max(now, head$clock))
   agent$read <- now
   agent$ticks <- .Call(C_ticks)
   if (head$clock - now <= 5) {

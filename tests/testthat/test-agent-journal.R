@@ -120,7 +120,7 @@ test_that("a ticket that was edited by hand is not as the journal says, and one 
 test_that("a store that was edited by hand is not opened", {
   edits <- c(
     restored = "UPDATE dpts_agent SET restored = 1", clock = "UPDATE dpts_agent SET clock = clock + 3e8",
-    late = "UPDATE dpts_agent SET late = 5", seq = "UPDATE dpts_agent SET seq = seq - 1",
+    entry = "UPDATE dpts_agent SET entry = 5", seq = "UPDATE dpts_agent SET seq = seq - 1",
     sum = "UPDATE dpts_release SET sum = sum + 5 WHERE id = 2", size = "UPDATE dpts_release SET size = size + 1",
     row = "DELETE FROM dpts_release WHERE id = 1", more = "INSERT INTO dpts_release SELECT 99, outcome, arm, t, size, sum, chance, terms, whole, squares FROM dpts_release LIMIT 1",
     again = "UPDATE dpts_ticket SET status = 0 WHERE id = 25", arm = "UPDATE dpts_ticket SET arm = 3 - arm WHERE id = 28",

@@ -164,6 +164,75 @@ test_that("where deadlines decide the journal does not tell who reported, in tim
   })
 })
 
+# A life in which at these hours all who are there report, and all that others see of it, by a service and in R: the journal to its
+# last digest, answers, errors, warnings, the log, counters. Tickets, arms and noise are the same in each life.
+seen_by_others <- function(store, reported, reward = 1, outcome = "reward", ...) {
+  withr::local_seed(1)
+  withr::local_options(dpts.forced_releases = rep(0.5, 9))
+  local_function("system_bytes", function(old) function(n) as.raw(sample.int(256, n, TRUE) - 1L))
+  turn <- test_clock()
+  said <- NULL
+  log <- textConnection("said", "w", local = TRUE)
+  withr::defer(close(log))
+  seen <- list()
+  see <- function(expr) {
+    seen <<- c(seen, list(withCallingHandlers(expr, warning = function(w) {
+      seen <<- c(seen, conditionMessage(w))
+      invokeRestart("muffleWarning")
+    })))
+  }
+  agent <- dpts_agent(policy_randomised(mu = 1, block = 100), 2, store, deadline = hours(20), block_time = hours(6), ...)
+  tickets <- character()
+  serve <- function() {
+    api <- agent_api(agent, c(admin = TOKEN), log = log)
+    ask <- function(...) call_api(api, ...)$text
+    list(look = function() for (path in c("/status", "/overview", "/metrics")) see(grep("seconds", strsplit(ask("GET", path), "\n")[[1]], invert = TRUE)),
+         report = function() {
+           body <- list(ticket = I(tickets), reward = reward, outcome = outcome)
+           ask("POST", "/reward", jsonlite::toJSON(body, auto_unbox = TRUE))
+         },
+         choose = function() see(ask("POST", "/choose", sprintf("{\"offer\": \"1\", \"key\": \"k%d\"}", length(tickets)))))
+  }
+  service <- serve()
+  for (now in 0:24) {
+    if (now == 24) turn(-6600) # a clock that was a little ahead, but not when the last choice was made
+    if (now %in% c(0, 12, 22, 24)) {
+      service$choose()
+      tickets <- dpts_history(agent)$ticket
+    }
+    turn(600)
+    if (now %in% reported) service$report()
+    turn(3000)
+  }
+  service$look()
+  agent_close(agent)
+  turn(3600 * 40)
+  see(is.null(agent <- agent_open(store)))
+  service <- serve()
+  see(service$choose())
+  if (25 %in% reported) service$report() # while the clock is not believed
+  service$look()
+  see(is.null(agent_clock(agent)))
+  see(list(agent_journal(agent), dpts_history(agent), format(agent)[-1], dpts_releases(agent)))
+  agent_finish(agent)
+  see(agent_journal(agent))
+  agent_close(agent)
+  c(seen, list(gsub("\"(time|seconds)\":[^,}]*", "", said)))
+}
+
+test_that("whether, when and what somebody reports changes nothing that others see, in every store", {
+  # When nothing else has happened; when a block has ended, or a deadline passed; before the clock is set back; last; when the clock
+  # is not believed
+  all <- c(1, 10, 21, 23, 24, 25)
+  life <- function(...) seen_by_others(withr::local_tempfile(fileext = ".sqlite"), ...)
+  nobody <- life(NULL)
+  expect_identical(life(all), nobody)
+  expect_identical(life(24, reward = 0), nobody)
+  other <- function(...) life(..., outcome = "harm", use = "arrival", outcomes = list(harm = agent_outcome(mu = 1)))
+  expect_identical(other(all), other(NULL))
+  if (postgres_available()) expect_identical(seen_by_others(postgres_connection(), all), seen_by_others(postgres_connection(), NULL))
+})
+
 test_that("what was spent never falls: not by going back to a copy once or twice, and what is lost may have been all", {
   skip_if_not_installed("RSQLite")
   policies <- list(policy_gaussian_imed(1), policy_ts_gaussian(5, 20, filter = privacy_gdp(1)), policy_ts_gaussian(5, 20))

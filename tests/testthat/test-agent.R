@@ -120,7 +120,10 @@ test_that("after the deadline nobody is told who had answered, in every store, w
       x <- agent_choose(agent, 4)
       agent_reward(agent, x$ticket[1:2], c(1, 0))
       turn(3601)
-      expect_equal(agent_reward(agent, x$ticket, c(1, 1, 1, 0))$status, rep("late", 4))
+      for (i in 1:2) { # before anybody else looks, and after
+        expect_equal(agent_reward(agent, x$ticket, c(1, 1, 1, 0))$status, rep("late", 4))
+        pulls(agent)
+      }
       # Nor is it kept, once the sum is released or the reward is inside the policy's state.
       if (policy$args$first %||% 1 == 1) {
         expect_identical(agent$store$tickets(x$ticket)$reward, rep(NA_real_, 4))
