@@ -10,7 +10,9 @@
 #' Each of `runs` futures begins with means of the arms that are drawn from what is known of them: a
 #' normal distribution around the estimate from all sums so far, with the variance of rewards and noise, cut
 #' to the range. Blocks of people follow with the probabilities and the noise of the last block, and with the
-#' sizes that `block` says. The verdict of each future is that of the whole table, which begins with the real
+#' sizes that `block` says. Their arms are those of an agent that are neither paused nor retired now; a table
+#' does not know which are paused, and goes on with the arms of its last block. With all arms but one paused
+#' nobody is expected. The verdict of each future is that of the whole table, which begins with the real
 #' releases.
 #'
 #' The forecast is right on average if the means do not change from now on, and if before the experiment all
@@ -36,9 +38,10 @@
 #'   [policy_randomised()]; or a named list of these, which are sites of one experiment. Each stratum at each
 #'   site has futures of its own, with as large a share of the people as so far. Each site that has not ended
 #'   must have released something of all arms, and so must each stratum to which more than 2% of the people
-#'   came. An agent or a site that has ended expects nobody. Releases that wait for other sites are not used:
-#'   their blocks are drawn, too.
-#' @param people Numbers of people in all, those so far included: whole numbers.
+#'   came. An agent or a site that has ended expects nobody. A list of sites also has the releases that wait
+#'   for other sites, and those who gave them are among the people so far; a joined table does not have them.
+#' @param people Numbers of people in all, those so far included: whole numbers. They may fill at most 100,000
+#'   blocks.
 #' @param ... Not used; later arguments must be named.
 #' @param error,margin As in [verdict()].
 #' @param block The numbers of people in the blocks to come, as in [policy_randomised()]. `NULL`: those of the
@@ -76,12 +79,18 @@ forecast.dpts_releases <- function(object, people, ..., error = 0.05, margin = 0
   put_back <- occupy_generator()
   on.exit(put_back())
   found <- each_record(object, function(record) {
-    now <- max(record$releases[, "t"], 0)
+    all <- with_waiting(record, object)
+    one_by_one <- if (inherits(object, "list")) object else rep(list(object), max(1, record$sites))
+    all$paused <- lapply(one_by_one, paused_arms)
+    now <- max(all$releases[, "t"], 0)
     if (min(people) < now) {
       abort_arg("people", sprintf("at least %s, the people so far", number_text(now)), people)
     }
-    laws <- future_laws(record, max(people), block %||% known(record))
-    one <- function(i) with_stream(seed, i, 0, 0, draw_verdict(record, laws, error, margin))
+    laws <- future_laws(all, max(people), block %||% known(record))
+    if (any(lengths(lapply(laws, `[[`, "sizes")) > 1e5)) {
+      abort_arg("people", "numbers that fill at most 100,000 blocks", people)
+    }
+    one <- function(i) with_stream(seed, i, 0, 0, draw_verdict(record, laws, error, margin, all))
     at <- vapply(seq_len(runs), one, 0)
     needed[[length(needed) + 1]] <<- stats::quantile(at, c(0.1, 0.5, 0.9), type = 1, names = FALSE)
     list(people = people, verdict = vapply(people, function(n) mean(at <= n), 0))
@@ -135,20 +144,29 @@ known_blocks <- function(x) {
 }
 
 # After how many people a future of a record has a verdict, Inf: not in it
-draw_verdict <- function(record, laws, error, margin) {
-  said <- record_verdict(with_future(record, laws), error, margin, words = FALSE)
+draw_verdict <- function(record, laws, error, margin, all = record) {
+  said <- record_verdict(with_future(record, laws, all), error, margin, words = FALSE)
   if (is.na(said$arm)) Inf else said$t
 }
 
-# A record with the releases of a future. Blocks of a stratum at a site have only its share of the people who
-# come, and numbers that no other block has.
-with_future <- function(record, laws) {
+# The record of a list of sites with the releases that wait for other sites, too: they are in no look yet, but
+# in each future.
+with_waiting <- function(record, x) {
+  if (!inherits(x, "list")) return(record)
+  all <- release_records(dpts_releases(x, ended = names(x)))$records[[1]]
+  all$running <- record$running
+  all
+}
+
+# A record with the releases of a future, which begins with those of `all` that wait. Blocks of a stratum at a
+# site have only its share of the people who come, and numbers that no other block has.
+with_future <- function(record, laws, all = record) {
   if (!length(laws)) return(record)
-  now <- max(record$releases[, "t"])
+  now <- max(all$releases[, "t"])
   each <- lapply(seq_along(laws), function(s) {
     law <- laws[[s]]
     rows <- draw_future(law)
-    rows[, "t"] <- pmax(now, round(law$t + (rows[, "t"] - law$t) / law$share))
+    rows[, "t"] <- pmax(now, round(law$from + (rows[, "t"] - law$t) / law$share))
     rows[, "block"] <- rows[, "block"] + s * 1e9
     rows
   })
@@ -157,15 +175,20 @@ with_future <- function(record, laws) {
   future <- future[order, , drop = FALSE]
   if (!is.null(record$site)) {
     # Sites come by rounds, which count once all of them that still run have them.
+    known <- all$releases[, "whole"] > 0
+    rows <- all$releases[known, , drop = FALSE]
+    rows[, "t"] <- now
+    rows[, "block"] <- rows[, "block"] + (length(laws) + 1) * 1e9
+    rows <- rbind(rows, future)
     of <- vapply(laws, `[[`, 0L, "site")
-    site <- rep(of, vapply(each, nrow, 0L))[order]
-    block <- future[, "block"]
-    so_far <- tabulate(record$site[!duplicated(record$releases[, "block"])], record$sites)
-    round <- so_far[site] + stats::ave(block, site, FUN = function(x) match(x, unique(x)))
-    until <- vapply(unique(of), function(s) max(so_far[s], round[site == s]), 0)
+    site <- c(all$site[known], rep(of, vapply(each, nrow, 0L))[order])
+    round <- stats::ave(rows[, "block"], site, FUN = function(x) match(x, unique(x)))
+    begins <- record$releases[, "whole"] > 0 & !duplicated(record$releases[, "block"])
+    looked <- tabulate(record$site[begins], record$sites)
+    until <- min(vapply(record$running, function(s) max(round[site == s]), 0))
     by_round <- order(round, site)
-    by_round <- by_round[round[by_round] <= min(until)]
-    future <- future[by_round, , drop = FALSE]
+    by_round <- by_round[round[by_round] > looked[site[by_round]] & round[by_round] <= until]
+    future <- rows[by_round, , drop = FALSE]
     future[, "t"] <- cummax(future[, "t"])
     record$site <- c(record$site, site[by_round])
   }
@@ -189,8 +212,8 @@ is_futile <- function(record, people, least, error, runs, block = NULL, margin =
   TRUE
 }
 
-# The laws of the futures of each stratum at each site, with its share of the people to come. (Its open block
-# counts as begun at its last release.)
+# The laws of the futures of each stratum at each site, with its share of the people to come, and the number
+# of people in all `from` which they come: its open block counts as begun at its last release.
 #
 # `block`: as check_blocks() returns it, NULL, or a function that gives this for each site
 future_laws <- function(record, people, block = NULL) {
@@ -203,29 +226,41 @@ future_laws <- function(record, people, block = NULL) {
   # A stratum to which hardly anybody came is not waited for: looks have come without it.
   waits <- !all(seq_len(record$strata) %in% stratum) && !nrow(released_whole(record, by_block = TRUE))
   if (!all(open %in% site) || waits) abort_forecast(record)
+  paused <- record$paused
+  now <- max(rows[, "t"])
+  # Sites come by rounds. How many people of its own a site had so far is its part of the steps of `t`.
+  if (!is.null(record$site)) rows[, "t"] <- stats::ave(diff(c(0, rows[, "t"])), site, FUN = cumsum)
   places <- unique(data.frame(site, stratum)[site %in% open, ])
   places <- places[order(places$site, places$stratum), ]
   Map(function(s, at) {
     own <- stratum == s & site == at
     record$releases <- rows[own, , drop = FALSE]
-    t <- max(0, record$releases[, "t"])
-    share <- sum(size[own]) / sum(size[site %in% open])
-    c(future_law(record, t + share * (people - t), if (is.function(block)) block(at) else block),
-      share = share, site = at)
+    record$paused <- paused[[at]]
+    share <- function(which) sum(size[which]) / sum(size[site %in% open])
+    t <- max(rows[own, "t"])
+    from <- now - (max(rows[site == at, "t"]) - t) / share(site == at)
+    c(future_law(record, t + share(own) * (people - from), if (is.function(block)) block(at) else block),
+      share = share(own), from = from, site = at)
   }, places$stratum, places$site)
 }
 
-# What futures of a record up to a number of people are drawn from: for each arm the estimate of its mean, the
-# variances of the estimate and of a reward; the sizes of the blocks to come; and the last block's rows, which
-# have the chances and the noise. `block`: as check_blocks() returns it, or NULL
+# What futures of a record up to a number of people are drawn from: the last block's rows, which have the
+# arms, their chances and the noise; for each of these arms the estimate of its mean, and the variances of
+# the estimate and of a reward; and the sizes of the blocks to come. `block`: as check_blocks() returns it,
+# or NULL
 future_law <- function(record, people, block = NULL) {
   rows <- record$releases
   used <- rows[rows[, "whole"] > 0 & rows[, "size"] > 0, , drop = FALSE]
-  has_all <- function(block) all(record$arms %in% rows[rows[, "block"] == block, "arm"])
-  whole <- Filter(has_all, unique(rows[, "block"]))
-  if (!length(whole) || any(!record$arms %in% used[, "arm"])) abort_forecast(record)
-  last <- rows[rows[, "block"] == max(whole), , drop = FALSE]
-  last <- last[match(record$arms, last[, "arm"]), , drop = FALSE]
+  if (any(!record$arms %in% used[, "arm"])) abort_forecast(record)
+  blocks <- unique(used[, "block"])
+  arms_of_block <- function(block) intersect(record$arms, rows[rows[, "block"] == block, "arm"])
+  offered <- if (is.null(record$paused)) arms_of_block(max(blocks)) else
+    record$arms[!record$labels %in% record$paused]
+  # The last block of all these arms; of arms that were in none together, those of the last block
+  whole <- Filter(function(block) all(offered %in% arms_of_block(block)), blocks)
+  last <- rows[rows[, "block"] == max(if (length(whole)) whole else blocks), , drop = FALSE]
+  last <- last[last[, "arm"] %in% offered, , drop = FALSE]
+  last[, "chance"] <- last[, "chance"] / sum(last[, "chance"])
   of <- function(what) vapply(record$arms, function(a) sum(what[used[, "arm"] == a]), 0)
   n <- of(used[, "size"])
   mean <- pmin(pmax(of(used[, "sum"]) / n, 0), 1)
@@ -235,9 +270,11 @@ future_law <- function(record, people, block = NULL) {
   reward <- pmin(pmax(about_half - (mean - 0.5)^2, 0.001), mean * (1 - mean) + 1 / n)
   noise <- of(noise_variance(used)) # one variable in each sum, as people are randomised
   spread <- if (squared[1]) max(sum(n * reward), sqrt(sum(noise))) / sum(n) else NA_real_
-  sizes <- future_sizes(rows, people, block, noise_variance(last)[1], spread, record$strata)
-  list(mean = mean, of_mean = reward / n + noise / n^2, reward = reward, coin = !squared[1], sizes = sizes,
-       t = max(rows[, "t"]), last = last, permuted = record$permuted)
+  sizes <- if (nrow(last) > 1)
+    future_sizes(rows, people, block, noise_variance(last)[1], spread, record$strata)
+  offered <- match(last[, "arm"], record$arms)
+  list(mean = mean[offered], of_mean = (reward / n + noise / n^2)[offered], reward = reward[offered],
+       coin = !squared[1], sizes = sizes, t = max(rows[, "t"]), last = last, permuted = record$permuted)
 }
 
 abort_forecast <- function(record) {

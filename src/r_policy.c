@@ -65,11 +65,13 @@ SEXP ffi_policy_properties(void) {
   return out;
 }
 
-/* The sizes of a randomised experiment's next blocks, those that are whole when `until` people are in.
-   `made`: blocks so far; noise: the variance of a sum's; spread: of a reward, NA: it is not released */
+/* The sizes of a randomised experiment's next blocks, those that are whole when `until` people are in, at most
+   a million. `made`: blocks so far; noise: the variance of a sum's; spread: of a reward, NA: it is not
+   released */
 SEXP ffi_block_sizes(SEXP growth, SEXP size, SEXP made, SEXP people, SEXP until, SEXP k, SEXP noise,
                      SEXP spread) {
   const double arms = Rf_asReal(k), v = Rf_asReal(spread), s2 = Rf_asReal(noise), end = Rf_asReal(until);
+  const R_xlen_t most_blocks = 1000000;
   const int grows = Rf_length(growth) > 0, has_most = grows && Rf_length(size) > 1;
   const block_rule_t rule = {.growth = grows ? Rf_asReal(growth) : NA_REAL,
                              .size = REAL(size),
@@ -83,7 +85,7 @@ SEXP ffi_block_sizes(SEXP growth, SEXP size, SEXP made, SEXP people, SEXP until,
     for (;; blocks++) {
       const double next = (double)block_size(&rule, (int64_t)Rf_asReal(made) + blocks, n, arms,
                                              isnan(v) ? 0 : block_for_spread(arms, s2, v, n));
-      if (n + next > end) break;
+      if (n + next > end || blocks == most_blocks) break;
       if (to) to[blocks] = next;
       n += next;
     }

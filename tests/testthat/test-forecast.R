@@ -175,17 +175,16 @@ test_that("the people to come are shared by the sites that still run, in the blo
     agent
   }
   sites <- list(one = site(100, 400), two = site(c(200, 300), 500), three = site(NULL, 400))
-  record <- release_records(sites)$records[[1]]
+  record <- with_waiting(release_records(sites)$records[[1]], sites)
   sizes <- function() lapply(future_laws(record, 7000, known_blocks(sites)(record)), `[[`, "sizes")
   own <- sizes()
   expect_setequal(own[[1]], 100)
   expect_setequal(own[[2]], 300)
   expect_gt(max(own[[3]]), 200) # default blocks grow
-  # Two rounds of blocks count, of 200, 500 and as many people at the sites, by which those to come are shared.
+  # Two rounds of blocks count; those to come are shared by all that was released, of 400, 500 and 200 people or more.
   now <- vapply(1:3, function(i) sum(record$releases[record$site == i, "size"]), 0)
-  expect_equal(now[1:2], c(200, 500))
-  left <- 7000 - vapply(1:3, function(i) max(record$releases[record$site == i, "t"]), 0)
-  expect_equal(lengths(own)[1:2], floor(left * now / sum(now) / c(100, 300, 1))[1:2])
+  expect_equal(now[1:2], c(400, 500))
+  expect_equal(lengths(own)[1:2], floor((7000 - sum(now)) * now / sum(now) / c(100, 300, 1))[1:2])
   # What forecast() draws futures from (a verdict of live noise may be the same by chance)
   local_function("future_laws", function(old) function(...) {
     laws <- old(...)
@@ -301,11 +300,81 @@ test_that("a future's blocks have numbers of their own in each stratum, and the 
   expect_lt(abs(mean(squares[1, ]) - 30), 4 * 3 / sqrt(1000)) # people are as those before, whose mean is not 1/2
 
   law_of <- function(rows) future_law(release_records(as_releases(rows, "gaussian", 6))$records[[1]], 1700)
-  # Of a block that lacks an arm, or was cut, the future has neither chances nor means.
+  # An arm that the last block lacks is in no future; of a block that was cut it has neither chances nor means.
   one <- law_of(rbind(rows, transform(rows[1, ], t = 1000, block = 3)))
-  expect_identical(as.vector(one$last[, "block"]), c(2, 2))
+  expect_identical(list(one$last[, c("block", "chance")], one$mean), list(c(block = 3, chance = 1), 250 / 600))
   cut <- law_of(rbind(transform(rows, whole = TRUE), transform(rows[3:4, ], t = 1200, block = 3, sum = c(0, 200), whole = FALSE)))
   expect_identical(cut$mean, law_of(rows)$mean)
+})
+
+test_that("a list of sites begins its futures with what waits for others, at the pace of each site", {
+  withr::local_options(rlib_message_verbosity = "quiet")
+  rows <- function(blocks, at) {
+    half <- expand.grid(arm = c("a", "b"), block = seq_len(blocks))
+    as_releases(data.frame(t = at * half$block, block = half$block, arm = half$arm, n = 50, sum = c(24, 26), chance = 0.5, floor = 0.5),
+                "gaussian", 1)
+  }
+  # The fast site has ten rounds of 100 people, the slow one two, of which it needs as long as the other one for ten.
+  sites <- list(fast = rows(10, 100), slow = rows(2, 100))
+  said <- function(people, x = sites) forecast(x, people, block = 100, runs = 60, seed = 1)
+  expect_error(said(1199), "at least 1200, the people so far", class = "dpts_error_input")
+  expect_error(said(1e15), "at most 100,000 blocks", class = "dpts_error_input")
+  expect_identical(said(400, dpts_releases(sites))$people, 400) # which has two rounds of both alone
+  whole <- function(sites) as.double(!is.na(verdict(sites)$arm))
+  expect_identical(said(c(1200, 1750))$verdict, rep(whole(sites), 2)) # the slow site's third block is whole at 1,800
+  expect_identical(whole(sites), 0)
+  # Its third to fifth round are those that wait and those to come, as in a table that has them.
+  record <- release_records(sites)$records[[1]]
+  all <- with_waiting(record, sites)
+  to_come <- function(people) with_future(record, future_laws(all, people, list(size = 100)), all)
+  future <- to_come(3000)
+  expect_identical(future$site[-(1:8)], rep(rep(1:2, each = 2), 3))
+  fast <- future$releases[future$site == 1, ]
+  expect_identical(unname(fast[, "sum"]), rep(c(24, 26), 5))
+  expect_identical(unique(future$releases[-(1:8), "t"]), c(1200, 1800, 2400, 3000))
+  expect_identical(anyDuplicated(future$releases[, c("block", "arm")]), 0L)
+  # So it is at a site that has ended: its last eight rounds are heard as the other one gets to them.
+  ended <- record
+  ended$running <- 2L
+  left <- replace(all, "running", list(2L))
+  future <- with_future(ended, future_laws(left, 1500, list(size = 100)), left)
+  expect_identical(future$site[-(1:8)], rep(rep(1:2, each = 2), 3))
+  # As in one table of all, where the strata of a site are behind it by other numbers of people
+  two <- transform(as.data.frame(rows(10, 100)), stratum = rep(c("x", "y"), c(16, 4)))
+  laws <- future_laws(release_records(as_releases(two))$records[[1]], 2000, list(size = 100))
+  expect_identical(lapply(laws, `[`, c("share", "from")), list(list(share = 0.8, from = 800), list(share = 0.2, from = 1000)))
+})
+
+test_that("the futures of an agent are of the arms that are not paused now, those of a table of its last block's", {
+  withr::local_options(rlib_message_verbosity = "quiet")
+  agent <- dpts_agent(policy_randomised(mu = 1, block = 60), c("a", "b", "c"), use = "arrival")
+  play <- function(n) {
+    choices <- agent_choose(agent, n)
+    agent_reward(agent, choices$ticket, as.numeric(seq_len(n) %% 10 < c(a = 4, b = 9, c = 5)[as.character(choices$arm)]))
+  }
+  drawn <- NULL
+  local_function("future_laws", function(old) function(...) drawn <<- old(...))
+  arms <- function(x) {
+    said <- forecast(x, 600, block = 60, runs = 2, seed = 1)$verdict
+    law <- drawn[[1]]
+    expect_equal(unname(law$last[, "chance"]), rep(1 / nrow(law$last), nrow(law$last)))
+    rows <- draw_future(law)
+    expect_identical(unname(rows[, "arm"]), rep(unname(law$last[, "arm"]), length(law$sizes)))
+    if (length(law$sizes)) unname(law$last[, "arm"]) else said
+  }
+  both <- function() list(arms(agent), arms(dpts_releases(agent)), arms(list(x = agent)))
+  play(120)
+  expect_identical(both(), list(c(1, 2, 3), c(1, 2, 3), c(1, 2, 3)))
+  agent_arms(agent, pause = "c")
+  expect_identical(both(), list(c(1, 2), c(1, 2, 3), c(1, 2)))
+  play(60)
+  expect_identical(both(), list(c(1, 2), c(1, 2), c(1, 2)))
+  agent_arms(agent, resume = "c")
+  expect_identical(both(), list(c(1, 2, 3), c(1, 2), c(1, 2, 3)))
+  agent_arms(agent, retire = "b")
+  expect_identical(both(), list(c(1, 3), 0, c(1, 3))) # numbers of arms ever; of the table's last block one arm is left
+  agent_arms(agent, pause = "a")
+  expect_identical(both(), list(0, 0, 0)) # one arm for everybody: no rounds
 })
 
 test_that("futility is judged once each stratum has a block of all arms, and a future is of the arms that are left", {
