@@ -65,8 +65,8 @@ SEXP ffi_policy_properties(void) {
   return out;
 }
 
-/* The sizes of a randomised experiment's next blocks, those that are whole when `until` people are in, at most
-   a million. `made`: blocks so far; noise: the variance of a sum's; spread: of a reward, NA: it is not
+/* The sizes of a randomised experiment's next blocks, those that are whole when `until` people are in, at
+   most a million. `made`: blocks so far; noise: the variance of a sum's; spread: of a reward, NA: it is not
    released */
 SEXP ffi_block_sizes(SEXP growth, SEXP size, SEXP made, SEXP people, SEXP until, SEXP k, SEXP noise,
                      SEXP spread) {
