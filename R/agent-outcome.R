@@ -214,8 +214,9 @@ note_blocks <- function(agent, tx, batch) {
 }
 
 # Nobody is left in these blocks.
-drop_blocks <- function(agent, batch) {
+drop_blocks <- function(agent, tx, batch) {
   if (is.null(agent$terms$outcomes)) return(invisible())
+  for (h in seq_along(agent$terms$outcomes)) forget_answers(agent, tx, h, batch, always = TRUE)
   agent$blocks <- agent$blocks[!agent$blocks[, 1] %in% batch, , drop = FALSE]
 }
 
@@ -351,7 +352,7 @@ compare_reports <- function(ticket, part, reward, old) {
   ifelse(first, "waiting", ifelse(abs(said - reward) < 2^-40, "known", "refused"))
 }
 
-# Who is erased has not answered.
+# Who is erased, or whose ticket comes back, has not answered.
 erase_answers <- function(agent, tx, rows) {
   for (h in seq_along(agent$terms$outcomes)) {
     waits <- agent$blocks[agent$blocks[, 3 + h] == 0, 1]

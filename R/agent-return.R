@@ -13,8 +13,8 @@
 #' Give out the tickets of a call of [agent_choose()] in their order, and return all that remain of it at
 #' once. Then the number of people alone decides how many remain, and the arms of those who stay are as random
 #' as ever. To look at the next arm and then return its ticket is to choose by hand, and biases estimates. So
-#' only the last tickets of such a call are taken, each without a report. Why they are returned must not
-#' depend on rewards.
+#' only the last tickets of such a call are taken, and with `use = "arrival"` none whose reward came. Why they
+#' are returned must not depend on rewards.
 #'
 #' A full block of n people of whom r are returned is a block of n - r people. It is released once their
 #' rewards are in; a block of which nobody stays is dropped. In a block that is still open, the next people
@@ -25,8 +25,7 @@
 #' @section For which agents:
 #' For [policy_randomised()], with or without strata: people of a block are assigned independently of each
 #' other, or as a permuted block was planned, so that the state without the last of them is exact. Other
-#' `outcomes` are then released for the remaining people, too; a ticket with a report of any of them cannot
-#' be returned.
+#' `outcomes` are then released for the remaining people, too.
 #'
 #' Other agents refuse, with an error that says why. Under other policies an arm's batch decides what is
 #' chosen next, so that arms that were chosen later may rest on a choice that is to be returned. With
@@ -36,6 +35,9 @@
 #' A returned ticket has no reward. The sums and their noise are those of the people who stay: each has one
 #' reward in one sum, with noise of the same scale. The guarantee is unchanged. That tickets were returned,
 #' and when, is public, as who is offered what is; so it must not depend on rewards.
+#'
+#' With `use = "deadline"`, and of other outcomes, nobody is told whether a report waits. So a ticket that has
+#' one is returned as any other, and the report is forgotten: check which tickets were given out.
 #'
 #' @param agent An agent.
 #' @param ticket Tickets: strings, the last ones of a call of [agent_choose()] that had a `key`. Those that
@@ -77,13 +79,14 @@ return_tickets <- function(agent, tx, ids) {
   agent$open <- new.env()
   rows <- as_of_now(agent$store$tickets(ids), tx)
   if (length(rows$ticket) < length(ids)) abort_input("ticket", "`ticket` must be tickets of this agent.")
-  open <- rows$status == TICKET[["open"]]
+  open <- rows$status %in% TICKET[c("open", "waiting")] # nobody is told that a report waits
   bad <- which(!open & rows$status != TICKET[["returned"]])
   if (length(bad)) {
     one <- some_tickets(rows, bad[1])
     abort_input("ticket", "`ticket` must %s.", sprintf(
       if (is.na(one$t)) "be of rounds: \"%s\" is in no block, and need not be returned" else
-        "have no report, and no deadline that is past: \"%s\" has", one$ticket
+        if (agent$silent) "have no deadline that is past: \"%s\" has one" else
+          "have no report, and no deadline that is past: \"%s\" has", one$ticket
     ))
   }
   if (!any(open)) return(invisible())
@@ -98,16 +101,12 @@ return_tickets <- function(agent, tx, ids) {
   if (any(stay > which(back)[1])) {
     abort_input("ticket", "`ticket` must be the last tickets of their call: one after them is not there.")
   }
-  for (h in seq_along(agent$terms$outcomes)) {
-    if (length(agent$store$answered(h, rows$ticket)$ticket)) {
-      abort_input("ticket", "`ticket` must have no report, and one has a report of \"%s\".",
-                  names(agent$terms$outcomes)[h])
-    }
-  }
+  erase_answers(agent, tx, rows)
+  tx$forgotten <- TRUE
   of_block <- some_tickets(rows, which(rows$batch > 0))
   there <- session_unpull(agent$session, of_block$arm, of_block$batch)
   if (any(there == 0)) abort_store("the block of a ticket cannot be read")
-  drop_blocks(agent, of_block$batch[there == 2])
+  drop_blocks(agent, tx, of_block$batch[there == 2])
   agent$outstanding <- agent$outstanding - tabulate(rows$arm, length(agent$outstanding))
   note_events(tx, rep("return", length(rows$ticket)), rows)
   note_resolved(tx, rows$ticket, rep(TICKET[["returned"]], length(rows$ticket)),

@@ -186,12 +186,13 @@ seen_by_others <- function(store, reported, reward = 1, outcome = "reward", ...)
   serve <- function() {
     api <- agent_api(agent, c(admin = TOKEN), log = log)
     ask <- function(...) call_api(api, ...)$text
-    list(look = function() for (path in c("/status", "/overview", "/metrics")) see(grep("seconds", strsplit(ask("GET", path), "\n")[[1]], invert = TRUE)),
+    list(look = function(...) for (path in c("/status", "/metrics", ...)) see(grep("seconds", strsplit(ask("GET", path), "\n")[[1]], invert = TRUE)),
          report = function() {
            body <- list(ticket = I(tickets), reward = reward, outcome = outcome)
            ask("POST", "/reward", jsonlite::toJSON(body, auto_unbox = TRUE))
          },
-         choose = function() see(ask("POST", "/choose", sprintf("{\"offer\": \"1\", \"key\": \"k%d\"}", length(tickets)))))
+         choose = function() see(ask("POST", "/choose", sprintf("{\"offer\": \"1\", \"key\": \"k%d\"}", length(tickets)))),
+         back = function() see(ask("POST", "/return", sprintf("{\"ticket\": \"%s\"}", tickets[3]))))
   }
   service <- serve()
   for (now in 0:24) {
@@ -202,6 +203,7 @@ seen_by_others <- function(store, reported, reward = 1, outcome = "reward", ...)
     }
     turn(600)
     if (now %in% reported) service$report()
+    if (now == 23) service$back()
     turn(3000)
   }
   service$look()
@@ -211,7 +213,7 @@ seen_by_others <- function(store, reported, reward = 1, outcome = "reward", ...)
   service <- serve()
   see(service$choose())
   if (25 %in% reported) service$report() # while the clock is not believed
-  service$look()
+  service$look("/overview")
   see(is.null(agent_clock(agent)))
   see(list(agent_journal(agent), dpts_history(agent), format(agent)[-1], dpts_releases(agent)))
   agent_finish(agent)

@@ -151,10 +151,8 @@ test_that("other outcomes are released for those who stay, in every store and ov
     told <- which(!is.na(harm))
     agent_reward(agent, first$ticket[told], harm[told], outcome = "harm")
     agent_reward(agent, first$ticket[1:6], 0.5)
-    expect_error(agent_return(agent, first$ticket[6:12]), "no report", class = "dpts_error_input")
     second <- agent_choose(agent, 9, key = "b") # three in the third block, five in the fourth, one in the fifth
     expect_equal(agent_reward(agent, second$ticket[9], 1, outcome = "harm")$status, "waiting")
-    expect_error(agent_return(agent, second$ticket[8:9]), "report of \"harm\"", class = "dpts_error_input")
     agent_return(agent, first$ticket[8:12]) # three of the second block, and two of the third
     expect_equal(agent_reward(agent, first$ticket[8], 1, outcome = "harm")$status, "late")
     expect_equal(agent_reward(agent, first$ticket[8], 1)$status, "late")
@@ -181,15 +179,37 @@ test_that("other outcomes are released for those who stay, in every store and ov
   })
 })
 
-test_that("a report of any outcome keeps a ticket from being given back", {
-  agent <- dpts_agent(policy_randomised(block = 5), 2, deadline = hours(1), use = "arrival",
-                      outcomes = list(harm = agent_outcome(), cost = agent_outcome()))
-  x <- agent_choose(agent, 3, key = "a")
-  for (i in 3:2) {
-    name <- c("harm", "cost")[i - 1]
-    agent_reward(agent, x$ticket[i], 1, outcome = name)
-    expect_error(agent_return(agent, x$ticket[i:3]), sprintf("report of \"%s\"", name), class = "dpts_error_input")
-  }
+test_that("a report that is protected is taken back with its ticket, and nobody is told that there was one", {
+  each_database(function(store) {
+    turn <- test_clock()
+    agent <- dpts_agent(policy_randomised(block = 5), 2, store, deadline = hours(1),
+                        outcomes = list(harm = agent_outcome(), cost = agent_outcome(deadline = hours(9))))
+    x <- agent_choose(agent, 15, key = "a")$ticket
+    agent_reward(agent, x[1:14], 1)
+    for (name in c("harm", "cost")) agent_reward(agent, x[c(1, 3, 12)], 1, outcome = name)
+    said <- agent_return(agent, x[3:15]) # three of the first block, and the others, which are gone
+    expect_identical(said, agent)
+    expect_identical(dpts_history(agent)$status, rep(c("open", "returned"), c(2, 13)))
+    kept <- agent$store$tables()
+    expect_identical(kept$dpts_ticket$reward, rep(c(1, NA), c(2, 13)))
+    known <- !is.na(kept$dpts_outcome$reward)
+    expect_identical(kept$dpts_outcome$ticket[known], rep(x[1], 2))
+    expect_setequal(kept$dpts_outcome$ticket[!known], x[3:5]) # of the block that stays
+    for (name in c("reward", "harm", "cost")) expect_identical(agent_reward(agent, x[c(3, 12)], 0, outcome = name)$status, c("late", "late"))
+    turn(9 * 3600)
+    rows <- dpts_releases(agent)
+    rows <- aggregate(cbind(n, sum) ~ outcome, rows[rows$terms > 0, ], sum)
+    expect_identical(as.list(rows[c("n", "sum")]), list(n = c(2, 2, 2), sum = c(2, 1, 1)))
+    expect_length(agent$store$tables()$dpts_outcome$ticket, 0)
+    agent_close(agent)
+  })
+  # A reward that came is not protected with `use = "arrival"`, and another outcome is.
+  agent <- dpts_agent(policy_randomised(block = 5), 2, deadline = hours(1), use = "arrival", outcomes = list(harm = agent_outcome()))
+  x <- agent_choose(agent, 3, key = "a")$ticket
+  agent_reward(agent, x[3], 1, outcome = "harm")
+  agent_return(agent, x[3])
+  agent_reward(agent, x[2], 1)
+  expect_error(agent_return(agent, x[2:3]), "no report", class = "dpts_error_input")
 })
 
 test_that("agents for which it is not exact say why", {
@@ -216,5 +236,5 @@ test_that("with a deadline what is returned does not count as missing", {
   expect_equal(sum(released(agent)$sum), 2, tolerance = 1e-3)
   late <- agent_choose(agent, 2, key = "b")
   pass(3601)
-  expect_error(agent_return(agent, late$ticket), "deadline", class = "dpts_error_input")
+  expect_error(agent_return(agent, late$ticket), "must have no deadline that is past", class = "dpts_error_input")
 })
