@@ -94,10 +94,11 @@ agent_source <- function(x) {
       abort_arg("agent", "a list of agents, each with a name of its own", x)
     }
     for (agent in x) check_agent(agent)
+    names(x) <- as_utf8(names(x))
     list(agents = x, look = function() NULL)
   } else if (path && dir.exists(x)) {
-    file <- function(name) file.path(x, paste0(name, ".sqlite"))
-    list(look = function() sub("\\.sqlite$", "", list.files(x, "\\.sqlite$")),
+    file <- function(name) file.path(x, paste0(from_utf8(name), ".sqlite"))
+    list(look = function() as_utf8(sub("\\.sqlite$", "", list.files(x, "\\.sqlite$"))),
          open = function(name) begin_opening(file(name)),
          peek = function(name) store_sqlite_file(file(name), FALSE, "agent"),
          check = function() if (file.access(x, 5) != 0) abort_store("the folder cannot be read"))
@@ -107,7 +108,7 @@ agent_source <- function(x) {
          peek = function(name) in_schema(x, name, store_postgres(x)),
          check = function() with_store_errors(DBI::dbGetQuery(x, "SELECT 1")))
   } else if (path && file.exists(x)) {
-    list(single = TRUE, look = function() sub("\\.[^.]*$", "", basename(x)),
+    list(single = TRUE, look = function() as_utf8(sub("\\.[^.]*$", "", basename(x))),
          open = function(name) begin_opening(x))
   } else {
     abort_arg("agent", paste("an agent, a named list of agents, the path of a SQLite file or of a folder, or",

@@ -283,12 +283,12 @@ write_log <- function(connection, ..., hourly = FALSE) {
   if (!hourly) time <- sprintf("%s.%03dZ", time, as.integer(1e3 * (unclass(now) - second)))
   fields <- c(list(time = time), Filter(length, list(...)))
   for (name in names(fields)) {
-    x <- fields[[name]]
+    x <- fields[[name]] <- as_utf8(fields[[name]])
     if (is.character(x) && (nchar(x, "bytes") > 900 || !validUTF8(x))) {
       fields[[name]] <- substr(iconv(x, "UTF-8", "UTF-8", sub = "byte"), 1, 900)
     }
   }
-  cat(paste0(api_json(fields), "\n"), file = connection)
+  writeLines(api_json(fields), connection, useBytes = TRUE) # in UTF-8, whatever the session's encoding
 }
 
 # The text of the second in which a line was written last
@@ -331,14 +331,14 @@ token_keeper <- function(token, log) {
 token_digest <- function(x) as.integer(.Call(C_unhex, cli::hash_raw_sha256(charToRaw(x))))
 
 check_tokens <- function(token) {
-  token <- unlist(token)
+  token <- as_utf8(unlist(token))
   if (is.character(token) && is.null(names(token)) && length(token) == 1) names(token) <- "admin"
   # What is wrong with a secret is not printed.
   if (!is.character(token) || !length(token) || anyNA(token) || any(nchar(token, "bytes") < 16)) {
     abort_arg("token", "one or more strings of at least 16 characters")
   }
   # A list of several for a role: unlist() numbers their names.
-  names(token) <- sub("^([a-z]+)[0-9]+$", "\\1", names(token))
+  names(token) <- sub("^([a-z]+)[0-9]+$", "\\1", as_utf8(names(token)))
   if (!all(sub(":[^[:cntrl:]]+$", "", names(token)) %in% API_ROLES)) {
     abort_arg("token", sprintf("named by roles, some of %s; a colon and a name may follow",
                                words_list(paste0("\"", API_ROLES, "\""))))

@@ -472,7 +472,8 @@ check_person <- function(person, n, terms) {
     if (is.null(person)) return(NULL)
     abort_arg("person", "left out: the agent was made without `max_per_person`")
   }
-  if (!is.character(person) || length(person) != n || anyNA(person) || !all(validUTF8(enc2utf8(person)))) {
+  person <- as_utf8(person)
+  if (!is.character(person) || length(person) != n || anyNA(person) || !all(validUTF8(person))) {
     abort_arg("person", paste0(if (n == 1) "a string" else paste(number_text(n), "strings, one per choice"),
                                ", as the agent tells persons apart"), person)
   }
@@ -492,7 +493,7 @@ check_stratum <- function(stratum, n, terms) {
   if (is.null(stratum)) abort_arg("stratum", paste("given for an agent with strata,", must))
   if (is.factor(stratum)) stratum <- as.character(stratum)
   if (!is.character(stratum) || !length(stratum) %in% c(1, n)) abort_arg("stratum", must, stratum)
-  at <- match(stratum, terms$strata)
+  at <- match(as_utf8(stratum), terms$strata)
   if (anyNA(at)) abort_arg("stratum", must, stratum[is.na(at)][1])
   rep_len(at, n)
 }

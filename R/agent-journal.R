@@ -101,7 +101,7 @@ agent_journal <- function(agent, path = NULL, ...) {
   if (!is.null(path)) {
     part <- tempfile("journal-", dirname(path)) # the file is there whole or not at all
     on.exit(unlink(part))
-    utils::write.csv(as.data.frame(text), part, row.names = FALSE, fileEncoding = "UTF-8")
+    write_utf8(comma_separated(lapply(stats::setNames(text, in_quotes(names(text))), in_quotes)), part)
     if (!file.rename(part, path)) abort_arg("path", "a file that can be written", path)
   }
   given <- function(x) ifelse(nzchar(x), x, NA_character_)
@@ -146,9 +146,21 @@ agent_plan <- function(agent, plan = NULL, reason = NULL, ...) {
   ), nrow = length(note))
 }
 
+# Columns as the lines of a file of comma-separated values, with the names first
+comma_separated <- function(columns) do.call(paste, c(unname(Map(c, names(columns), columns)), sep = ","))
+
+in_quotes <- function(x) paste0("\"", gsub("\"", "\"\"", x, fixed = TRUE), "\"")
+
+# write.csv() writes what the session's encoding has not as <U+00E9>.
+write_utf8 <- function(lines, path) {
+  con <- file(path, "wb")
+  on.exit(close(con))
+  writeLines(lines, con, useBytes = TRUE)
+}
+
 # A plan as text: what was asked, then the rows as comma-separated values
 plan_text <- function(plan, agent) {
-  if (!inherits(plan, "dpts_plan")) return(check_string(plan, "plan"))
+  if (!inherits(plan, "dpts_plan")) return(check_string(as_utf8(plan), "plan"))
   check_result(plan)
   arms <- shared(plan, "arms")
   own <- agent$terms$arms
@@ -163,9 +175,9 @@ plan_text <- function(plan, agent) {
   if (!nrow(plan) || length(unique(plan$people)) != 1) {
     abort_arg("plan", "a result of `dpts_plan()` for this agent's policy, at one number of people")
   }
-  rows <- utils::capture.output(utils::write.csv(as.data.frame(lapply(plan, function(x) {
-    if (is.numeric(x)) signif(as.numeric(x), 6) else as.character(x)
-  })), row.names = FALSE, quote = FALSE))
+  rows <- comma_separated(lapply(plan, function(x) {
+    if (is.numeric(x)) as.character(signif(as.numeric(x), 6)) else as.character(x)
+  }))
   looks <- shared(plan, "looks")
   paste(c(sprintf("people: %.0f", plan$people[1]), if (!is.null(looks)) paste("looks:", looks_text(looks)),
           sprintf("policy: %s", format(agent$terms$policy)), paste0(names(said), ": ", said)[-length(said)],

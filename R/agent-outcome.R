@@ -144,7 +144,7 @@ check_outcomes <- function(outcomes, policy, deadline) {
   if (!is.list(outcomes) || !all(vapply(outcomes, inherits, NA, "dpts_outcome"))) {
     abort_arg("outcomes", "a named list of `agent_outcome()`", outcomes)
   }
-  check_names(names(outcomes), "outcomes", "a list with a name for each outcome")
+  names(outcomes) <- check_names(names(outcomes), "outcomes", "a list with a name for each outcome")
   if ("reward" %in% names(outcomes)) {
     abort_arg("outcomes", "named otherwise: \"reward\" is the one from which the policy learns")
   }
@@ -177,6 +177,7 @@ check_outcomes <- function(outcomes, policy, deadline) {
 # The number of an outcome, 0: the reward
 outcome_number <- function(agent, outcome) {
   known <- c("reward", names(agent$terms$outcomes))
+  outcome <- as_utf8(outcome)
   if (!is.character(outcome) || length(outcome) != 1 || !outcome %in% known) {
     abort_arg("outcome", sprintf("one of the agent's outcomes: %s", words_list(known, most = 8)), outcome)
   }

@@ -57,7 +57,9 @@ store_sqlite_file <- function(path, create, arg) {
     }
   }
   cons <- with_store_errors(list(sqlite_connect(path), sqlite_connect(path)))
-  tryCatch(store_sqlite(cons[[1]], cons[[2]], path, own = TRUE), error = function(e) {
+  tryCatch({
+    store_sqlite(cons[[1]], cons[[2]], path, own = TRUE, file = normalizePath(path))
+  }, error = function(e) {
     lapply(cons, DBI::dbDisconnect)
     raise_again(e)
   })
@@ -65,13 +67,18 @@ store_sqlite_file <- function(path, create, arg) {
 
 store_memory <- function() {
   path <- sprintf("file:dpts-%s?mode=memory&cache=shared", .Call(C_hex, system_bytes(16)))
-  store <- store_sqlite(sqlite_connect(path), sqlite_connect(path), "memory", own = TRUE, in_file = FALSE)
+  store <- store_sqlite(sqlite_connect(path), sqlite_connect(path), "memory", own = TRUE, file = ":memory:")
   # An agent in memory may be dropped without agent_close(); RSQLite would warn of its connection.
   reg.finalizer(environment(store$close), function(frame) frame$close())
   store
 }
 
+# RSQLite turns a path into UTF-8: another file's, where that is not the session's encoding. An address of the
+# bytes by which functions of R find the file it leaves alone.
 sqlite_connect <- function(path) {
+  if (.Platform$OS.type == "unix" && grepl("[^ -~]", path, useBytes = TRUE)) {
+    path <- paste0("file:", utils::URLencode(enc2native(path), reserved = TRUE))
+  }
   DBI::dbConnect(RSQLite::SQLite(), path, loadable.extensions = FALSE, bigint = "numeric", synchronous = NULL)
 }
 
@@ -162,11 +169,12 @@ sqlite_file_check <- function(path) {
 # con: the connection that writes; reader: the one that reads; own: were they opened here, so that close()
 # closes them?
 store_sqlite <- function(con, reader = con, label = "a SQLite connection", own = FALSE,
-                         in_file = con@dbname != ":memory:") {
+                         file = con@dbname) {
+  in_file <- file != ":memory:"
   sql <- sql_sqlite()
   server <- sqlite_messages(con, reader, own)
   if (in_file) with_store_errors(for (each in unique(c(con, reader))) sqlite_settings(each))
-  check_file <- if (in_file) sqlite_file_check(con@dbname) else function() NULL
+  check_file <- if (in_file) sqlite_file_check(file) else function() NULL
   seen <- NULL # the head as last seen or written here
   # Old values of a row live on in the write-ahead log until it is cut. If that cannot be done now (another
   # process reads it, the disk is full), the next change tries again. The first change cuts it too: a process
@@ -182,8 +190,8 @@ store_sqlite <- function(con, reader = con, label = "a SQLite connection", own =
     server$drop()
     if (!own) return(invisible())
     other <- NULL
-    if (inherits(try(check_file(), silent = TRUE), "try-error") && file.exists(con@dbname)) {
-      other <- sqlite_connect(con@dbname)
+    if (inherits(try(check_file(), silent = TRUE), "try-error") && file.exists(file)) {
+      other <- sqlite_connect(file)
       try(DBI::dbGetQuery(other, "SELECT count(*) FROM sqlite_master"), silent = TRUE)
     }
     for (each in c(con, reader, other)) if (DBI::dbIsValid(each)) DBI::dbDisconnect(each)

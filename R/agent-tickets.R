@@ -11,7 +11,7 @@ new_tickets <- function(n) {
 hash_person <- function(person, key) {
   key <- c(key, raw(64 - length(key)))
   hash <- function(pad, bytes) cli::hash_raw_sha256(c(xor(key, as.raw(pad)), bytes))
-  vapply(enc2utf8(person), function(text) hash(0x5c, .Call(C_unhex, hash(0x36, charToRaw(text)))), "",
+  vapply(person, function(text) hash(0x5c, .Call(C_unhex, hash(0x36, charToRaw(text)))), "",
          USE.NAMES = FALSE)
 }
 

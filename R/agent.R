@@ -142,7 +142,9 @@
 #' are available then.
 #'
 #' Leading and trailing white space in a person's identifier is removed, and nothing else is changed: "Bob"
-#' and "bob" are two people, and so are two spellings of the same letter in Unicode.
+#' and "bob" are two people, and so are two spellings of the same letter in Unicode. All texts are kept in
+#' UTF-8, whatever encoding R has them in; in a session without letters beyond ASCII (`LC_ALL=C`) bytes are
+#' taken for UTF-8.
 #'
 #' Gaussian Thompson sampling compares draws in doubles, for which a `budget` of (epsilon, delta) must leave
 #' room; no delta below 2.3e-9 is claimed for it (1e5 rounds, 5 arms, `variance_scale = 1`). A `budget` is
@@ -270,7 +272,7 @@ dpts_agent <- function(policy, arms, store = NULL, ..., name = NULL, horizon = N
   check_all_given()
   check_policy(policy)
   arms <- check_arm_labels(arms)
-  if (!is.null(name)) check_string(name)
+  if (!is.null(name)) name <- check_string(as_utf8(name), "name")
   if (!is.null(horizon)) horizon <- check_count(horizon)
   use <- check_choice(use, c("deadline", "arrival"))
   deadline <- check_deadline(deadline, use)

@@ -269,6 +269,18 @@ check_flag <- function(x, arg = caller_arg(x)) {
   x
 }
 
+# Texts in UTF-8, whatever encoding they have. Where the session's own has ASCII alone (LC_ALL=C), other bytes
+# are taken for UTF-8. What is no text stays none, as validUTF8() says.
+as_utf8 <- function(x) {
+  if (!is.character(x)) return(x)
+  foreign <- Encoding(x) == "unknown" & is.na(iconv(x, "", "UTF-8"))
+  Encoding(x[foreign]) <- "UTF-8"
+  enc2utf8(x)
+}
+
+# The name of a file that as_utf8() read, as functions of R take it
+from_utf8 <- function(x) if (is.na(iconv(x, "UTF-8", ""))) `Encoding<-`(x, "unknown") else enc2native(x)
+
 check_string <- function(x, arg = caller_arg(x)) {
   check_given(x, arg)
   if (!is.character(x) || length(x) != 1 || is.na(x) || !nzchar(x) || !validEnc(x)) {
@@ -391,7 +403,8 @@ check_seconds <- function(x, also = "", arg = caller_arg(x)) {
 }
 
 check_names <- function(x, arg, what) {
-  if (!is.character(x) || !length(x) || anyNA(x) || !all(nzchar(x)) || !all(validEnc(x))) {
+  x <- as_utf8(x)
+  if (!is.character(x) || !length(x) || anyNA(x) || !all(nzchar(x)) || !all(validUTF8(x))) {
     abort_arg(arg, what, x)
   }
   # (Marks that turn the direction of text make a page show another name.)

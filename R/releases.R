@@ -305,6 +305,7 @@ typed_column <- function(value, name, arg) {
   }
   if (name %in% c("problem", "policy", "outcome", SUBGROUPS) || name == "arm" && !is.numeric(value)) {
     if (is_label(value)) return(plain_factor(value))
+    value <- as_utf8(value)
     return(if (is.factor(value)) value else factor(value, unique(value)))
   }
   if (is.logical(value) && all(is.na(value))) value <- as.double(value)
@@ -629,6 +630,7 @@ table_of <- function(x, outcome) {
 # The rows of one outcome; without a column of this name all are of the reward
 one_outcome <- function(table, outcome) {
   known <- if (is.null(table[["outcome"]])) "reward" else unique(as.character(table$outcome))
+  outcome <- as_utf8(outcome)
   if (!is.character(outcome) || length(outcome) != 1 || !outcome %in% known) {
     abort_arg("outcome", sprintf("one of the outcomes that were released: %s", words_list(known, most = 8)),
               outcome)

@@ -28,7 +28,8 @@ arm_labels <- function(arms) names(arms$mean) %||% as.character(seq_len(n_arms(a
 # Arms that are given by name or by number, as numbers
 arm_numbers <- function(x, labels, arg, must) {
   if (is.factor(x)) x <- as.character(x)
-  at <- if (is.character(x)) match(x, labels) else if (is.numeric(x)) match(x, seq_along(labels))
+  at <- if (is.character(x)) match(as_utf8(x), as_utf8(labels)) else
+    if (is.numeric(x)) match(x, seq_along(labels))
   if (!length(at) || anyNA(at)) abort_arg(arg, must, if (length(at)) x[is.na(at)][1] else x)
   at
 }
