@@ -155,7 +155,7 @@ agent_table <- function(agent, outcome = 0L) {
     more <- c(more, list(data.frame(run = 1, t = max(0, sum(seen$pulls)), arm = 1, n = 0, sum = 0,
                                     event = "end")))
   }
-  if (flip_of(policy) > 0) {
+  if (flip_of(policy) > 0 && seen$report$scale[[1]] == 0) {
     bits <- session_report(agent$session)
     more <- c(more, list(open_bits(1, rows, bits[1, ], bits[2, ], sum(seen$pulls))))
   }

@@ -29,10 +29,10 @@
 #' up to 10% more people than independent noise.
 #'
 #' With [policy_local()] the randomised bits are used like rewards without noise, if the policy inside is not
-#' private itself. They are taken in the policy's own batches or blocks. If it has none, they are taken in
-#' groups that grow by a tenth, in the order in which they come; the delay of a bit must then not depend on
-#' the reward. Differences and margins are in units of the rewards: those of the bits, divided by
-#' 1 - 2 / (1 + e^`epsilon`).
+#' private itself; else its noisy sums of bits are. They are taken in the policy's own batches or blocks. If
+#' it has none, they are taken in groups that grow by a tenth, in the order in which they come; the delay of a
+#' bit must then not depend on the reward. Differences and margins are in units of the rewards: those of the
+#' bits, divided by 1 - 2 / (1 + e^`epsilon`).
 #'
 #' @section By randomisation:
 #' `kind = "tosses"` is for [policy_randomised()] and **holds under any drift**. In

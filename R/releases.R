@@ -69,7 +69,9 @@ EVENTS <- c("begin", "added", "retired", "end")
 #'   `outcome` count their own, so that one number need not be of the same people in two outcomes.
 #' * `arm`: the arm, a factor if arms have names, else a number.
 #' * `n`: how many rewards are in the sum.
-#' * `sum`: the sum of these rewards, scaled to \[0, 1\], plus noise.
+#' * `sum`: the sum of these rewards, scaled to \[0, 1\], plus noise. A sum so far below 0 or above `n` that
+#'   its noise explains it with a chance below 1e-16 is an error, as where `range` was forgotten. So are
+#'   `squares` that no rewards with this sum can have.
 #' * `squares`: the sum of (reward - 1/2)^2 of the same rewards, scaled to \[0, 1\], plus noise; `NA` if it
 #'   was not released. With it evidence knows how much rewards vary, see Squares in [evidence()].
 #' * `noise`: the distribution of the noise: `"gaussian"`, `"laplace"`, `"geometric"` or `"none"`. Two-sided
@@ -487,9 +489,10 @@ by_appearance <- function(x, all = FALSE) {
 
 # ---- is it a release table? ----------------------------------------------------------------------
 
-column_error <- function(arg, column, must, rows = NULL) {
+column_error <- function(arg, column, must, rows = NULL, hint = NULL) {
   abort_input(arg, "Column `%s` of `%s` must %s%s.", column, arg, must,
-              if (length(rows)) sprintf(": see row %d", rows[1]) else "", class = "dpts_error_releases")
+              if (length(rows)) sprintf(": see row %d", rows[1]) else "", class = "dpts_error_releases",
+              hint = hint)
 }
 
 # Of columns that have their types
@@ -499,11 +502,12 @@ check_releases <- function(x, arg) {
   for (name in setdiff(needed, names(x))) column_error(arg, name, "be there")
   v <- as.list(x)
   run <- record_id(v)
-  need <- function(column, must, ok) {
-    if (!all(ok %in% TRUE)) column_error(arg, column, must, which(!ok %in% TRUE))
+  need <- function(column, must, ok, hint = NULL) {
+    if (!all(ok %in% TRUE)) column_error(arg, column, must, which(!ok %in% TRUE), hint)
   }
   released <- is.na(v$event %||% rep(NA_character_, nrow(x)))
   check_each_row(v, run, released, need)
+  check_sums(v, released, need)
   check_of_run(v, run, need)
   # The order of rows
   start <- c(TRUE, run[-1] != run[-length(run)])[seq_along(run)]
@@ -566,6 +570,39 @@ check_each_row <- function(v, run, released, need) {
     need("looks", "be increasing shares of people and the name of how the error is spent",
          as.character(v$looks) %in% each[known])
   }
+}
+
+# Can n rewards of [0, 1] add up to this? Noise goes so far only with a chance of 1e-17, to either side.
+check_sums <- function(v, released, need) {
+  n <- v$n
+  # Rewards of an agent are on a grid, and sums are rescaled to [0, 1].
+  near <- n * (2^-19 + 1e-9 * pmax(abs(v$low), abs(v$high)) / (v$high - v$low))
+  noise <- noise_reach(v, 1e-17)
+  far <- noise + near
+  hint <- paste("Sums and scales of rewards of another range than [0, 1] are rescaled by `range` of",
+                "`as_releases()`; `scale` and `terms` are those of the noise that was added.")
+  need("sum", "be that of `n` rewards from 0 to 1, but for its noise",
+       !released | v$sum >= -far & v$sum <= n + far, hint)
+  least <- pmax(abs(v$sum - n / 2) - far, 0)^2 / pmax(n, 1) # of all rewards alike; of those that are in
+  far <- noise / squares_weight(v) + near
+  need("squares", "be those of `n` rewards from 0 to 1 with this `sum`, but for their noise",
+       !released | is.na(v$squares) | v$squares >= least * v$whole - far & v$squares <= n / 4 + far, hint)
+}
+
+# What the noise in each row's sum exceeds with a chance of at most `risk`, and its rounding to a grid.
+# Geometric noise lies below Laplace noise; correlated noise takes back a part of that of the release before.
+noise_reach <- function(v, risk) {
+  r <- v$correlation
+  bounded <- v$noise %in% c("laplace", "geometric")
+  reach <- gaussian_tail(v$scale * sqrt(v$terms * (1 + r^2) / (1 - r^2)), risk)
+  reach[bounded] <- laplace_tail(v$terms[bounded], v$scale[bounded], risk)
+  reach + 2 * v$terms * (v$grid %||% 0)
+}
+
+# The scale of the noise in `sum` over that of the noise in `squares`; 1 where there are none
+squares_weight <- function(v) {
+  weight <- v$weight %||% rep(NA_real_, length(v$sum))
+  ifelse(is.na(v$squares), 1, ifelse(is.na(weight), usual_weight(v$noise), weight))
 }
 
 # What must be the same in all rows of a run
@@ -667,8 +704,7 @@ release_records.default <- function(x, outcome = "reward") {
   v <- as.list(x)
   v$event <- v$event %||% rep(NA_character_, nrow(x))
   for (name in c("flip", "grid")) v[[name]] <- v[[name]] %||% rep(0, nrow(x))
-  weight <- v$weight %||% rep(NA_real_, nrow(x))
-  weight <- ifelse(is.na(v$squares), 0, ifelse(is.na(weight), usual_weight(v$noise), weight))
+  weight <- ifelse(is.na(v$squares), 0, squares_weight(v))
   run <- record_id(v)
   first <- which(!duplicated(run))
   last <- c(first[-1] - 1L, length(run))[seq_along(first)]

@@ -80,8 +80,9 @@ releases_of_runs <- function(x, kept, own, until) {
   design <- function(name) unlist(lapply(designs, `[[`, name), use.names = FALSE)
   flip <- vapply(policies, flip_of, 0)[policy]
   report <- vapply(kept$report, function(r) r[match(c("kind", "scale", "weight"), REPORT)], numeric(3))
-  # Bits of local privacy are public at once, also those that no batch has gathered yet.
-  more <- lapply(which(flip > 0 & until == Inf), function(i) {
+  # Bits of local privacy are public at once, also those that no batch has gathered yet. (Beside noisy sums of
+  # the others they would tell the noise.)
+  more <- lapply(which(flip > 0 & until == Inf & report[2, ] == 0), function(i) {
     bits <- matrix(kept$report[[i]], length(REPORT))
     open_bits(i, rows[[i]], bits[1, ], bits[2, ], sum(kept$pulls[[i]]))
   })

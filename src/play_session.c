@@ -210,10 +210,12 @@ double session_charged(const session_t *session) {
 
 report_t session_report(const session_t *session, int arm) {
   const policy_t *policy = session->spec->policy;
-  if (session->shown) {
-    return report_plain(session->shown[arm].n, session->shown[arm].sum);
-  }
-  return policy->report ? policy->report(session->state, arm) : (report_t){0};
+  const report_t own = policy->report ? policy->report(session->state, arm) : (report_t){0};
+  if (!session->shown) return own;
+  /* Of bits that are public all are known, but what is released of them has the policy's noise. */
+  report_t bits = report_plain(session->shown[arm].n, session->shown[arm].sum);
+  if (releases_batches(policy)) bits.kind = own.kind, bits.scale = own.scale;
+  return bits;
 }
 
 static report_t report_of(const void *session, int arm) { return session_report(session, arm); }

@@ -412,6 +412,24 @@ test_that("of a local policy the bits are evidence, in the unit of rewards", {
   bad(policy_local(policy_ts_gaussian(), 1), "must hold when bits came: runs of policy")
 })
 
+test_that("of a local policy around a private one noisy sums of the bits are evidence, with the law of their noise", {
+  for (policy in list(policy_local(policy_randomised(mu = 0.1, block = 20), 2), policy_local(policy_gaussian_imed(0.1), 2))) {
+    sim <- dpts_simulate(arms_bernoulli(c(0.5, 0.5)), policy, 1500, runs = 60, seed = 1, history = TRUE)
+    agent <- dpts_agent(policy, 2, use = "arrival")
+    agent_reward(agent, agent_choose(agent, 250)$ticket, 1)
+    for (table in list(dpts_releases(sim), dpts_releases(agent))) {
+      expect_identical(unique(table$noise), "gaussian")
+      expect_equal(unique(table$scale), 10, tolerance = 1e-3)
+      released <- is.na(table[["event"]] %||% NA)
+      expect_true(all(table$whole[released]))
+      expect_gt(mean(table$sum[released] != round(table$sum[released])), 0.9) # as sums of bits alone are not
+    }
+    suppressMessages(expect_lte(mean(!is.na(verdict(sim)$arm)), 0.05))
+    range <- estimates(sim, 0.8)
+    expect_gte(mean(range$lower <= 0.5 & range$upper >= 0.5), 0.8)
+  }
+})
+
 test_that("two equal arms stop in at most 2 error of 2,000 runs", {
   skip_unless_extended()
   policies <- list(a = policy_top_two(mu = 0.2, error = 0.2), b = policy_top_two(epsilon = 0.2, error = 0.2),

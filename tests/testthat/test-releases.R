@@ -402,12 +402,66 @@ test_that("columns of a table that were changed have their types again, or are r
                    list(arm = NA_integer_, wrong = 1, missing = "1 alone is left, with no other arm to be compared with."))
 })
 
-test_that("sums that no rewards can have give intervals at an end of the range", {
+test_that("a sum that no rewards can have, whatever its noise, is refused, and one that they can is not", {
+  given <- function(sum, noise = "gaussian", scale = 1, ..., n = 100, range = c(0, 1)) {
+    as_releases(data.frame(arm = c("a", "b"), n, sum = c(sum, n * range[1]), ...), noise, scale, range = range)
+  }
+  refused <- function(column, ...) {
+    expect_error(given(...), sprintf("`%s` of `data` must be th.*: see row 1", column), class = "dpts_error_releases")
+  }
+  # Without noise all but rounding; of stars the range was forgotten, or the sums are means of other units.
+  refused("sum", 300, "none", 0)
+  refused("sum", -0.1, "none", 0)
+  refused("sum", 100.1, "none", 0)
+  refused("sum", 40, "none", 0, range = c(1, 5))
+  expect_silent(given(100 * (1 + 1e-12), "none", 0))
+  expect_silent(given(sum(1e6 + seq(0, 1, length.out = 100)), "none", 0, range = c(1e6, 1e6 + 1)))
+  refused("sum", 0.9e8, "none", 0, range = c(1e6, 1e6 + 1))
+  # How far noise goes with a chance of 1e-16 is within what is let through, with one of 1e-21 it is not.
+  reach <- function(tail) c(tail(1e-16), tail(1e-21))
+  check <- function(x, law, ...) {
+    expect_silent(given(100 + x[1], law, ...))
+    expect_silent(given(-x[1], law, ...))
+    refused("sum", 100 + x[2], law, ...)
+    refused("sum", -x[2], law, ...)
+  }
+  gauss <- function(sd) reach(function(p) sd * stats::qnorm(p, lower.tail = FALSE))
+  check(gauss(2), "gaussian", 2)
+  check(gauss(6), "gaussian", 2, terms = 9)
+  check(gauss(2 * sqrt(1.25 / 0.75)), "gaussian", 2, correlation = 0.5) # (Z_2 - Z_1 / 2) / sqrt(1 - 1 / 4)
+  check(reach(function(p) -3 * log(2 * p)), "laplace", 3)
+  check(reach(function(p) -3 * log(2 * p)), "geometric", 3)
+  # Two Laplace variables: P(Y > x) = e^-x (2 + x) / 4
+  check(reach(function(p) stats::uniroot(function(x) log((2 + x) / 4) - x - log(p), c(1, 99))$root), "laplace", 1, terms = 2)
+  check(20 * gauss(1), "gaussian", 20, range = c(0, 10), n = 10)
+  # Bits that were flipped are counted: without noise they are from 0 to n, too.
+  expect_silent(given(99, "none", 0, flip = 0.2))
+  refused("sum", 101, "none", 0, flip = 0.2)
+  # Squares about 1/2: at least those of rewards that are alike, at most those of 0 and 1
+  expect_silent(given(80, "none", 0, squares = c(9, 25)))
+  expect_silent(given(80, "none", 0, squares = c(25, 25)))
+  refused("squares", 80, "none", 0, squares = c(8.9, 25))
+  refused("squares", 50, "none", 0, squares = c(25.1, 25))
+  expect_silent(given(50, squares = c(-4, 25)))
+  refused("squares", 50, squares = c(-5, 25)) # noise of 1/2 beside noise of 1
+  expect_silent(given(50, squares = c(-8, 25), weight = 1))
+  refused("squares", 100, squares = c(10, 25)) # the sum's noise cannot explain it, either
+  # A table that was changed, and one of what proves nothing
+  table <- given(50)
+  table$sum[2] <- 200
+  for (verb in list(evidence, effects, verdict, estimates)) {
+    expect_error(verb(table), "`sum` of `x` must be that of `n` rewards.*row 2", class = "dpts_error_releases")
+  }
+  refused("sum", 300, "none", 0, whole = FALSE)
+  expect_silent(given(0, "none", 0, squares = c(0, 25), whole = FALSE)) # rewards are out
+})
+
+test_that("sums far outside the range of rewards give intervals at its ends", {
   for (noise in c("gaussian", "laplace", "geometric")) {
-    data <- data.frame(arm = c("a", "b"), n = 100, sum = c(-1e9, 1e9))
-    out <- estimates(as_releases(data, noise, scale = 1))
-    expect_lt(out$upper[1], 1e-5)
-    expect_gt(out$lower[2], 1 - 1e-5)
+    out <- estimates(as_releases(data.frame(arm = c("a", "b"), n = 1e4, sum = c(-80, 10080)), noise, scale = 10))
+    expect_lt(out$upper[1], 0.01)
+    expect_gt(out$lower[2], 0.99)
+    expect_identical(c(out$lower[1], out$upper[2]), c(0, 1))
   }
 })
 
