@@ -39,6 +39,7 @@ copies_with <- function(changes, of = "ucb1") {
 
 test_that("UCB1 written with dpts.h is policy_ucb1(), to the bit, in every driver", {
   mine <- policy_compiled(example_file("ucb1.c"), "ucb1")
+  expect_length(list.files(file.path(tools::R_user_dir("dpts", "cache"), "compiled")), 1) # is not compiled again
   arms <- arms_bernoulli(c(0.6, 0.5, 0.4))
   withr::local_options(dpts.engine = "plain")
   for (delay in c(0, 20)) {

@@ -126,6 +126,20 @@ test_that("tables of losses compose, group and bound a Gaussian from above", {
   expect_equal(form(worse, "epsilon", at), 1)
 })
 
+test_that("the largest pure guarantee and the largest mu inside orders of Renyi are at the edge of one of them", {
+  orders <- privacy_rdp(c(2, 4), c(0.2, 0.3))
+  expect_equal(dpts:::most_mu(orders), sqrt(2 * 0.3 / 4)) # mu^2 alpha / 2
+  # Of randomised response, the worst of all that are epsilon-DP
+  divergence <- function(epsilon, alpha) {
+    p <- stats::plogis(epsilon)
+    log(p^alpha * (1 - p)^(1 - alpha) + (1 - p)^alpha * p^(1 - alpha)) / (alpha - 1)
+  }
+  most <- dpts:::most_epsilon(orders)
+  room <- c(0.2, 0.3) - divergence(most, c(2, 4))
+  expect_true(all(room > -1e-8))
+  expect_lt(min(room), 1e-6)
+})
+
 test_that("they are budgets, guarantees of one's own policy, and calls", {
   others <- list(privacy_zcdp(0.1), privacy_rdp(c(2, 8), c(0.2, 0.8)), privacy_loss(list(c(0.6, 0.3, 0.1), c(0.2, 0.3, 0.5))))
   own <- function(g) policy_custom("own", function(k, h) 0, function(s, r) 1, function(s, f) s, guarantee = g)
