@@ -10,15 +10,23 @@
 #' shows the row. Each ticket of a call with a `key` also has the hash, as long as it has the key (see
 #' [agent_choose()]), unless the agent is `sticky`. Nothing else links earlier tickets to the person.
 #'
-#' `agent_erase()` deletes the row, and these keys and hashes. If the last ticket waits for its reward, it is
-#' resolved without one, as if none had come; a reward that was reported and waits is forgotten. Some things
-#' stay, since they tell nothing of the person that the guarantee does not bound, or cannot be linked to the
-#' person:
+#' `agent_erase()` deletes the row. From the last ticket, and from each other one that has the hash, it takes:
+#' * the key and the hash;
+#' * a reward that was reported and waits, or all that was reported in a `window`, and the context or
+#'   prediction. The ticket is resolved without a reward, as if none had come, and later reports are `"late"`;
+#' * reports of other outcomes that wait for their release: they count as `missing`;
+#' * a reward that was used and is kept until its release, to compare a second report. With `keep_rewards` a
+#'   reward that was used stays, and so does its context.
+#'
+#' An earlier ticket that was chosen without a `key` cannot be found, and keeps what it has: a reward that
+#' waits, reports of other outcomes, and a context or prediction, until they are used. So give each choice a
+#' key where people may ask for their erasure. Besides, some things stay, since they tell nothing of the
+#' person that the guarantee does not bound, or cannot be linked to the person:
 #' * sums that were released with the person's rewards in them: they are what the guarantee protects, and to
 #'   take a reward out of one would tell what it was;
 #' * the sum under way, which will be released with its noise;
-#' * tickets, arms and times without a name, and with `keep_rewards` the rewards and contexts that were used.
-#'   A list elsewhere of who had which ticket still links them: delete it there, too.
+#' * tickets, arms and times without a name. A list elsewhere of who had which ticket still links them: delete
+#'   it there, too. The journal shows tickets that were resolved by the erasure beside each other.
 #'
 #' A person who was erased and comes again is new: up to `max_per_person` rewards are used again, and the
 #' guarantee for a person is that of the rewards before and of those after, each by itself; one of each may be
@@ -69,15 +77,18 @@ agent_erase <- function(agent, person, ...) {
   check_agent(agent)
   hash <- check_person(person, length(person), agent$terms)
   n <- agent_transact(agent, function(tx) {
-    rows <- as_of_now(as.list(agent$store$persons(hash)), tx)
-    held <- union(as.character(rows$person), agent$store$asked_for(hash))
+    rows <- as.list(agent$store$persons(hash))
+    own <- as_of_now(agent$store$of_persons(hash), tx)
+    held <- unique(c(as.character(rows$person), own$asked_for[!is.na(own$asked_for)]))
     if (!length(held)) return(0)
-    open <- rows[setdiff(names(rows), c("person", "pulls"))]
-    erase_answers(agent, tx, open)
-    open <- some_tickets(open, which(open$status %in% TICKET[c("open", "waiting")]))
+    erase_answers(agent, tx, own)
+    is_open <- own$status %in% TICKET[c("open", "waiting")]
+    open <- some_tickets(own, which(is_open))
     use_rewards(agent, tx, open, rep(NA_real_, length(open$ticket)))
     if (!is.null(agent$terms$window)) forget_answers(agent, tx, 0L, open$t, always = TRUE)
-    tx$erased <- list(person = held, ticket = as.character(rows$ticket)[match(held, rows$person)])
+    # Each of them has a ticket here.
+    tx$erased <- list(person = rep_len(held, length(own$ticket)), ticket = own$ticket,
+                      keep = as.integer(agent$terms$keep_rewards & !is_open))
     agent$counted <- agent$counted - sum(rows$pulls)
     tx$find_next_due <- tx$forgotten <- TRUE
     agent$open <- new.env()

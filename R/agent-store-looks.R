@@ -59,11 +59,11 @@ look_at_tickets <- function(sql, look) {
   list(
     tickets = function(ids) tickets("WHERE ticket IN (%s)", sql$among, values = among_values(ids)),
     asked = function(key) tickets("WHERE asked = $1 ORDER BY id", values = list(key)),
-    # Those of these persons for whom there is a ticket with a key
-    asked_for = function(ids) {
-      as.character(look("SELECT DISTINCT asked_for AS one FROM %sdpts_ticket
-                         WHERE asked IS NOT NULL AND asked_for IN (%s)", sql$at, sql$among,
-                        values = among_values(ids))$one)
+    # The last ticket of each of these persons, and those with a key
+    of_persons = function(ids) {
+      tickets("WHERE ticket IN (SELECT ticket FROM %1$sdpts_person WHERE person IN (%2$s))
+                 OR asked IS NOT NULL AND asked_for IN (%2$s) ORDER BY id", sql$among,
+              values = among_values(ids))
     },
     due = function(now) tickets("WHERE %s AND due <= %s ORDER BY due, id", DUE, exactly(now)),
     # Tickets that are not resolved, and were given out later than that

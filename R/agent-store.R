@@ -23,7 +23,7 @@
 #   rollback()       leaves all as it was
 #   create(rows)     makes the tables and these first rows in them: columns, by table
 #   tables()         all rows, as create() takes them
-#   answers(outcome, batch), answered(outcome, ids), tickets(ids), asked(key), asked_for(ids), persons(ids),
+#   answers(outcome, batch), answered(outcome, ids), tickets(ids), asked(key), of_persons(ids), persons(ids),
 #   due(now), ahead(now), kept(what), log(n), has_keys(before), course(from, to, width),
 #   releases(outcome, from), journal(where), digest(entry), tallies(from, to), newest(), counted(),
 #   totals(from, to), missing(from, to), count(kind)      look
@@ -160,11 +160,9 @@ change_statements <- function(sql) {
                WHERE NEW.no_persons = 1 AND asked IS NOT NULL"),
     each("erased", "DELETE FROM dpts_person WHERE person IN (SELECT %s FROM %s)", field(0, "TEXT"),
          sql$rows("erased")),
-    each("erased", "UPDATE dpts_ticket SET asked = NULL, asked_for = NULL
-               WHERE ticket IN (SELECT %s FROM %s)", field(1, "TEXT"), sql$rows("erased")),
-    each("erased", "UPDATE dpts_ticket SET asked = NULL, asked_for = NULL
-               WHERE asked IS NOT NULL AND asked_for IN (SELECT %s FROM %s)", field(0, "TEXT"),
-         sql$rows("erased")),
+    each("erased", "UPDATE dpts_ticket SET asked = NULL, asked_for = NULL,
+               reward = CASE WHEN %1$s = 1 THEN reward END, context = CASE WHEN %1$s = 1 THEN context END
+               FROM %2$s WHERE ticket = %3$s", field(2, "INTEGER"), sql$rows("erased"), field(1, "TEXT")),
     each("persons", "INSERT INTO dpts_person (person, pulls, arm, ticket) SELECT %s FROM %s WHERE 1 = 1
                ON CONFLICT (person) DO UPDATE SET pulls = excluded.pulls, arm = excluded.arm,
                ticket = excluded.ticket", fields(c("TEXT", "INTEGER", "INTEGER", "TEXT")),

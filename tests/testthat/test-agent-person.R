@@ -23,11 +23,11 @@ test_that("agent_person() shows what is held, agent_erase() removes it, and rele
     expect_identical(agent_erase(agent, c("Ada", "Nobody", "Eve")), 2L)
     expect_identical(agent_erase(agent, "Ada"), 0)
     expect_equal(nrow(agent_person(agent, c("Ada", "Eve"))), 0)
-    # The last ticket of each is resolved without a reward: no reward, no key.
-    gone <- stored(agent, x$ticket[c(2, 6)])
+    # The tickets of each are resolved without a reward: no reward, no key.
+    gone <- stored(agent, x$ticket[c(1, 2, 6)])
     expect_true(all(is.na(gone$reward)))
-    expect_identical(agent_reward(agent, x$ticket[c(2, 6)], 1)$status, c("late", "late"))
-    expect_equal(sum(pulls(agent)$outstanding), 4)
+    expect_identical(agent_reward(agent, x$ticket[c(1, 2, 6)], 1)$status, rep("late", 3))
+    expect_equal(sum(pulls(agent)$outstanding), 3)
     expect_equal(agent$store$count("erase"), 2)
     expect_identical(agent_person(agent, c("Bob", "Cy"))$person, c("Bob", "Cy"))
     turn(7201)
@@ -44,6 +44,41 @@ test_that("agent_person() shows what is held, agent_erase() removes it, and rele
   })
   expect_error(agent_erase(dpts_agent(batch_policy(), 2, use = "arrival"), "Ada"), "without `max_per_person`",
                class = "dpts_error_input")
+})
+
+test_that("all tickets of who is erased that have a key lose what waits, and no others, in every store", {
+  erase <- function(store, keep = FALSE) {
+    turn <- test_clock()
+    agent <- dpts_agent(policy_linucb(mu = 1, norm = 1), 2, store, deadline = hours(2), dim = 2, max_per_person = 5, keep_rewards = keep)
+    choose <- function(person, key = NULL) agent_choose(agent, person = person, key = key, context = c(0.1, 0.2))$ticket
+    used <- choose("Ada", "k1")
+    agent_reward(agent, used, 0.75)
+    turn(7200)
+    x <- c(used, choose("Ada", "k2"), choose("Ada", "k3"), choose("Ada"), choose("Bob", "k4"), choose("Ada"))
+    agent_reward(agent, x[-3], 0.75) # the third waits as well, without a report
+    expect_identical(agent_erase(agent, "Ada"), 1L)
+    rows <- stored(agent, x)
+    expect_identical(rows$reward, c(if (keep) 0.75 else NA, NA, NA, 0.75, 0.75, NA)) # of the fourth nobody knows whose it was
+    expect_identical(is.na(rows$context), c(!keep, TRUE, TRUE, FALSE, FALSE, TRUE))
+    expect_identical(rows$asked, c(NA, NA, NA, NA, "k4", NA))
+    expect_identical(is.na(rows$asked_for), is.na(rows$asked))
+    expect_identical(dpts_history(agent)$status, rep(c("resolved", "open", "resolved"), c(3, 2, 1)))
+    expect_identical(agent_reward(agent, x, 0.5)$status, rep(c("late", "refused", "late"), c(3, 2, 1)))
+    expect_identical(agent_journal(agent)$ticket[agent_journal(agent)$kind == "resolved"], x[c(1:3, 6)])
+    agent_close(agent)
+    if (is.character(store)) agent_close(agent_open(store)) # whose counts are right
+  }
+  each_database(erase)
+  erase(NULL, keep = TRUE)
+  # A reward that was used, and is compared with a second report until its release
+  agent <- dpts_agent(policy_gaussian_imed(mu = 1, first = 5), 2, use = "arrival", max_per_person = 1)
+  x <- agent_choose(agent, 2, person = c("Ada", "Bob"), offer = 1)$ticket
+  agent_reward(agent, x, 1)
+  agent_erase(agent, "Ada")
+  expect_identical(stored(agent, x)$reward, c(NA, 1))
+  expect_identical(agent_reward(agent, x, 0)$status, c("known", "refused"))
+  agent_reward(agent, agent_choose(agent, 3, person = c("Cy", "Dee", "Eve"), offer = 1)$ticket, 1)
+  expect_identical(estimates(agent)$rewards[1], 5) # it stays in the sum
 })
 
 test_that("keys are kept for the retention that was asked for, be it shorter than a day or longer", {

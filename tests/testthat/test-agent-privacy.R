@@ -191,7 +191,11 @@ seen_by_others <- function(store, reported, reward = 1, outcome = "reward", ...)
            body <- list(ticket = I(tickets), reward = reward, outcome = outcome)
            ask("POST", "/reward", jsonlite::toJSON(body, auto_unbox = TRUE))
          },
-         choose = function() see(ask("POST", "/choose", sprintf("{\"offer\": \"1\", \"key\": \"k%d\"}", length(tickets)))),
+         choose = function() {
+           body <- list(offer = "1", key = paste0("k", length(tickets)))
+           if (!is.null(agent$terms$max_per_person)) body$person <- paste0("p", length(tickets))
+           see(ask("POST", "/choose", jsonlite::toJSON(body, auto_unbox = TRUE)))
+         },
          back = function() see(ask("POST", "/return", sprintf("{\"ticket\": \"%s\"}", tickets[3]))))
   }
   service <- serve()
@@ -207,6 +211,7 @@ seen_by_others <- function(store, reported, reward = 1, outcome = "reward", ...)
     turn(3000)
   }
   service$look()
+  if (!is.null(agent$terms$max_per_person)) see(agent_erase(agent, "p3")) # who came last
   agent_close(agent)
   turn(3600 * 40)
   see(is.null(agent <- agent_open(store)))
@@ -227,9 +232,9 @@ test_that("whether, when and what somebody reports changes nothing that others s
   # is not believed
   all <- c(1, 10, 21, 23, 24, 25)
   life <- function(...) seen_by_others(withr::local_tempfile(fileext = ".sqlite"), ...)
-  nobody <- life(NULL)
-  expect_identical(life(all), nobody)
-  expect_identical(life(24, reward = 0), nobody)
+  expect_identical(life(all), life(NULL))
+  people <- function(...) life(..., max_per_person = 1)
+  expect_identical(people(24, reward = 0), people(NULL))
   other <- function(...) life(..., outcome = "harm", use = "arrival", outcomes = list(harm = agent_outcome(mu = 1)))
   expect_identical(other(all), other(NULL))
   if (postgres_available()) expect_identical(seen_by_others(postgres_connection(), all), seen_by_others(postgres_connection(), NULL))
