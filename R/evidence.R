@@ -547,7 +547,7 @@ effects_missing <- function(object, control, level, margin, looks, people, answe
   gone <- reward$arm[reward[["event"]] %in% "retired"]
   every <- as.character(levels(reward$arm) %||% sort(unique(reward$arm)))
   arms <- setdiff(every, as.character(gone))
-  rivals <- if (is.null(control)) arms[-length(arms)] else arms[control_arm(control, arms)]
+  rivals <- arms[control_arm(control, arms) %||% seq_len(max(1, length(arms) - 1))] # one, if it alone is left
   # Of all pairs each rival's have their part of the error: those with the other arms that there have been.
   part <- (1 - level) * if (is.null(control)) (length(every) - 1) / choose(length(every), 2) else 1
   of <- function(table, rival) {
@@ -794,6 +794,10 @@ each_record <- function(x, f, class, asked, kinds = names(EVIDENCE), bounds = FA
   rows <- lapply(seq_along(records), function(i) {
     record <- records[[i]]
     bar(i - 1)
+    if (record$k == 0) {
+      abort_input("x", "`x` must have an arm that was not retired: no other is compared.",
+                  class = "dpts_error_verdict")
+    }
     record$kind <- evidence_kind(record, bounds, kinds)
     if (is.null(record$kind)) {
       why <- paste(lapply(EVIDENCE[sort(kinds, decreasing = TRUE)], function(rule) {

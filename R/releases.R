@@ -210,7 +210,7 @@ dpts_releases.default <- function(x, ...) abort_arg("x", RECORDS_WANTED, x)
 dpts_releases.dpts_releases <- function(x, ...) {
   check_dots_empty(...)
   # Any code may have changed the columns since they were made.
-  for (name in intersect(c(SUBGROUPS, TABLE, names(OPTIONAL)), names(x))) {
+  for (name in intersect(c(KEYS, SUBGROUPS, TABLE, names(OPTIONAL)), names(x))) {
     typed <- typed_column(x[[name]], name, "x")
     if (!identical(typed, x[[name]])) x[[name]] <- typed
   }
@@ -296,7 +296,7 @@ filled_in <- function(data, given) {
 }
 
 typed_column <- function(value, name, arg) {
-  if (is.list(value)) column_error(arg, name, "hold one value in each row")
+  if (is.list(value) || length(dim(value)) > 1) column_error(arg, name, "hold one value in each row")
   if (name %in% c(KEYS, "outcome", SUBGROUPS, "arm", "whole", "permuted") && anyNA(value)) {
     column_error(arg, name, "be known in all rows", which(is.na(value)))
   }
@@ -830,7 +830,9 @@ abort_residuals <- function() {
 
 #' @export
 tbl_sum.dpts_releases <- function(x, ...) {
-  if (!all(TABLE %in% names(x)) || !nrow(x)) return(NextMethod())
+  table <- tryCatch(dpts_releases(x), dpts_error_input = function(cnd) NULL)
+  if (is.null(table) || !nrow(x)) return(NextMethod()) # columns may have been changed, and print as they are
+  x <- table
   span <- function(n, one, many) {
     if (length(unique(n)) == 1) count_noun(n[1], one, many) else
       sprintf("%s to %s %s", label_count(min(n)), label_count(max(n)), many)

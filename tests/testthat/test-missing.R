@@ -106,6 +106,9 @@ test_that("of arms that were retired nothing is said, and the others are themsel
     }
     expect_error(quiet(effects(table, gone, at = "end", answered = "answered", missing = 0)), "`control`", class = "dpts_error_input")
   }
+  # Of two arms one is left.
+  pair <- retired(blocks_of(factor(ifelse(arm == "c", "a", as.character(arm))), reward, rep(1:3, each = 200)), "a")
+  expect_identical(nrow(quiet(effects(pair, at = "end", answered = "answered", missing = 0))), 0L)
 })
 
 test_that("with noise the intervals hold the difference that all answers would have given", {

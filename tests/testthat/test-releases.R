@@ -394,12 +394,37 @@ test_that("columns of a table that were changed have their types again, or are r
   bad("sum", factor(table$sum), "hold numbers")
   for (name in c("t", "block", "n", "terms", "chance", "floor", "squares")) bad(name, as.character(table[[name]]), "hold numbers")
   bad("n", as.list(table$n), "hold one value in each row")
+  bad("n", cbind(table$n, 1), "hold one value in each row")
+  bad("run", NA, "be known in all rows: see row 1")
+  bad("run", as.list(table$run), "hold one value in each row")
+  bad("run", "first", "hold numbers")
+  # Whatever its columns are, it prints: with its header, or as a plain table.
+  expect_output(print(table), "# Releases: +360 people")
+  expect_output(print(changed("n", as.character(table$n))), "^# A tibble")
+  for (name in c("n", "run", "scale", "noise")) {
+    for (value in list(NA, "many", list(1), factor("a"), as.difftime(1, units = "days"), cbind(table$n, 1), -1, NULL)) {
+      expect_match(tbl_sum(changed(name, if (is.list(value)) rep(value, nrow(table)) else value)), "18 x", all = FALSE)
+    }
+  }
   apart <- table
   apart$stratum[1] <- setdiff(levels(apart$stratum), as.character(apart$stratum[1]))
   expect_error(verdict(apart), "`block` of `x` must have one `stratum`: see row 2", class = "dpts_error_releases")
   one <- as_releases(data.frame(arm = 1, n = 100, sum = 40), "none")
   expect_identical(as.list(verdict(one))[c("arm", "wrong", "missing")],
                    list(arm = NA_integer_, wrong = 1, missing = "1 alone is left, with no other arm to be compared with."))
+})
+
+test_that("rows of retired arms alone leave nothing to compare, and their estimate", {
+  agent <- dpts_agent(policy_randomised(mu = 1, block = 30), c("a", "b", "c"), use = "arrival")
+  agent_reward(agent, agent_choose(agent, 60)$ticket, 1)
+  agent_arms(agent, retire = "b")
+  table <- dpts_releases(agent)
+  gone <- table[table$arm == "b", ]
+  for (ask in list(evidence, verdict, effects, function(x) effects(x, 1), function(x) effects(x, at = "end"),
+                   function(x) forecast(x, 1000, runs = 2))) {
+    expect_error(ask(gone), "`x` must have an arm that was not retired", class = "dpts_error_input")
+  }
+  expect_equal(as.list(estimates(gone)), lapply(estimates(table)[2, ], identity), ignore_attr = TRUE)
 })
 
 test_that("a sum that no rewards can have, whatever its noise, is refused, and one that they can is not", {
