@@ -384,9 +384,10 @@ warn_weights <- function(weight, of, lacking = FALSE, call = caller_env()) {
   ), class = c("dpts_warning_propensities", "dpts_warning"), call = call)
 }
 
-# "1.03 (se 0.02)"
+# "1.03 (se 0.02)", and of one event "1.03"
 words_weight <- function(weight) {
-  sprintf("%s (se %s)", number_text(signif(weight[1], 3)), number_text(signif(weight[2], 2)))
+  paste0(number_text(signif(weight[1], 3)),
+         if (!is.na(weight[2])) sprintf(" (se %s)", number_text(signif(weight[2], 2))))
 }
 
 # ---- contexts -------------------------------------------------------------------------

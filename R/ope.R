@@ -286,7 +286,7 @@ ope_sums <- function(data, target, ratio, model, clip) {
   dr <- if (!is.null(model)) about("dr")
   weight <- about("whole")
   list(
-    ipw = c(ipw, sqrt(second[["ipw"]] / (n - 1)) / sqrt(n)),
+    ipw = c(ipw, sqrt(second[["ipw"]] / max(n - 1, 1)) / sqrt(n)),
     snipw = c(snipw, if (is.na(snipw)) NA else sqrt(second[["snipw"]]) / first[["w"]]),
     dm = if (!is.null(model)) c(model$centre + dm[1], sqrt(second[["noise"]] + dm[2] / n)),
     dr = if (!is.null(model)) c(model$centre + dr[1], sqrt(dr[2] / n)),
@@ -295,13 +295,13 @@ ope_sums <- function(data, target, ratio, model, clip) {
     effective = if (most > 0) second[["w"]]^2 / second[["ww"]] else 0,
     # Of the weights that the rewards have in the model's estimate
     modelled = if (!is.null(model)) second[["gain"]]^2 / second[["gain2"]],
-    weight = scale * c(weight[1], sqrt(weight[2] / n)),
+    weight = scale * c(weight[1], if (n > 1) sqrt(weight[2] / n) else NA), # one event does not tell
     spread = if (logged %in% 0:1) 1 else second[["r2"]] / (n * logged * (1 - logged))
   )
 }
 
-# Mean and variance from sums of numbers and of their squares
-mean_about <- function(sum, squares, n) c(sum / n, max(squares - sum^2 / n, 0) / (n - 1))
+# Mean and variance from sums of numbers and of their squares; a single number has the variance 0
+mean_about <- function(sum, squares, n) c(sum / n, max(squares - sum^2 / n, 0) / max(n - 1, 1))
 
 # A ridge regression for each arm, from sums over its events. `predict()` gives the predicted value of the
 # target and of the logged arm, `gain()` the derivative of the target's mean value by the residual of an
@@ -333,9 +333,14 @@ ope_model <- function(data, target, ridge, intercept) {
     gram <- matrix(0, d, d)
     gram[upper.tri(gram, TRUE)] <- products[seq_len(half), a]
     gram <- gram + t(gram) - diag(diag(gram), d)
+    if (!all(is.finite(gram))) {
+      abort_input("context", "`context` must have smaller numbers: the sum of their squares is infinite.")
+    }
     # Columns that add up to another one have an inverse, too, whatever their scale and `ridge`.
-    penalty <- ifelse(names == "(Intercept)", 0, ridge + 1e-10 * max(1, diag(gram)))
-    inverse <- solve(gram + diag(penalty, d))
+    penalty <- ifelse(names == "(Intercept)", 0, ridge + 1e-10 * ifelse(diag(gram) > 0, diag(gram), 1))
+    gram <- gram + diag(penalty, d)
+    size <- sqrt(diag(gram)) # of contexts in seconds since 1970, say
+    inverse <- solve(gram / outer(size, size)) / outer(size, size)
     beta[, a] <- inverse %*% products[half + seq_len(d), a]
     gain[, a] <- inverse %*% means[, match(a, seen)]
   }

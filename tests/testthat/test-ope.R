@@ -62,6 +62,17 @@ test_that("intervals are those of the help page, and never of width 0", {
   expect_lt(alike$upper - alike$lower, 4 / 100)
 })
 
+test_that("of one event the error is 0 and the interval Wilson's, and the error of the weights is not known", {
+  one <- suppressWarnings(dpts_ope(data.frame(arm = "a", reward = 1), "a"))
+  expect_identical(one$se, c(0, 0, 0, 0))
+  expect_equal(as.list(one)[c("lower", "upper")], lapply(ope_by_help(1, 0, 1), rep, 4))
+  expect_identical(tbl_sum(one)[["Mean weight"]], "1; 1 with the logger's propensities")
+  expect_equal(tidy(one)$conf.low, one$lower)
+  # A weight of 2 is what a chance of 1/2 gives: it is no evidence against it.
+  expect_warning(two <- dpts_ope(data.frame(arm = "a", reward = 0, propensity = 0.5), "a"), class = "dpts_warning_overlap")
+  expect_identical(c(two$estimate, two$se), numeric(8))
+})
+
 test_that("the model's intervals count what its estimate rests on: an arm that few events show", {
   # Two of 100 events show arm 1, which is half of the target's choices: 1 / (0.25 / 2 + 0.25 / 98) = 7.84 rewards.
   arm <- rep(1:2, c(2, 98))
@@ -226,6 +237,11 @@ test_that("contexts by name have an intercept, as in lm(), and a formula has wha
   expect_equal(named$estimate[1], by_lm(reward ~ x + z + high), tolerance = 1e-8)
   expect_equal(summary(named), summary(value(~ x + z + high)))
   expect_equal(value(~ 0 + x + z)$estimate[1], by_lm(reward ~ 0 + x + z), tolerance = 1e-8)
+  # in whatever unit a context is, such as seconds since 1970
+  for (size in c(1e-9, 1e9, 1e150)) {
+    expect_equal(value(c("x", "z", "high"), rows = transform(log, x = size * x))$estimate, named$estimate, tolerance = 1e-6)
+  }
+  expect_error(value("x", rows = transform(log, x = 1e200 * x)), "`context` must have smaller numbers", class = "dpts_error_input")
   # Ones and a pair of columns that add up to one change nothing. A huge penalty leaves each arm's mean.
   log$low <- 1 - log$high
   log$one <- 1
