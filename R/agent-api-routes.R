@@ -211,7 +211,9 @@ api_description <- function(service) {
   json <- function(schema) list("application/json" = list(schema = schema))
   words <- c("400" = "Bad input", "401" = "No token, or a wrong one", "403" = "A token that may not do this",
              "404" = "No such experiment",
-             "409" = "The key came with another call, or no available arm takes part",
+             "409" = paste("The key came with another number of choices or other people, or tickets of its",
+                           "call were returned (another `offer`, `context`, `predicted` or `stratum` is not",
+                           "noticed: the tickets of the first call come); or no available arm takes part"),
              "410" = "The experiment has ended: `arm` is its winner", "413" = "The body is too large",
              "429" = "Too many requests", "500" = "The service failed; nothing was changed",
              "503" = "Not now: try again")

@@ -40,9 +40,10 @@
 #'
 #' Answers and errors are JSON; an error is `{"error": "...", "message": "..."}` with status 400 (bad input),
 #' 401 (no or wrong token), 403 (a token of another role), 404 (no such path), 405, 409 (the key came with
-#' another call, or no available arm takes part), 410 (the agent has ended and chooses no more: then `arm` is
-#' the winner, `null` for contextual policies), 413 (more than 1 MB), 429 (more than `rate`), 503 (the store
-#' cannot be used now: try again) or 500 (the agent failed). Numbers that are infinite or unknown are `null`.
+#' another call, as [agent_choose()] says, or no available arm takes part), 410 (the agent has ended: then
+#' `arm` is the winner, `null` for contextual policies), 413 (more than 1 MB), 429 (more than `rate`), 503
+#' (the store cannot be used now: try again) or 500 (the agent failed). Numbers that are infinite or unknown
+#' are `null`.
 #'
 #' `log` gets a line of JSON per request and per error of the service, without the address of who asked. What
 #' a database says is there and in no answer. Lines for a pipe on stderr that nobody reads are lost. Where

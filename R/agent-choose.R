@@ -10,11 +10,14 @@
 #'
 #' If the answer to a call was lost, call again with the same `key`: you get the same tickets. A key that came
 #' with another number of choices, or with other persons, or of whose tickets some were returned, is an error
-#' of class `dpts_error_key`: nobody is given a ticket of somebody else. Keys are kept for a day, or for
-#' `retention`, and until their tickets are resolved. Of somebody who was erased ([agent_erase()]), or after
-#' persons were forgotten, no key is known, and the choice is a new one. Within a `window` a key knows those
-#' alone who got a new ticket in its call: these get that ticket again, and the others the one of their
-#' window. With `sticky` the persons alone identify the call.
+#' of class `dpts_error_key`: nobody is given a ticket of somebody else. Nothing else of a call is compared.
+#' With another `offer`, `context`, `predicted` or `stratum` you get the tickets and arms of the first call: a
+#' new choice needs a new key.
+#'
+#' Keys are kept for a day, or for `retention`, and until their tickets are resolved. Of somebody who was
+#' erased ([agent_erase()]), or after persons were forgotten, no key is known, and the choice is a new one.
+#' Within a `window` a key knows those alone who got a new ticket in its call: these get that ticket again,
+#' and the others the one of their window. With `sticky` the persons alone identify the call.
 #'
 #' `agent_reward()` needs a `key` only in an agent with a `window`, where each report for a ticket is one of
 #' several: a second call with the `key` then adds none.

@@ -473,6 +473,8 @@ test_that("a call with the key of an earlier one gives its tickets again, in eve
     expect_length(intersect(x$ticket, y$ticket), 0)
     expect_equal(agent_choose(agent, 3, key = "order-17"), x)
     expect_error(agent_choose(agent, 2, key = "order-17"), "another call, of 3", class = "dpts_error_key")
+    # Another offer is not noticed: the arms are those of the first call, as the help says.
+    expect_equal(agent_choose(agent, 3, key = "order-17", offer = setdiff(1:4, x$arm)), x)
     for (key in list("", "a b", "'; --", "\u00e9", strrep("a", 101), 7, NA_character_, c("a", "b"))) {
       expect_error(agent_choose(agent, key = key), "`key`", class = "dpts_error_input")
     }

@@ -190,6 +190,8 @@ test_that("bad strata are refused by name, and many small ones are warned of", {
   bad(agent_choose(agent), "`stratum` must be given.*\"north\" or \"south\"")
   bad(agent_choose(agent, stratum = "east"), "\"north\" or \"south\"")
   bad(agent_choose(agent, n = 3, stratum = c("north", "south")), "`stratum`")
+  # Another stratum under the key of a call is not noticed, as the help says.
+  expect_identical(agent_choose(agent, stratum = "south", key = "k"), agent_choose(agent, stratum = "north", key = "k"))
   bad(agent_choose(dpts_agent(policy_randomised(mu = 1), 2, use = "arrival"), stratum = "a"),
       "without `strata`")
   bad(agent_arms(agent, add = "z"), "`strata`")
