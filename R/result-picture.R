@@ -120,7 +120,6 @@ count_lines <- function(x) lengths(strsplit(x %||% "", "\n", fixed = TRUE))
 fit_legend <- function(plot, size, high, type, position) {
   guides <- plot$guides
   if (inherits(guides, "Guides")) guides <- guides$guides
-  plot$scales <- plot$scales$clone()
   shown <- Filter(function(scale) { # those of a legend
     own <- guides[[scale$aesthetics[1]]] %||% scale$guide
     is.character(scale$breaks) && (identical(own, "legend") || inherits(own, c("guide", "Guide")))

@@ -282,11 +282,14 @@ test_that("in 5 cm the legend is below, texts are whole and apart, and names of 
                                                runs = 2, seed = 1, record = 5))
   # In less than 4 cm long names break once more.
   named <- list(`EXTRAORDINARILY_PRIVATE_ONES` = policy_dp_imed(1), `NO PRIVACY WHATSOEVER, AT ALL` = policy_ucb1())
-  table <- at_5_cm(autoplot(dpts_simulate(two_arms(), named, 300, runs = 2, seed = 1, record = 5)), 1.5)
+  plot <- autoplot(dpts_simulate(two_arms(), named, 300, runs = 2, seed = 1, record = 5))
+  table <- at_5_cm(plot, 1.5)
   texts <- read_texts(table, 1.5, 2.56)
   legend <- texts[grepl("^(EXTRA|NO PRI|Policy)", texts$label), ]
   expect_identical(nrow(legend), 3L)
   expect_true(all(legend$left > -0.01 & legend$right < 1.51))
+  wide <- at_5_cm(plot, 7)
+  expect_true("EXTRAORDINARILY_PRIVATE_\nONES" %in% read_texts(wide, 7, 2.56)$label) # no narrower than before
   few <- list(eight = curves(8))
   if (extended()) {
     forty <- arms_bernoulli(stats::setNames(seq(0.3, 0.7, length.out = 40), paste("treatment", 1:40)))
