@@ -52,13 +52,14 @@
 #' front of this one has all of them.
 #'
 #' One process answers one request at a time. What takes long, such as a first `/overview` or opening an
-#' agent, is done in parts, between which others are answered. On PostgreSQL several may share an agent. A
-#' connection has one request at a time. A client has 20 seconds for the head of a request, 20 for its body,
-#' and 20 for taking the answer. At most 4,096 connections are open (fewer where the system allows fewer open
-#' files), and unfinished requests and answers hold at most 128 MB together. Beyond that the one that waited
-#' longest is closed. There is no encryption here: put it behind a server that speaks HTTPS. `agent_serve()`
-#' needs a Unix. The folder `service` of the installed package (`system.file("service", package = "dpts")`)
-#' has examples.
+#' agent, is done in parts, between which others are answered. A request waits for another process that has
+#' the lock of its store for a second at most; then the answer is 503, with `Retry-After`. On PostgreSQL
+#' several may share an agent. A connection has one request at a time. A client has 20 seconds for the head
+#' of a request, 20 for its body, and 20 for taking the answer. At most 4,096 connections are open (fewer
+#' where the system allows fewer open files), and unfinished requests and answers hold at most 128 MB
+#' together. Beyond that the one that waited longest is closed. There is no encryption here: put it behind a
+#' server that speaks HTTPS. `agent_serve()` needs a Unix. The folder `service` of the installed package
+#' (`system.file("service", package = "dpts")`) has examples.
 #'
 #' @inheritSection dpts_agent What is published
 #'
@@ -118,6 +119,7 @@ new_service <- function(agent, token, rate, log) {
   service$by_path <- split(service$routes, vapply(service$routes, `[[`, "", "path"))
   service$own <- unique(vapply(Filter(function(route) route$agent, service$routes), `[[`, "", "path"))
   service$metrics <- new_metrics()
+  service$locked <- list() # when a request last waited in vain for an experiment
   service$ending <- FALSE
   service
 }
@@ -198,7 +200,7 @@ api_target <- function(service, path) {
 
 # Do what was asked for. Errors become answers.
 api_work <- function(service, req) {
-  old <- options(dpts.service = TRUE, dpts.who = req$dpts_who)
+  old <- options(dpts.service = TRUE, dpts.who = req$dpts_who, dpts.patience = service_patience(service, req))
   on.exit(options(old))
   failed <- function(e) api_caught(service, req, e)
   warned <- function(w) {
@@ -213,6 +215,18 @@ api_work <- function(service, req) {
     out <- route$work(if (route$agent) service$agents$find(req$dpts_experiment) else service, given)
     if (inherits(out, "dpts_http_answer")) out else api_answer(200L, api_json(out))
   }, error = failed), warning = warned)
+}
+
+# How many milliseconds a request may wait for another process that has the lock of its store: the others that
+# have come wait as well. In the second after one that waited in vain nobody waits for long.
+service_patience <- function(service, req) {
+  if (isTRUE(service$locked[[req$dpts_experiment %||% "none"]] > seconds_now() - 1)) 20 else 1000
+}
+
+note_locked <- function(service, req, e) {
+  if (inherits(e, "dpts_error_store_locked") && identical(getOption("dpts.patience"), 1000)) {
+    service$locked[[req$dpts_experiment %||% "none"]] <- seconds_now()
+  }
 }
 
 # Our own errors say what is wrong; of others only that they happened is told. What a database said is for the
@@ -234,7 +248,9 @@ api_caught <- function(service, req, e) {
   }
   message <- if (length(hit)) sub(" The database says: .*$", "", conditionMessage(e)) else
     "The agent failed; nothing was changed."
+  note_locked(service, req, e)
   answer <- api_error(kind[1], kind[2], message)
+  if (kind[2] == "store") answer$headers[["Retry-After"]] <- "1"
   # The caller has a person waiting: the arm to fall back on
   if (kind[2] == "ended") answer$body <- api_json(list(error = kind[2], message = message,
                                                        arm = ended_arm(service, req)))

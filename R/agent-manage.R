@@ -190,9 +190,11 @@ copy_to <- function(agent, target, move = FALSE) {
   on.exit(target$close())
   copied <- FALSE
   while (!copied) {
-    try_change(agent, function(tx) {
+    done <- try_change(agent, function(tx) {
       if (length(tx$events$kind) || tx$find_next_due) return() # what is due is written first
       rows <- agent$store$tables()
+      # A lock is given up if its holder is silent for long.
+      if (agent$store$begin(agent$seq, "read")$state_sum != agent$state_sum) return()
       target$create(Filter(function(columns) length(columns[[1]]), rows))
       if (!identical(target$tables(), rows)) abort_store("what was written to the new store cannot be read")
       copied <<- TRUE
@@ -201,6 +203,7 @@ copy_to <- function(agent, target, move = FALSE) {
       note_events(tx, "move")
     }, "lock", still = TRUE, reason = NA)
   }
+  if (is.null(done)) abort_store("others wrote while the new store was made, which must be deleted")
 }
 
 #' Say that the store was restored from an old copy

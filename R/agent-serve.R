@@ -54,7 +54,12 @@ serve_one <- function(service, server, milliseconds) {
     began <- seconds_now()
     # What fails here fails when the answer is made, and is told there. A part gives TRUE if it has more to
     # do, and may give the parts that follow.
-    more <- suppressMessages(suppressWarnings(tryCatch(first$parts[[1]](), error = function(e) NULL)))
+    old <- options(dpts.patience = service_patience(service, first$req))
+    on.exit(options(old))
+    more <- suppressMessages(suppressWarnings(tryCatch(first$parts[[1]](), error = function(e) {
+      note_locked(service, first$req, e)
+      NULL
+    })))
     first$owner$spent <- (first$owner$spent %||% 0) + seconds_now() - began
     if (inherits(more, "dpts_parts")) service$waiting[[1]][names(more)] <- unclass(more)
     else if (!isTRUE(more)) service$waiting[[1]]$parts <- first$parts[-1]

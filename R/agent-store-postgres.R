@@ -14,7 +14,7 @@ sql_agent <- function(at, seq) {
 # The head as one text, since what RPostgres makes of columns takes longer; and back
 head_as_text <- function() {
   sprintf("concat_ws(' ', a.version, a.identity, %s, extract(epoch FROM clock_timestamp())::double precision,
-             fresh.paged, encode(fresh.bytes, 'hex'))",
+             a.locks, fresh.paged, encode(fresh.bytes, 'hex'))",
           paste(sub("a.next_due", "coalesce(a.next_due::text, 'NA')", paste0("a.", HEAD)), collapse = ", "))
 }
 
@@ -22,9 +22,9 @@ read_head_text <- function(text) {
   if (!length(text) || is.na(text)) abort_store("the agent's row cannot be read")
   words <- strsplit(text, " ", fixed = TRUE)[[1]]
   words[words == "NA"] <- NA
-  names(words) <- c("version", "identity", HEAD, "now", "paged", "bytes")[seq_along(words)]
+  names(words) <- c("version", "identity", HEAD, "now", "locks", "paged", "bytes")[seq_along(words)]
   head <- as.list(words)
-  numbers <- c("version", "seq", "entry", "clock", "next_due", "restored", "pages", "now")
+  numbers <- c("version", "seq", "entry", "clock", "next_due", "restored", "pages", "now", "locks")
   head[numbers] <- as.numeric(words[numbers])
   if (is.null(head$paged)) return(head)
   head$state <- list(numbers = as.integer(strsplit(head$paged, ",", fixed = TRUE)[[1]]),
@@ -43,7 +43,7 @@ sql_postgres <- function(schema) {
     field = function(i, type) sprintf("CAST(r.value ->> %d AS %s)", i, type),
     if_so = function(condition, statement) sprintf("IF %s THEN %s; END IF", condition, statement),
     or_fail = "IF NOT FOUND THEN RETURN FALSE; END IF",
-    turn = "turn",
+    asks = c("turn", "patience", "locks", "over"),
     triggers = function(change) c(
       sprintf("CREATE FUNCTION %sdpts_event_append_only() RETURNS trigger LANGUAGE plpgsql AS
          $$BEGIN RAISE EXCEPTION 'dpts_event is append-only'; END$$", at),
@@ -53,7 +53,9 @@ sql_postgres <- function(schema) {
       sprintf("CREATE FUNCTION %sdpts_write(new %1$sdpts_change) RETURNS boolean LANGUAGE plpgsql AS $$
          BEGIN %s RETURN TRUE; END$$", at, change),
       sql_transact(at),
-      # The row is written anew by each change: room for many versions of it on its page
+      # How many locks were given up. The row is written anew by each change: room for many versions of it on
+      # its page
+      sprintf("ALTER TABLE %sdpts_agent ADD COLUMN locks INTEGER NOT NULL DEFAULT 0", at),
       sprintf("ALTER TABLE %sdpts_agent SET (fillfactor = 10)", at),
       sprintf("ALTER TABLE %sdpts_page SET (fillfactor = 30)", at)
     )
@@ -65,9 +67,13 @@ sql_postgres <- function(schema) {
 # another process has it. The answer is the head, or the `turn` of a change that is on disk, or NULL. (Nothing
 # is answered before the COMMIT: RPostgres hides errors that come after an answer.) Each writer keeps a lock
 # until its commit is on disk. The first COMMIT is an error within a transaction of the user, which could take
-# back what was answered.
+# back what was answered. Nobody waits longer than `patience`, in milliseconds.
 # Who finds the lock taken first lets others go on for up to 100 ms, as long as they write every 5 ms: a
 # change that begins from what its process remembers costs half of one that must read what another wrote.
+# The lock makes changes take turns; that none is lost or made twice needs no lock. So one whose holder is
+# silent is given up: who does not get it hears "taken", with the number of the lock and of the change, and
+# may ask again with this as `over`. If both numbers are the same still, all go on with the next lock. Only
+# who may write is given one.
 sql_transact <- function(at) {
   sprintf("CREATE PROCEDURE %sdpts_transact(new %1$sdpts_change, INOUT answer text) LANGUAGE plpgsql AS $$
      DECLARE
@@ -77,12 +83,17 @@ sql_transact <- function(at) {
      BEGIN
        COMMIT;
        SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
-       PERFORM set_config('synchronous_commit', 'on', true), set_config('lock_timeout', '10000', true),
+       PERFORM set_config('synchronous_commit', 'on', true), set_config('lock_timeout', new.patience, true),
          set_config('extra_float_digits', '1', false),
          set_config('search_path', 'pg_catalog, ' || typnamespace::regnamespace || ', pg_temp', true)
          FROM pg_catalog.pg_type WHERE oid = pg_typeof(new);
-       key := (1685091443::bigint << 32) + 'dpts_change'::regclass::bigint;
        answer := NULL;
+       IF new.turn = 'take' THEN
+         UPDATE dpts_agent SET locks = locks + 1
+           WHERE id = 1 AND new.over = concat_ws(' ', 'taken', locks, seq);
+         SELECT locks INTO new.locks FROM dpts_agent WHERE id = 1;
+       END IF;
+       key := (1685091443 + new.locks::bigint << 32) + 'dpts_change'::regclass::bigint;
        IF new.turn = 'take' THEN
          IF NOT pg_try_advisory_lock(key) THEN
            FOR i IN 0..20 LOOP
@@ -91,7 +102,12 @@ sql_transact <- function(at) {
              EXIT WHEN last = before OR i = 20;
              PERFORM pg_sleep(0.005);
            END LOOP;
-           PERFORM pg_advisory_lock(key);
+           BEGIN
+             PERFORM pg_advisory_lock(key);
+           EXCEPTION WHEN lock_not_available THEN
+             SELECT concat_ws(' ', 'taken', new.locks, seq) INTO answer FROM dpts_agent WHERE id = 1;
+             RETURN;
+           END;
          END IF;
          SELECT %s INTO answer FROM %s;
          RETURN;
@@ -184,8 +200,8 @@ store_postgres <- function(con, own = FALSE) {
   locked <- FALSE
   unlock <- sprintf(
     "SELECT pg_advisory_unlock((classid::bigint << 32) + objid::bigint) FROM pg_locks
-       WHERE locktype = 'advisory' AND pid = pg_backend_pid() AND classid = 1685091443 AND objsubid = 1
-         AND objid = '%sdpts_change'::regclass", quoted(sql$at))
+       WHERE locktype = 'advisory' AND pid = pg_backend_pid() AND classid::bigint >= 1685091443
+         AND objsubid = 1 AND objid = '%sdpts_change'::regclass", quoted(sql$at))
   rollback <- function() {
     if (locked) try({
       server$send(unlock)
@@ -195,6 +211,22 @@ store_postgres <- function(con, own = FALSE) {
   seen <- NULL # the head as last seen or written here,
   read <- -Inf # when the clock in it was read, by one that nobody sets,
   alone <- FALSE # and has nobody else written since this process's change before that?
+  locks <- 0 # the number of the lock
+  silent <- NULL # who holds it, as the database answers, and since when
+  # The head with the lock, from one who has been silent for too long if it must be
+  take <- function(seq) {
+    began <- .Call(C_ticks)
+    repeat {
+      long <- !is.null(silent) && .Call(C_ticks) - silent$since >= lock_limits()$silence
+      answer <- server$transact(list(seq = seq, turn = "take", patience = lock_limits()$patience,
+                                     over = if (long) silent$is else NA_character_))
+      if (!isTRUE(startsWith(answer, "taken "))) break
+      if (!identical(answer, silent$is)) silent <<- list(is = answer, since = began)
+      if (.Call(C_ticks) - silent$since < lock_limits()$silence) abort_store("lock timeout: it is taken")
+    }
+    silent <<- NULL
+    read_head_text(answer)
+  }
   c(store_looks(sql, server$query), list(
     label = sprintf("PostgreSQL, schema %s", found$schema),
     exists = function() found$there,
@@ -205,7 +237,9 @@ store_postgres <- function(con, own = FALSE) {
           # In one statement, which sees one moment. From then on this session tells all digits of numbers.
           look <- sprintf("SET extra_float_digits = 1; SELECT %s AS head FROM %s", head_as_text(),
                           sql_agent(sql$at, exactly(seq)))
-          return(read_head_text(server$query(look, immediate = TRUE)$head))
+          head <- read_head_text(server$query(look, immediate = TRUE)$head)
+          locks <<- head$locks
+          return(head)
         }
         if (locked) rollback()
         ago <- .Call(C_ticks) - read
@@ -213,7 +247,8 @@ store_postgres <- function(con, own = FALSE) {
           return(with_head(seen, list(now = seen$now + ago), "now"))
         }
         locked <<- TRUE # also if this fails
-        head <- read_head_text(server$transact(list(seq = seq, turn = "take")))
+        head <- take(seq)
+        locks <<- head$locks
         alone <<- head$seq == seq
         seen <<- head[names(head) != "state"]
         read <<- .Call(C_ticks)
@@ -224,7 +259,9 @@ store_postgres <- function(con, own = FALSE) {
     commit = function(changes) {
       with_store_errors({
         on.exit(rollback())
-        done <- !is.na(server$transact(c(change_row(changes), turn = if (locked) "held" else "free")))
+        row <- c(change_row(changes), locks = locks, patience = lock_limits()$patience,
+                 turn = if (locked) "held" else "free")
+        done <- !is.na(server$transact(row))
         if (done) {
           locked <<- FALSE
           seen <<- with_head(seen, changes$agent)

@@ -142,10 +142,14 @@ sqlite_insert <- function(table, row) {
 
 # How each connection to a file waits, and what is on disk when it says so
 sqlite_settings <- function(con) {
-  DBI::dbExecute(con, "PRAGMA busy_timeout = 10000") # milliseconds to wait for others
+  sqlite_waits(con)
   for (pragma in c("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON")) {
     suppressWarnings(DBI::dbGetQuery(con, paste("PRAGMA", pragma)))
   }
+}
+
+sqlite_waits <- function(con) {
+  DBI::dbExecute(con, sprintf("PRAGMA busy_timeout = %d", as.integer(lock_limits()$patience)))
 }
 
 # A check that the file at this path, which a connection has from the root, is still the one of now, and its
@@ -176,6 +180,7 @@ store_sqlite <- function(con, reader = con, label = "a SQLite connection", own =
   if (in_file) with_store_errors(for (each in unique(c(con, reader))) sqlite_settings(each))
   check_file <- if (in_file) sqlite_file_check(file) else function() NULL
   seen <- NULL # the head as last seen or written here
+  patience <- lock_limits()$patience
   # Old values of a row live on in the write-ahead log until it is cut. If that cannot be done now (another
   # process reads it, the disk is full), the next change tries again. The first change cuts it too: a process
   # may have died after it had changed a row and before it cut the log.
@@ -204,6 +209,11 @@ store_sqlite <- function(con, reader = con, label = "a SQLite connection", own =
     create = function(rows) with_store_errors(store_create(server, sql, rows)),
     begin = function(seq, how) {
       check_file()
+      if (in_file && patience != lock_limits()$patience) {
+        server$drop()
+        for (each in unique(c(con, reader))) sqlite_waits(each)
+        patience <<- lock_limits()$patience
+      }
       if (how == "remember" && !is.null(seen) && seen$seq == seq) return(seen)
       with_store_errors({
         if (how == "lock" && !server$locked()) server$begin()

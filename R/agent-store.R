@@ -112,7 +112,7 @@ schema_tables <- function(sql) {
     sprintf("CREATE VIEW %s AS SELECT version, identity, %s, %s, CAST('' AS %s) AS bytes, 0 AS find_next_due,
                CAST(NULL AS %s) AS keys_before, 0 AS no_persons FROM %s",
       table("dpts_change"), paste(HEAD, collapse = ", "),
-      paste0("CAST('' AS TEXT) AS ", c(CHANGED, "sum_before", sql$turn), collapse = ", "),
+      paste0("CAST('' AS TEXT) AS ", c(CHANGED, "sum_before", sql$asks), collapse = ", "),
       sql$blob, sql$number, table("dpts_agent")),
     sql$triggers(paste0(vapply(change_statements(sql), paste0, "", ";"), collapse = "\n"))
   )
@@ -280,6 +280,10 @@ need_package <- function(packages, why) {
     "Packages %s are needed %s: install.packages(c(%s))."
   abort_dpts(sprintf(said, words_list(missing), why, quoted), "dpts_error_package")
 }
+
+# How long a process waits for the lock of another one, in milliseconds, and after how many seconds without a
+# change a lock that can be given up is. A service has other requests to answer.
+lock_limits <- function() list(patience = getOption("dpts.patience", 10000), silence = 30)
 
 # Turn the words of a database into errors that say what to do. Every change is one transaction: the store is
 # as it was, unless this was the writing of a change (`writes`), of which only the answer may have been lost.

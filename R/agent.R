@@ -186,6 +186,9 @@
 #'   its `budget` learns nothing more and chooses the arm that was chosen most.
 #' * Each change checks that the store still holds the same agent. A forked process must open the
 #'   store again: an agent of its parent is refused there.
+#' * A process that has the store's lock, and is cut off or stopped, holds up the changes of all others. On
+#'   PostgreSQL they take the lock over after half a minute. Its own change, if it comes back, is tried again,
+#'   and is an error if others have changed the store again. A SQLite file is locked until that process ends.
 #' * [agent_backup()] copies an agent that serves. `agent_open()` reads stores of its own format only; a store
 #'   of an older or newer format is refused, with both formats in the message, and left alone.
 #' * A clock that went back does no harm: the agent's own time, that of its last change, stands still until

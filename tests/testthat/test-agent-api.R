@@ -468,6 +468,27 @@ test_that("each token has its rate", {
   expect_equal(answer_head(service, request())$status, 429)
 })
 
+test_that("a store that another process has locked holds up the others of a service for a second or two", {
+  skip_if_not_installed("RSQLite")
+  file <- withr::local_tempfile(fileext = ".sqlite")
+  agents <- list(locked = dpts_agent(batch_policy(), 2, file, use = "arrival"), free = dpts_agent(batch_policy(), 2, use = "arrival"))
+  router <- agent_api(agents, TOKEN, log = NULL)
+  con <- DBI::dbConnect(RSQLite::SQLite(), file, synchronous = NULL)
+  withr::defer(DBI::dbDisconnect(con))
+  DBI::dbExecute(con, "BEGIN IMMEDIATE")
+  choose <- function(name) call_api(router, "POST", sprintf("/experiments/%s/choose", name))
+  expect_lt(system.time(answers <- lapply(1:5, function(i) choose("locked")))[["elapsed"]], 4)
+  for (answer in answers) expect_identical(list(answer$status, answer$headers[["Retry-After"]]), list(503L, "1"))
+  expect_equal(choose("free")$status, 200)
+  expect_equal(call_api(router, "GET", "/experiments/locked/status")$status, 200)
+  DBI::dbExecute(con, "ROLLBACK")
+  expect_equal(choose("locked")$json$t, 1)
+  # A call that is no request waits as it did.
+  pulls(agents$locked)
+  expect_identical(DBI::dbGetQuery(environment(agents$locked$store$close)$reader, "PRAGMA busy_timeout")[[1]], 10000L)
+  for (agent in agents) agent_close(agent)
+})
+
 test_that("the log has a line per request and the database's words; answers have neither", {
   skip_if_not_installed("jsonlite")
   file <- withr::local_tempfile()

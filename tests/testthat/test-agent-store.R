@@ -150,7 +150,7 @@ test_that("the tables have not changed since their version was raised", {
   for (table in tables) {
     expect_setequal(setdiff(DBI::dbListFields(con, table), if (table %in% c("dpts_ticket", "dpts_release")) "id"), copied[[table]])
   }
-  expect_identical(sums, c(sqlite = "2dabd732d1c1adf5", postgres = "59eca527289bb06f"))
+  expect_identical(sums, c(sqlite = "2dabd732d1c1adf5", postgres = "a57696e5af9f43a1"))
 })
 
 test_that("what a handle remembers of its tickets is not held against what others wrote", {
@@ -308,15 +308,11 @@ test_that("PostgreSQL's log and list of sessions have no reward, ticket, person,
   expect_identical(agent_reward(one, tickets[2], 0.7431640625)$status, "used")
   # A lock that is not given, and a session that is ended in the middle of a change
   DBI::dbExecute(watch, sprintf("BEGIN; SELECT 1 FROM %s.dpts_agent FOR UPDATE", schema), immediate = TRUE)
-  patience <- function(milliseconds) {
-    DBI::dbExecute(cons[[2]], gsub("'lock_timeout', '[0-9]+'", sprintf("'lock_timeout', '%d'", milliseconds), DBI::dbGetQuery(
-      cons[[2]], sprintf("SELECT pg_get_functiondef('%s.dpts_transact'::regproc) AS text", schema))$text), immediate = TRUE)
-  }
-  patience(50)
   three <- agent_open(cons[[2]])
-  expect_error(agent_reward(three, tickets[8], 0.7431640625), class = "dpts_error_store_locked")
+  withr::with_options(list(dpts.patience = 50), {
+    expect_error(agent_reward(three, tickets[8], 0.7431640625), class = "dpts_error_store_locked")
+  })
   DBI::dbExecute(watch, "ROLLBACK")
-  patience(10000)
   pid <- DBI::dbGetQuery(cons[[1]], "SELECT pg_backend_pid() AS pid")$pid
   commit <- two$store$commit
   two$store$commit <- function(changes) {
@@ -387,6 +383,71 @@ test_that("a change on PostgreSQL is a transaction of its own, whatever the conn
   agent_close(agent)
   expect_false(DBI::dbIsValid(made[[1]]))
   expect_error(agent_open(function() 1), "makes a connection of RPostgres", class = "dpts_error_input")
+})
+
+test_that("on PostgreSQL the lock of a silent process is given up after a while, and nothing is lost or done twice", {
+  skip_if_not(postgres_available(), "no PostgreSQL")
+  con <- postgres_connection()
+  schema <- attr(con, "schema")
+  withr::local_options(dpts.patience = 30)
+  local_function("lock_limits", function(old) function() list(patience = old()$patience, silence = 0.1))
+  frozen <- dpts_agent(batch_policy(), 2, con, use = "arrival")
+  agents <- lapply(1:2, function(i) agent_open(postgres_connection(schema, parent.frame(2))))
+  choose <- function(agent) tryCatch(agent_choose(agent)$t, dpts_error_store_locked = function(e) NA)
+  for (late in c(FALSE, TRUE)) {
+    # It takes the lock, makes a change, and is silent before it writes it.
+    commit <- frozen$store$commit
+    frozen$store$commit <- function(changes) {
+      frozen$store$commit <- commit
+      n <- nrow(dpts_history(agents[[1]]))
+      expect_identical(choose(agents[[1]]), NA)
+      Sys.sleep(0.1)
+      if (late) expect_identical(vapply(agents, choose, 0), n + 1:2)
+      else agents[[1]]$store$begin(agents[[1]]$seq, "lock")
+      commit(changes)
+    }
+    n <- nrow(dpts_history(frozen))
+    expect_identical(agent_choose(frozen)$t, n + 1 + 2 * late)
+    agents[[1]]$store$rollback()
+    for (agent in c(list(frozen), agents)) expect_identical(agent_choose(agent)$t, nrow(dpts_history(frozen)) + 0)
+  }
+  expect_identical(sort(dpts_history(frozen)$t), as.numeric(1:10))
+  # A copy that is not of one moment is made again; a move is not made if others have written.
+  tables <- frozen$store$tables
+  frozen$store$tables <- function() {
+    frozen$store$tables <- tables
+    rows <- tables()
+    choose(agents[[1]])
+    Sys.sleep(0.1)
+    choose(agents[[1]])
+    rows
+  }
+  copy <- agent_open(agent_backup(frozen, withr::local_tempfile(fileext = ".sqlite")))
+  expect_identical(nrow(dpts_history(copy)), nrow(dpts_history(frozen)))
+  agent_close(copy)
+  commit <- frozen$store$commit
+  frozen$store$commit <- function(changes) FALSE
+  expect_error(agent_copy(frozen, withr::local_tempfile()), "others wrote while the new store was made, which must be deleted$",
+               class = "dpts_error_store")
+  frozen$store$commit <- commit
+  # Who may not write gets no lock.
+  role <- paste0("r", Sys.getpid())
+  DBI::dbExecute(con, sprintf("CREATE ROLE %s; GRANT USAGE ON SCHEMA %s TO %1$s", role, schema), immediate = TRUE)
+  withr::defer(DBI::dbExecute(con, sprintf("DROP OWNED BY %s; DROP ROLE %1$s", role), immediate = TRUE))
+  take <- sprintf("CALL %s.dpts_transact(json_populate_record(NULL::%1$s.dpts_change, '{\"turn\":\"take\",\"patience\":\"9\"}'), NULL)",
+                  schema)
+  for (right in c("SELECT", "SELECT, INSERT, DELETE, UPDATE")) {
+    DBI::dbExecute(con, sprintf("SET ROLE %s", role))
+    expect_error(DBI::dbGetQuery(con, take), "permission denied for table dpts_agent")
+    DBI::dbExecute(con, "RESET ROLE")
+    expect_identical(DBI::dbGetQuery(con, "SELECT count(*)::int AS n FROM pg_locks WHERE locktype = 'advisory'
+                                             AND pid = pg_backend_pid()")$n, 0L)
+    DBI::dbExecute(con, sprintf("GRANT %s ON ALL TABLES IN SCHEMA %s TO %s", right, schema, role))
+  }
+  DBI::dbExecute(con, sprintf("GRANT USAGE ON ALL SEQUENCES IN SCHEMA %s TO %s", schema, role))
+  DBI::dbExecute(con, sprintf("SET ROLE %s", role))
+  expect_identical(agent_choose(frozen)$t, nrow(dpts_history(frozen)) + 0)
+  DBI::dbExecute(con, "RESET ROLE")
 })
 
 test_that("a statement that PostgreSQL prepares anew in the middle of a change loses none, and says nothing false", {
