@@ -216,9 +216,14 @@ seen_by_others <- function(store, reported, reward = 1, outcome = "reward", ...)
   turn(3600 * 40)
   see(is.null(agent <- agent_open(store)))
   service <- serve()
-  see(service$choose())
+  service$choose()
   if (25 %in% reported) service$report() # while the clock is not believed
   service$look("/overview")
+  see(is.null(agent_clock(agent)))
+  turn(3600 * 15)
+  if (26 %in% reported) service$report() # from which this process does not learn what time it is, either
+  turn(3600 * 15)
+  service$choose()
   see(is.null(agent_clock(agent)))
   see(list(agent_journal(agent), dpts_history(agent), format(agent)[-1], dpts_releases(agent)))
   agent_finish(agent)
@@ -229,8 +234,8 @@ seen_by_others <- function(store, reported, reward = 1, outcome = "reward", ...)
 
 test_that("whether, when and what somebody reports changes nothing that others see, in every store", {
   # When nothing else has happened; when a block has ended, or a deadline passed; before the clock is set back; last; when the clock
-  # is not believed
-  all <- c(1, 10, 21, 23, 24, 25)
+  # is not believed; before it is not
+  all <- c(1, 10, 21, 23, 24, 25, 26)
   life <- function(...) seen_by_others(withr::local_tempfile(fileext = ".sqlite"), ...)
   expect_identical(life(all), life(NULL))
   people <- function(...) life(..., max_per_person = 1)
@@ -566,6 +571,15 @@ test_that("deleted rewards and predictions are not in the file's bytes, nor in i
   expect_equal(found(), 0)
   agent_close(agent)
   pattern <- rewards
+  # A reward that waits goes with a ticket that comes back.
+  file <- withr::local_tempfile(fileext = ".sqlite")
+  agent <- dpts_agent(policy_randomised(1, block = 8), 2, file, deadline = hours(1))
+  ticket <- agent_choose(agent, key = "k")$ticket
+  agent_reward(agent, ticket, reward)
+  expect_gt(found(), 0)
+  agent_return(agent, ticket)
+  expect_equal(found(), 0)
+  agent_close(agent)
   # While another process reads the log it cannot be cut; the next change does it, of whatever process.
   for (own in c(TRUE, FALSE)) {
     file <- withr::local_tempfile(fileext = ".sqlite")
