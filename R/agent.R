@@ -199,6 +199,11 @@
 #'   the journal of the file system, backups and snapshots do not. On PostgreSQL deleted rows live on in its
 #'   write-ahead log, its replicas and until `VACUUM`; its server's log gets no values, unless
 #'   `log_parameter_max_length` asks for them. A pooler between them must give out connections by session.
+#' * On PostgreSQL anyone who may connect to the agent's database sees, without any right to its tables, how
+#'   many of their rows were changed and when they were vacuumed (`pg_stat_all_tables`). Anyone who may
+#'   connect to another database of the server sees the sums (`pg_stat_database`). With `use = "deadline"`
+#'   this tells how many answers came. Let nobody else connect (`REVOKE CONNECT ON DATABASE ... FROM PUBLIC`),
+#'   and have a server for the agents alone if others on it must not know.
 #' * With `max_per_person` identifiers are kept as keyed hashes (HMAC-SHA256), until `retention` is over. The
 #'   key lies in the same store: anyone who has the store can test a guess.
 #' * The guarantee does not cover how long a call takes.
