@@ -183,7 +183,8 @@
 #' @section For operators:
 #' * Going back to an old copy of the store releases the same rewards again, with fresh noise: the privacy
 #'   loss doubles. If you must, open it by `agent_open(store, restored = TRUE)`. An agent that then is beyond
-#'   its `budget` learns nothing more and chooses the arm that was chosen most.
+#'   its `budget` learns nothing more and chooses the arm that was chosen most. An agent that was open before,
+#'   in a service for instance, is an error of class `dpts_error_store_back` until this is said.
 #' * Each change checks that the store still holds the same agent. A forked process must open the
 #'   store again: an agent of its parent is refused there.
 #' * A process that has the store's lock, and is cut off or stopped, holds up the changes of all others. On
@@ -390,6 +391,7 @@ new_agent <- function(store, terms, identity) {
   agent$counted <- 0 # choices of persons that count, as far as persons are remembered
   agent$open <- new.env() # tickets that it gave out last, see open_tickets()
   agent$seq <- -1 # of the change whose state the session holds; -1: of none
+  agent$last <- NULL # the head as it was after the last change that it has seen
   agent$state_sum <- "" # of that state
   agent$closed <- FALSE
   agent$read <- -Inf # the clock when it was last read here,
@@ -469,6 +471,7 @@ read_state <- function(agent, how) {
   head <- agent$store$begin(agent$seq, how)
   if (head$version != STORE_VERSION) read_definition(agent$store)
   check_same(agent, head)
+  check_not_back(agent, head)
   if (set_agent_state(agent, head)) return(head)
   if (agent$seq < 0) abort_store("the checksum of the state is wrong")
   agent$seq <- -1
@@ -591,6 +594,7 @@ try_change <- function(agent, body, how, restored = FALSE, still = FALSE, clock 
     store$rollback() # nothing to write: let go of the lock
   }
   agent$seq <- seq
+  agent$last <- (if (seq > head$seq) changes$agent else head)[c("seq", "entry", "restored", "journal")]
   done <- TRUE
   list(out, alarm = tx$alarm)
 }
@@ -607,6 +611,21 @@ check_same <- function(agent, found) {
   if (identical(found$identity, agent$identity)) return(invisible())
   abort_dpts("The store holds another agent now; nothing was changed. Open it again.",
              c("dpts_error_store_other", "dpts_error_store"))
+}
+
+# Did the store go back to a copy that is older than what was last seen here, and nobody has said so? What was
+# released since that copy would be released again. Others may have gone on from it: then the journal is
+# another one.
+check_not_back <- function(agent, head) {
+  last <- agent$last
+  if (is.null(last) || head$restored > last$restored) return(invisible())
+  if (head$seq >= last$seq && head$entry >= last$entry) {
+    then <- if (head$entry == last$entry) head$journal else agent$store$digest(last$entry)
+    if (last$entry == 0 || identical(then, last$journal)) return(invisible())
+  }
+  abort_dpts(paste("The store went back to an older copy; nothing was changed. To go on with it, which",
+                   "releases rewards again, say so: `agent_open(store, restored = TRUE)`."),
+             c("dpts_error_store_back", "dpts_error_store"))
 }
 
 # Can the store be read, and is it the agent's?

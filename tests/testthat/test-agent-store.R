@@ -896,7 +896,7 @@ test_that("numbers and bytes come back from a store as they went in, exactly", {
   expect_identical(.Call(dpts:::C_unhex, ""), raw())
 })
 
-test_that("a handle whose store was put back, and on which others went on, goes on with what is there", {
+test_that("a handle whose store was put back says so, and goes on with what is there once it is said to be restored", {
   skip_if_not_installed("RSQLite")
   # It has made three changes that are lost; others have made fewer, as many, or more.
   for (case in list(c(0, 0), c(2, 1), c(3, 0), c(3, 1), c(4, 0))) local({
@@ -912,6 +912,10 @@ test_that("a handle whose store was put back, and on which others went on, goes 
     put_back(file, copy)
     other <- agent_open(file)
     for (i in seq_len(others)) agent_choose(other)
+    for (act in list(agent_choose, function(agent) agent_reward(agent, lost, 1), if (looks) dpts_releases else pulls)) {
+      expect_error(act(agent), "went back to an older copy; nothing was changed", class = "dpts_error_store_back")
+    }
+    agent_restored(other)
     if (looks) expect_identical(dpts_releases(agent), dpts_releases(other))
     if (looks) expect_identical(format(agent), format(other))
     mine <- agent_choose(agent)$ticket
