@@ -3,7 +3,8 @@
 # `single`: is it one agent, without a name in its paths? `names(wanted)`: of those that are served; where
 # `wanted` is not among them, new ones are looked for. `find(name)`: an agent, which is opened when it is
 # asked for; `most` are kept open. `step(name)`: a part of opening it: TRUE as long as there are more;
-# `is_open(name)`. `at_hand()`: names of so many, first of all of those that are open.
+# `is_open(name)`. `at_hand()`: names of so many, first of all of those that are open; their order does not
+# tell which was asked for last.
 # `titles()`: what the experiments are called, NA: nothing, or not known yet: of those some are read in each
 # call, for a twentieth of a second. `check()`: an error if no agent can be served at all.
 # `close(all)`: those that were opened here, or all.
@@ -70,7 +71,10 @@ agent_registry <- function(x, most = 100) {
       vapply(known, function(name) titles[[name]] %||% NA_character_, "", USE.NAMES = FALSE)
     },
     check = function() if (is.null(from$check)) check_any(agents) else from$check(),
-    at_hand = function() utils::head(union(names(agents), known), most),
+    at_hand = function() {
+      some <- utils::head(union(names(agents), known), most)
+      some[order(match(some, known))]
+    },
     close = function(all) {
       for (begun in opening) begun$agent$store$close()
       for (name in names(agents)) if (all || !name %in% given) agent_close(agents[[name]])

@@ -341,16 +341,20 @@ agent_open <- function(store, ..., restored = FALSE) {
   check_dots_empty(...)
   check_all_given()
   check_flag(restored)
-  opening <- begin_opening(store, restored)
+  opening <- begin_opening(store)
+  agent <- opening$agent
   made <- FALSE
-  on.exit(if (!made) opening$agent$store$close())
+  on.exit(if (!made) agent$store$close())
   while (opening$step()) NULL
+  agent_transact(agent, function(tx) NULL, look = TRUE, restored = restored, still = TRUE,
+                 reason = if (restored) NA)
   made <- TRUE
-  opening$agent
+  agent
 }
 
-# An agent that is being opened, and `step()`, which does a part of it: TRUE as long as there are more
-begin_opening <- function(store, restored = FALSE) {
+# An agent that is being opened, and `step()`, which does a part of it: TRUE as long as there are more.
+# Nothing is done that is due: a service may open an agent for a report of which nobody else may know.
+begin_opening <- function(store) {
   opened <- open_store(store, create = FALSE)
   made <- FALSE
   on.exit(if (!made) opened$close())
@@ -360,10 +364,7 @@ begin_opening <- function(store, restored = FALSE) {
   # Read the state now: a damaged one is refused here and not at the first customer.
   head <- read_state(agent, "read")
   agent$seq <- head$seq
-  parts <- c(checks_of_tables(agent, head), function() {
-    agent_transact(agent, function(tx) NULL, look = TRUE, restored = restored, still = TRUE,
-                   reason = if (restored) NA)
-  })
+  parts <- checks_of_tables(agent, head)
   step <- function() {
     if (!isTRUE(parts[[1]]())) parts <<- parts[-1]
     length(parts) > 0

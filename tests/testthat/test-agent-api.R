@@ -378,13 +378,13 @@ test_that("one service has many agents: a list, a folder, a database", {
   expect_equal(pulls(given$a)$pulls, c(0, 0))
   agents$close(all = TRUE)
   for (agent in given) expect_error(pulls(agent), class = "dpts_error_closed")
-  # Of a folder of any size so many are at hand as the help page says, first of all those that are open.
+  # Of a folder of any size so many are at hand as the help page says, those that are open among them.
   many <- withr::local_tempdir()
   file.create(file.path(many, sprintf("e%03d.sqlite", 1:104)))
   file.copy(file.path(folder, "one.sqlite"), file.path(many, "zz.sqlite"))
   agents <- dpts:::agent_registry(many)
   agents$find("zz")
-  expect_identical(agents$at_hand(), c("zz", sprintf("e%03d", 1:99)))
+  expect_identical(agents$at_hand(), c(sprintf("e%03d", 1:99), "zz"))
   agents$close(all = TRUE)
   if (postgres_available()) {
     con <- postgres_connection()

@@ -186,7 +186,7 @@ seen_by_others <- function(store, reported, reward = 1, outcome = "reward", ...)
   serve <- function() {
     api <- agent_api(agent, c(admin = TOKEN), log = log)
     ask <- function(...) call_api(api, ...)$text
-    list(look = function(...) for (path in c("/status", "/metrics", ...)) see(grep("seconds", strsplit(ask("GET", path), "\n")[[1]], invert = TRUE)),
+    list(look = function(...) for (path in c("/status", "/metrics", ...)) see(grep("seconds", strsplit(ask("GET", path), "\n")[[1]], invert = TRUE, value = TRUE)),
          report = function() {
            body <- list(ticket = I(tickets), reward = reward, outcome = outcome)
            ask("POST", "/reward", jsonlite::toJSON(body, auto_unbox = TRUE))
@@ -243,6 +243,42 @@ test_that("whether, when and what somebody reports changes nothing that others s
   other <- function(...) life(..., outcome = "harm", use = "arrival", outcomes = list(harm = agent_outcome(mu = 1)))
   expect_identical(other(all), other(NULL))
   if (postgres_available()) expect_identical(seen_by_others(postgres_connection(), all), seen_by_others(postgres_connection(), NULL))
+})
+
+test_that("a service that opens an experiment for a report does nothing that others see, nor says which it was asked for last", {
+  skip_if_not_installed("RSQLite")
+  life <- function(reports) {
+    withr::local_seed(1)
+    local_function("system_bytes", function(old) function(n) as.raw(sample.int(256, n, TRUE) - 1L))
+    turn <- test_clock()
+    file <- file.path(withr::local_tempdir(), c("a.sqlite", "b.sqlite"))
+    for (one in file) {
+      agent <- dpts_agent(policy_randomised(block = 100), 2, one, deadline = hours(1))
+      ticket <- agent_choose(agent, offer = 1)$ticket
+      agent_close(agent)
+    }
+    said <- NULL
+    log <- textConnection("said", "w", local = TRUE)
+    withr::defer(close(log))
+    api <- agent_api(dirname(file)[1], c(admin = TOKEN), log = log)
+    ask <- function(...) call_api(api, ...)$text
+    report <- function() if (reports) ask("POST", "/experiments/a/reward", sprintf("{\"ticket\": \"%s\", \"reward\": 1}", ticket))
+    turn(7200)
+    report()
+    turn(3600)
+    seen <- lapply(sprintf("/experiments/%s/status", c("a", "b")), function(path) ask("GET", path))
+    report()
+    seen <- c(seen, grep("seconds", strsplit(ask("GET", "/metrics"), "\n")[[1]], invert = TRUE, value = TRUE))
+    turn(3600 * 50)
+    api <- agent_api(dirname(file)[1], c(admin = TOKEN), log = log)
+    report() # which opens it while the clock is not believed
+    c(seen, ask("GET", "/experiments/a/status"), gsub("\"(time|seconds)\":[^,}]*", "", said), lapply(file, function(one) {
+      agent <- suppressWarnings(agent_open(one))
+      withr::defer(agent_close(agent))
+      suppressWarnings(agent_journal(agent))
+    }))
+  }
+  expect_identical(life(TRUE), life(FALSE))
 })
 
 test_that("what was spent never falls: not by going back to a copy once or twice, and what is lost may have been all", {
