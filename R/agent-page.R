@@ -122,10 +122,12 @@ SLICE <- 0.05 # seconds
 
 PAGE_DELTA <- 1e-6
 
-# An answer that is a function of the release table and of what was asked: its text is kept
+# An answer that is a function of the release table, of which arms are paused and of what was asked: its text
+# is kept
 conclude_route <- function(name) {
   function(agent, given) {
-    api_answer(200L, remembered(agent, paste("answer", name), list(dpts_releases(agent), given), function() {
+    from <- list(dpts_releases(agent), paused_arms(agent), given)
+    api_answer(200L, remembered(agent, paste("answer", name), from, function() {
       api_json(do.call(name, c(list(agent), given)))
     }))
   }
@@ -149,7 +151,9 @@ CONCLUSIONS <- list(
 # NULL if the policy has no release table
 concluded <- function(agent, name) {
   table <- shown_of(dpts_releases(agent))
-  remembered(agent, name, table, function() if (!is.null(table)) CONCLUSIONS[[name]](agent))
+  remembered(agent, name, list(table, paused_arms(agent)), function() {
+    if (!is.null(table)) CONCLUSIONS[[name]](agent)
+  })
 }
 
 released_so_far <- function(agent) sum(session_arms(agent$session)$releases)

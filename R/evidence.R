@@ -633,8 +633,9 @@ effects.dpts_releases <- effects.dpts_simulation
 #'     wrong verdict with so small a value at any look has at most this probability. It is e^-(the least
 #'     evidence against another arm, at the look where that is the most) over the arm's share of `error`, 1 at
 #'     most; without a verdict that of the arm with the most evidence;
-#'   * `missing`: what is missing, in words; `""` with a verdict. It is printed below the table, and so is, of
-#'     an agent, that the arm is paused.
+#'   * `missing`: what is missing, in words; `""` with a verdict. While the leading arm of an agent or its
+#'     rival is paused, it says so in place of a number of people. It is printed below the table, and so is,
+#'     of an agent, that the arm is paused, or without a verdict which arms are.
 #' @seealso [effects()] estimates differences, [evidence()] has the statistic over time, [forecast()] how soon
 #'   a verdict may come.
 #' @concept evidence
@@ -653,9 +654,10 @@ verdict <- function(x, error = 0.05, margin = 0, ..., outcome = "reward") {
   check_all_given()
   error <- check_number(error, 0, 1, open = TRUE)
   margin <- check_number(margin, 0)
-  out <- each_record(x, function(record) record_verdict(record, error, margin), "dpts_verdict",
-                     list(error = error, margin = margin), outcome = outcome)
-  paused <- intersect(as.character(out$arm), paused_arms(x))
+  out <- each_record(x, function(record) record_verdict(record, error, margin, paused = paused_arms(x)),
+                     "dpts_verdict", list(error = error, margin = margin), outcome = outcome)
+  paused <- paused_arms(x)
+  if (!anyNA(out$arm)) paused <- intersect(as.character(out$arm), paused)
   if (length(paused)) attr(out, "paused") <- paused # is no column: a table of releases does not know it
   out
 }
@@ -665,6 +667,10 @@ paused_arms <- function(x) UseMethod("paused_arms")
 
 #' @export
 paused_arms.default <- function(x) NULL
+
+# At no site anybody gets these.
+#' @export
+paused_arms.list <- function(x) Reduce(intersect, lapply(x, paused_arms))
 
 # What is missing is in sentences, below the table.
 #' @export
@@ -685,7 +691,8 @@ format.dpts_verdict <- function(x, ..., width = min(getOption("width"), 80)) {
 print.dpts_verdict <- function(x, ...) print_lines(x, ...)
 
 # `words`: `FALSE`: what is missing is not put into words, which takes a sixth of the time of a forecast
-record_verdict <- function(record, error = 0.05, margin = 0, words = TRUE) {
+# `paused`: names of arms that nobody gets now
+record_verdict <- function(record, error = 0.05, margin = 0, words = TRUE, paused = NULL) {
   k <- record$k
   none <- list(arm = NA_integer_, t = NA_real_, wrong = 1, missing = "Nothing was released yet.")
   if (k == 1) {
@@ -729,15 +736,18 @@ record_verdict <- function(record, error = 0.05, margin = 0, words = TRUE) {
   now <- least[last, leader]
   threshold <- threshold[leader]
   lead <- min(found$estimate(leader, rival) * record$width, record$most)
+  two <- record$labels[c(leader, rival)]
+  stuck <- if (length(record$running)) intersect(paused, two)
   silent <- record$labels[!record$arms %in% record$releases[record$releases[, "size"] > 0, "arm"]]
   standing <- if (length(silent)) paste("Nothing was released yet of", words_list(silent, most = 4)) else {
-    two <- record$labels[c(leader, rival)]
     if (isTRUE(lead > 0)) sprintf("%s leads %s by %s", two[1], two[2], number_text(signif(lead, 2))) else
       sprintf("%s and %s are about equal", two[1], two[2])
   }
   list(arm = NA_integer_, t = t[last], wrong = wrong,
        missing = sprintf(
          "%s; %s.", standing,
+         if (length(stuck)) paste("no more people are compared while", words_list(stuck),
+                                  if (length(stuck) == 1) "is paused" else "are paused") else
          if (now < 0.5) "too early to say how many more people" else
            sprintf("at this pace about %s more people",
                    label_count(signif(t[last] * (threshold - now) / now, 2)))

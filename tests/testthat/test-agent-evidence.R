@@ -426,3 +426,46 @@ test_that("a verdict of an agent says that the arm which it names is paused", {
   agent_arms(agent, resume = "b")
   expect_identical(verdict(agent), said)
 })
+
+test_that("while the leader or its rival is paused, no number of people is said to be missing", {
+  # A share of each arm's people have a reward of 1, evenly: too few more of b for a verdict, whoever gets which.
+  open_agent <- function(mean = c(a = 0.5, b = 0.58)) {
+    agent <- dpts_agent(policy_randomised(mu = 5, block = 50), names(mean), use = "arrival")
+    x <- agent_choose(agent, 200)
+    share <- mean[as.character(x$arm)]
+    agent_reward(agent, x$ticket, unname(stats::ave(share, x$arm, FUN = function(m) diff(floor(c(0, cumsum(m) + 1e-9))))))
+    agent
+  }
+  agent <- open_agent()
+  shown <- function() vapply(list(verdict(agent)$missing, concluded(agent, "verdict")$missing,
+                                  jsonlite::fromJSON(conclude_route("verdict")(agent, list())$body)$missing), identity, "")
+  before <- verdict(agent)
+  expect_match(before$missing, "^b leads a by [0-9.]+; (at this pace about [0-9,]+|too early to say how many) more people[.]$")
+  for (one in c("a", "b")) {
+    agent_arms(agent, pause = one)
+    now <- verdict(agent)
+    expect_identical(now$missing, sub(";.*", sprintf("; no more people are compared while %s is paused.", one), before$missing))
+    expect_identical(utils::tail(format(now), 1), sprintf("paused: nobody gets \"%s\" until `agent_arms(resume = )`.", one))
+    expect_identical(now[c("arm", "t", "wrong")], before[c("arm", "t", "wrong")], ignore_attr = TRUE)
+    expect_identical(verdict(dpts_releases(agent)), before) # which does not know it
+    # The page and the service keep what they said last, and say it anew.
+    if (rlang::is_installed("jsonlite")) expect_identical(shown(), rep(now$missing, 3))
+    agent_arms(agent, resume = one)
+    expect_identical(verdict(agent), before)
+    if (rlang::is_installed("jsonlite")) expect_identical(shown(), rep(before$missing, 3))
+  }
+  agent_arms(agent, pause = c("a", "b"))
+  expect_match(verdict(agent)$missing, "no more people are compared while a and b are paused", fixed = TRUE)
+  # Of sites those are paused that nobody gets at any; and a third arm does not matter.
+  both <- list(north = agent, south = open_agent())
+  expect_no_match(verdict(both)$missing, "paused")
+  agent_arms(both$south, pause = "a")
+  expect_match(verdict(both)$missing, "while a is paused", fixed = TRUE)
+  three <- open_agent(c(a = 0.1, b = 0.55, c = 0.65))
+  agent_arms(three, pause = "a")
+  expect_no_match(verdict(three)$missing, "paused")
+  expect_match(format(verdict(three)), "nobody gets \"a\"", all = FALSE)
+  # After the end nobody comes at all.
+  agent_finish(agent)
+  expect_identical(verdict(agent)$missing, before$missing)
+})

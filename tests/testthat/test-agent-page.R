@@ -523,7 +523,7 @@ test_that("an overview in parts, and one that goes on from the last, are those o
     }
     expect_false(identical(shown[[1]]$proof, shown[[2]]$proof))
     expect_null(dpts:::overview_parts(agent)) # nothing is new
-    expect_true(rlang::is_reference(agent$remembered$verdict$from, dpts_releases(agent))) # or nothing that is kept would be used
+    expect_true(rlang::is_reference(agent$remembered$verdict$from[[1]], dpts_releases(agent))) # or nothing that is kept would be used
   }
 })
 
