@@ -595,7 +595,7 @@ try_change <- function(agent, body, how, restored = FALSE, still = FALSE, clock 
     store$rollback() # nothing to write: let go of the lock
   }
   agent$seq <- seq
-  agent$last <- (if (seq > head$seq) changes$agent else head)[c("seq", "entry", "restored", "journal")]
+  agent$last <- (if (seq > head$seq) changes$agent else head)[c("entry", "restored", "journal")]
   done <- TRUE
   list(out, alarm = tx$alarm)
 }
@@ -620,7 +620,7 @@ check_same <- function(agent, found) {
 check_not_back <- function(agent, head) {
   last <- agent$last
   if (is.null(last) || head$restored > last$restored) return(invisible())
-  if (head$seq >= last$seq && head$entry >= last$entry) {
+  if (head$entry >= last$entry) { # a protected report has none, and that it is gone tells nobody that it came
     then <- if (head$entry == last$entry) head$journal else agent$store$digest(last$entry)
     if (last$entry == 0 || identical(then, last$journal)) return(invisible())
   }

@@ -928,6 +928,16 @@ test_that("a handle whose store was put back says so, and goes on with what is t
     expect_equal(agent_choose(again)$t, 4 + others + 3)
     agent_close(again)
   })
+  # That a report is lost of which others may not know tells nobody that it came.
+  file <- withr::local_tempfile(fileext = ".sqlite")
+  agent <- dpts_agent(batch_policy(), 2, file, deadline = hours(1))
+  ticket <- agent_choose(agent)$ticket
+  copy <- agent_backup(agent, withr::local_tempfile(fileext = ".sqlite"))
+  agent_reward(agent, ticket, 1)
+  put_back(file, copy)
+  expect_identical(agent_choose(agent)$t, 2)
+  expect_identical(agent_reward(agent, ticket, 0)$status, "waiting")
+  agent_close(agent)
 })
 
 test_that("a copy of an agent that serves is whole, its owner's alone, and goes on when it is said to be restored", {
