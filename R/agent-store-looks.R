@@ -122,6 +122,11 @@ look_at_outcomes <- function(sql, look) {
   )
 }
 
+# The digest of the last row of the journal up to an entry
+sql_digest <- function(at, entry) {
+  sprintf("SELECT digest FROM %sdpts_event WHERE seq <= %s ORDER BY seq DESC, part DESC LIMIT 1", at, entry)
+}
+
 look_at_journal <- function(sql, look) {
   count <- sql_number(sql, "count(*)")
   list(
@@ -132,11 +137,7 @@ look_at_journal <- function(sql, look) {
                   plans = "WHERE kind IN ('plan', 'amend') ORDER BY seq, part",
                   sums = "WHERE kind = 'sum' ORDER BY seq, part"))
     },
-    # The digest of the last row up to an entry
-    digest = function(entry) {
-      look("SELECT digest FROM %sdpts_event WHERE seq <= %s ORDER BY seq DESC, part DESC LIMIT 1", sql$at,
-           exactly(entry))$digest
-    },
+    digest = function(entry) look("%s", sql_digest(sql$at, exactly(entry)))$digest,
     count = function(kind) look("SELECT %s AS n FROM %sdpts_event WHERE kind = '%s'", count, sql$at, kind)$n,
     # Of each arm: how many rewards did not come, as these entries say
     missing = function(from, to) {

@@ -12,17 +12,18 @@ sql_agent <- function(at, seq) {
 }
 
 # The head as one text, since what RPostgres makes of columns takes longer; and back
-head_as_text <- function() {
+head_as_text <- function(at, after) {
   sprintf("concat_ws(' ', a.version, a.identity, %s, extract(epoch FROM clock_timestamp())::double precision,
-             a.locks, fresh.paged, encode(fresh.bytes, 'hex'))",
-          paste(sub("a.next_due", "coalesce(a.next_due::text, 'NA')", paste0("a.", HEAD)), collapse = ", "))
+             a.locks, coalesce((%s), 'NA'), fresh.paged, encode(fresh.bytes, 'hex'))",
+          paste(sub("a.next_due", "coalesce(a.next_due::text, 'NA')", paste0("a.", HEAD)), collapse = ", "),
+          sql_digest(at, after))
 }
 
 read_head_text <- function(text) {
   if (!length(text) || is.na(text)) abort_store("the agent's row cannot be read")
   words <- strsplit(text, " ", fixed = TRUE)[[1]]
   words[words == "NA"] <- NA
-  names(words) <- c("version", "identity", HEAD, "now", "locks", "paged", "bytes")[seq_along(words)]
+  names(words) <- c("version", "identity", HEAD, "now", "locks", "known", "paged", "bytes")[seq_along(words)]
   head <- as.list(words)
   numbers <- c("version", "seq", "entry", "clock", "next_due", "restored", "pages", "now", "locks")
   head[numbers] <- as.numeric(words[numbers])
@@ -116,7 +117,7 @@ sql_transact <- function(at) {
        IF new.turn = 'held' THEN PERFORM pg_advisory_unlock(key); END IF;
        COMMIT;
        answer := new.turn;
-     END$$", at, head_as_text(), sql_agent("", "new.seq"))
+     END$$", at, head_as_text("", "new.entry"), sql_agent("", "new.seq"))
 }
 
 quoted <- function(text) gsub("'", "''", text)
@@ -214,11 +215,12 @@ store_postgres <- function(con, own = FALSE) {
   locks <- 0 # the number of the lock
   silent <- NULL # who holds it, as the database answers, and since when
   # The head with the lock, from one who has been silent for too long if it must be
-  take <- function(seq) {
+  take <- function(seq, after) {
     began <- .Call(C_ticks)
     repeat {
       long <- !is.null(silent) && .Call(C_ticks) - silent$since >= lock_limits()$silence
-      answer <- server$transact(list(seq = seq, turn = "take", patience = lock_limits()$patience,
+      answer <- server$transact(list(seq = seq, entry = after, turn = "take",
+                                     patience = lock_limits()$patience,
                                      over = if (long) silent$is else NA_character_))
       if (!isTRUE(startsWith(answer, "taken "))) break
       if (!identical(answer, silent$is)) silent <<- list(is = answer, since = began)
@@ -231,12 +233,12 @@ store_postgres <- function(con, own = FALSE) {
     label = sprintf("PostgreSQL, schema %s", found$schema),
     exists = function() found$there,
     create = function(rows) with_store_errors(store_create(server, sql, rows)),
-    begin = function(seq, how) {
+    begin = function(seq, how, after = 0) {
       with_store_errors({
         if (how == "read") {
           # In one statement, which sees one moment. From then on this session tells all digits of numbers.
-          look <- sprintf("SET extra_float_digits = 1; SELECT %s AS head FROM %s", head_as_text(),
-                          sql_agent(sql$at, exactly(seq)))
+          look <- sprintf("SET extra_float_digits = 1; SELECT %s AS head FROM %s",
+                          head_as_text(sql$at, exactly(after)), sql_agent(sql$at, exactly(seq)))
           head <- read_head_text(server$query(look, immediate = TRUE)$head)
           locks <<- head$locks
           return(head)
@@ -247,7 +249,7 @@ store_postgres <- function(con, own = FALSE) {
           return(with_head(seen, list(now = seen$now + ago), "now"))
         }
         locked <<- TRUE # also if this fails
-        head <- take(seq)
+        head <- take(seq, after)
         locks <<- head$locks
         alone <<- head$seq == seq
         seen <<- head[names(head) != "state"]

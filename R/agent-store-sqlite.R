@@ -207,7 +207,7 @@ store_sqlite <- function(con, reader = con, label = "a SQLite connection", own =
       with_store_errors(nrow(server$query("PRAGMA table_info(dpts_agent)")) > 0)
     },
     create = function(rows) with_store_errors(store_create(server, sql, rows)),
-    begin = function(seq, how) {
+    begin = function(seq, how, after = 0) {
       check_file()
       if (in_file && patience != lock_limits()$patience) {
         server$drop()
@@ -218,9 +218,9 @@ store_sqlite <- function(con, reader = con, label = "a SQLite connection", own =
       with_store_errors({
         if (how == "lock" && !server$locked()) server$begin()
         head <- read_head(server$query(sprintf(
-          "SELECT version, identity, %s, NULL AS now, p.page, p.bytes FROM dpts_agent AS a
+          "SELECT version, identity, %s, NULL AS now, (%s) AS known, p.page, p.bytes FROM dpts_agent AS a
            LEFT JOIN dpts_page AS p ON %s WHERE a.id = 1 ORDER BY p.page",
-          paste0("a.", HEAD, collapse = ", "), pages_since(exactly(seq)))))
+          paste0("a.", HEAD, collapse = ", "), sql_digest("", exactly(after)), pages_since(exactly(seq)))))
       })
       seen <<- head[names(head) != "state"]
       head

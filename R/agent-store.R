@@ -13,10 +13,11 @@
 #                    the reward)
 #   dpts_person      by keyed hash: how many choices of each person count, and the last of them
 #
-#   begin(seq, how)  the agent's head, with `state`, pages of its state that change number `seq` did not leave
-#                    as they are (their `numbers` and `bytes`), unless that was the last change. how: "lock"
-#                    keeps everybody else out until commit() or rollback(); "read" looks at what is there;
-#                    "remember" may be what was last seen here
+#   begin(seq, how, after)  the agent's head, with `known`, the journal's digest after entry `after`, and with
+#                    `state`, pages of its state that change number `seq` did not leave as they are (their
+#                    `numbers` and `bytes`), unless that was the last change. how: "lock" keeps everybody else
+#                    out until commit() or rollback(); "read" looks at what is there; "remember" may be what
+#                    was last seen here
 #   commit(changes)  writes tickets, journal, counters and state in one transaction -> TRUE, once
 #                    they are durable; FALSE, with nothing written, if another process has written
 #                    since begin()

@@ -469,7 +469,7 @@ set_agent_state <- function(agent, head) {
 
 # The store's head, whose state the agent has then: by the pages that have changed, or else as a whole
 read_state <- function(agent, how) {
-  head <- agent$store$begin(agent$seq, how)
+  head <- agent$store$begin(agent$seq, how, agent$last$entry %||% 0)
   if (head$version != STORE_VERSION) read_definition(agent$store)
   check_same(agent, head)
   check_not_back(agent, head)
@@ -621,7 +621,7 @@ check_not_back <- function(agent, head) {
   last <- agent$last
   if (is.null(last) || head$restored > last$restored) return(invisible())
   if (head$entry >= last$entry) { # a protected report has none, and that it is gone tells nobody that it came
-    then <- if (head$entry == last$entry) head$journal else agent$store$digest(last$entry)
+    then <- if (head$entry == last$entry) head$journal else head$known
     if (last$entry == 0 || identical(then, last$journal)) return(invisible())
   }
   abort_dpts(paste("The store went back to an older copy; nothing was changed. To go on with it, which",
