@@ -12,8 +12,8 @@
 
 /* A row of the release table (R/releases.R): what was released of an arm. */
 typedef struct {
-  int arm, block;   /* arms that were released as one block have the same number */
-  int stratum;      /* from 0 */
+  int arm, stratum; /* from 0 */
+  double block;     /* arms that were released as one block have the same number, which may be any */
   double size, sum; /* rewards, and the noisy sum of them */
   double terms;     /* independent variables of noise in the sum */
   double chance;    /* of each person of the block to get the arm; 0: not randomised */

@@ -47,8 +47,8 @@ static const release_t *read_releases(SEXP table) {
     double x[LOOK];
     for (int j = 0; j < LOOK; j++) x[j] = column(table, j)[i];
     rows[i] = (release_t){.arm = (int)x[ARM] - 1,
-                          .block = (int)x[BLOCK],
                           .stratum = (int)x[PART] - 1,
+                          .block = x[BLOCK],
                           .size = x[SIZE],
                           .sum = x[SUM],
                           .terms = x[TERMS],

@@ -309,9 +309,9 @@ test_that("a future's blocks have numbers of their own in each stratum, and the 
 
 test_that("a list of sites begins its futures with what waits for others, at the pace of each site", {
   withr::local_options(rlib_message_verbosity = "quiet")
-  rows <- function(blocks, at) {
+  rows <- function(blocks, at, sum = c(24, 26)) {
     half <- expand.grid(arm = c("a", "b"), block = seq_len(blocks))
-    as_releases(data.frame(t = at * half$block, block = half$block, arm = half$arm, n = 50, sum = c(24, 26), chance = 0.5, floor = 0.5),
+    as_releases(data.frame(t = at * half$block, block = half$block, arm = half$arm, n = 50, sum = sum, chance = 0.5, floor = 0.5),
                 "gaussian", 1)
   }
   # The fast site has ten rounds of 100 people, the slow one two, of which it needs as long as the other one for ten.
@@ -343,6 +343,19 @@ test_that("a list of sites begins its futures with what waits for others, at the
   two <- transform(as.data.frame(rows(10, 100)), stratum = rep(c("x", "y"), c(16, 4)))
   laws <- future_laws(release_records(as_releases(two))$records[[1]], 2000, list(size = 100))
   expect_identical(lapply(laws, `[`, c("share", "from")), list(list(share = 0.8, from = 800), list(share = 0.2, from = 1000)))
+  # A future of three sites has the evidence of the tables that have its blocks, in any order of the sites.
+  for (order in list(1:3, 3:1, c(2, 1, 3))) {
+    three <- list(new = rows(2, 100), fast = rows(6, 100, c(18, 30)), third = rows(4, 100, c(26, 20)))[order]
+    record <- release_records(three)$records[[1]]
+    all <- with_waiting(record, three)
+    future <- with_future(record, future_laws(all, 2600, list(size = 100)), all) # two blocks more at the first
+    drawn <- future$releases[future$site == which(order == 1), ][5:8, ]
+    three$new <- as_releases(rbind(as.data.frame(three$new), transform(
+      as.data.frame(rows(4, 100))[5:8, ], n = drawn[, "size"], sum = drawn[, "sum"]
+    )))
+    weighed <- function(record) utils::tail(record_evidence(record, "tosses")$pair, 1)
+    expect_equal(weighed(future), weighed(release_records(three)$records[[1]]))
+  }
 })
 
 test_that("the futures of an agent are of the arms that are not paused now, those of a table of its last block's", {

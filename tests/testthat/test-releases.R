@@ -41,6 +41,16 @@ batches <- list(top = policy_top_two(mu = 1), correlated = policy_gaussian_imed(
 tosses <- list(open = policy_randomised(), private = policy_randomised(epsilon = 0.7, rule = "thompson", block = 90),
                bits = policy_local(policy_randomised(block = 100), 1))
 
+test_that("numbers of blocks may be any, as dates or numbers of another system", {
+  table <- dpts_releases(dpts_simulate(two_arms(), policy_randomised(mu = 1, block = 100), 600, runs = 1, seed = 1, history = TRUE))
+  for (by in c(1, 86400)) {
+    other <- table
+    other$block <- 1e12 + by * table$block
+    expect_identical(evidence(other)$evidence, evidence(table)$evidence)
+    expect_identical(effects(other)$lower, effects(table)$lower)
+  }
+})
+
 test_that("the guarantee of an agent's table is that of a person, once for each copy of the agent", {
   said <- function(agent) format(attr(dpts_releases(agent), "guarantees")[[1]])
   one <- dpts_agent(policy_randomised(mu = 1), 2, use = "arrival")
