@@ -70,7 +70,7 @@ test_that("several outcomes are in any order and any units, as are rewards, and 
   ask <- function(low, width, order = 1:3, ...) {
     units <- function(x) low + width * x
     own <- function(guard, missing) {
-      agent_outcome(mu = 10, range = units(0:1), guard = if (!is.null(guard)) width * guard, missing = units(missing), worse = "more")
+      agent_outcome(mu = 10, range = units(0:1), guard = if (!is.null(guard)) width * guard, missing = units(missing))
     }
     outcomes <- list(mild = own(0.1, 0), plain = own(NULL, 0.5), bad = own(0.2, 0.25))
     rates <- lapply(list(mild = c(0.1, 0.9, 0.15), plain = c(0.4, 0.5, 0.6), bad = c(0.2, 0.25, 0.9)), units)
