@@ -633,9 +633,11 @@ effects.dpts_releases <- effects.dpts_simulation
 #'     wrong verdict with so small a value at any look has at most this probability. It is e^-(the least
 #'     evidence against another arm, at the look where that is the most) over the arm's share of `error`, 1 at
 #'     most; without a verdict that of the arm with the most evidence;
-#'   * `missing`: what is missing, in words; `""` with a verdict. While the leading arm of an agent or its
-#'     rival is paused, it says so in place of a number of people. It is printed below the table, and so is,
-#'     of an agent, that the arm is paused, or without a verdict which arms are.
+#'   * `missing`: what is missing, in words; `""` with a verdict. The number of people is of those in looks: of
+#'     sites people in rounds that all have, so that more come where one site is faster. After the end, and
+#'     while the leading arm of an agent or its rival is paused, it says so in place of a number. It is
+#'     printed below the table, and so is, of an agent, that the arm is paused, or without a verdict which
+#'     arms are.
 #' @seealso [effects()] estimates differences, [evidence()] has the statistic over time, [forecast()] how soon
 #'   a verdict may come.
 #' @concept evidence
@@ -737,7 +739,7 @@ record_verdict <- function(record, error = 0.05, margin = 0, words = TRUE, pause
   threshold <- threshold[leader]
   lead <- min(found$estimate(leader, rival) * record$width, record$most)
   two <- record$labels[c(leader, rival)]
-  stuck <- if (length(record$running)) intersect(paused, two)
+  stuck <- intersect(paused, two)
   silent <- record$labels[!record$arms %in% record$releases[record$releases[, "size"] > 0, "arm"]]
   standing <- if (length(silent)) paste("Nothing was released yet of", words_list(silent, most = 4)) else {
     if (isTRUE(lead > 0)) sprintf("%s leads %s by %s", two[1], two[2], number_text(signif(lead, 2))) else
@@ -746,11 +748,13 @@ record_verdict <- function(record, error = 0.05, margin = 0, words = TRUE, pause
   list(arm = NA_integer_, t = t[last], wrong = wrong,
        missing = sprintf(
          "%s; %s.", standing,
+         if (!length(record$running)) "nobody comes any more" else
          if (length(stuck)) paste("no more people are compared while", words_list(stuck),
                                   if (length(stuck) == 1) "is paused" else "are paused") else
          if (now < 0.5) "too early to say how many more people" else
-           sprintf("at this pace about %s more people",
-                   label_count(signif(t[last] * (threshold - now) / now, 2)))
+           sprintf("at this pace about %s more people%s",
+                   label_count(signif(t[last] * (threshold - now) / now, 2)),
+                   if (record$sites) " in rounds of all sites" else "")
        ))
 }
 

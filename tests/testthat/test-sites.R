@@ -166,6 +166,7 @@ test_that("a joined table keeps that a site has ended, and then that all have", 
   table <- function(seed, ...) dpts_releases(play(policy_randomised(mu = 1, block = 100), ..., seed = seed))
   sites <- list(a = table(1, 900), b = table(2, 200))
   joined <- dpts_releases(sites, ended = "b")
+  expect_match(verdict(joined, error = 1e-30)$missing, "at this pace about [0-9,]+ more people in rounds of all sites[.]$")
   last <- joined[nrow(joined), ]
   expect_identical(list(last$event, as.character(last$site), last$t, last$n), list("end", "b", 1100, 0))
   expect_identical(nrow(evidence(joined[joined$t <= 900, ])), 6L * nrow(unique(evidence(joined[joined$t <= 900, ])["t"])))
