@@ -593,6 +593,8 @@ try_change <- function(agent, body, how, restored = FALSE, still = FALSE, clock 
     agent$state_sum <- changes$agent$state_sum
   } else {
     store$rollback() # nothing to write: let go of the lock
+    # No write has shown that what was remembered is current: the choice may be one of another process.
+    if (hidden && how == "remember") return(NULL)
   }
   agent$seq <- seq
   agent$last <- (if (seq > head$seq) changes$agent else head)[c("entry", "restored", "journal")]

@@ -633,9 +633,9 @@ effects.dpts_releases <- effects.dpts_simulation
 #'     wrong verdict with so small a value at any look has at most this probability. It is e^-(the least
 #'     evidence against another arm, at the look where that is the most) over the arm's share of `error`, 1 at
 #'     most; without a verdict that of the arm with the most evidence;
-#'   * `missing`: what is missing, in words; `""` with a verdict. The number of people is of those in looks: of
-#'     sites people in rounds that all have, so that more come where one site is faster. After the end, and
-#'     while the leading arm of an agent or its rival is paused, it says so in place of a number. It is
+#'   * `missing`: what is missing, in words; `""` with a verdict. The number of people is of those in looks:
+#'     of sites people in rounds that all have, so that more come where one site is faster. After the end,
+#'     and while the leading arm of an agent or its rival is paused, it says so in place of a number. It is
 #'     printed below the table, and so is, of an agent, that the arm is paused, or without a verdict which
 #'     arms are.
 #' @seealso [effects()] estimates differences, [evidence()] has the statistic over time, [forecast()] how soon

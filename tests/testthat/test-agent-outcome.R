@@ -717,3 +717,20 @@ test_that("an answer at its outcome's deadline is late, and one before is not, i
     agent_close(agent)
   })
 })
+
+test_that("an answer to a choice that another process has made since is taken, whatever this one has seen, in every store", {
+  each_database(function(store) {
+    agent <- side_agent(store, policy = policy_randomised(mu = 1e9, block = 6))
+    con <- if (is.character(store)) store else postgres_connection(attr(store, "schema"))
+    other <- agent_open(con)
+    tickets <- unlist(lapply(1:12, function(i) {
+      ticket <- agent_choose(agent)$ticket
+      expect_identical(agent_reward(other, ticket, 1, "harm")$status, "waiting")
+      if (i > 3) agent_reward(other, ticket, 0)
+      ticket
+    }))
+    expect_identical(agent_reward(other, tickets, 1, "harm")$status, rep("known", 12))
+    agent_close(other)
+    agent_close(agent)
+  })
+})
