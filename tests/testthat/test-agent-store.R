@@ -150,7 +150,7 @@ test_that("the tables have not changed since their version was raised", {
   for (table in tables) {
     expect_setequal(setdiff(DBI::dbListFields(con, table), if (table %in% c("dpts_ticket", "dpts_release")) "id"), copied[[table]])
   }
-  expect_identical(sums, c(sqlite = "2dabd732d1c1adf5", postgres = "1c05d00fd03bb79f"))
+  expect_identical(sums, c(sqlite = "2dabd732d1c1adf5", postgres = "793a10f537045a18"))
 })
 
 test_that("what a handle remembers of its tickets is not held against what others wrote", {
@@ -383,6 +383,24 @@ test_that("a change on PostgreSQL is a transaction of its own, whatever the conn
   agent_close(agent)
   expect_false(DBI::dbIsValid(made[[1]]))
   expect_error(agent_open(function() 1), "makes a connection of RPostgres", class = "dpts_error_input")
+})
+
+test_that("a time of any digits is read from PostgreSQL as it was written, so that the store is not taken for damaged", {
+  skip_if_not(postgres_available(), "no PostgreSQL")
+  # Of these as.numeric() gives another number than was written.
+  withr::local_seed(1)
+  times <- 1796e6 + sample(1e9, 4e4) / 1e6
+  times <- sort(utils::head(c(times[as.numeric(sprintf("%.16g", times)) != times], times), 4))
+  con <- postgres_connection()
+  now <- times[1]
+  withr::local_options(dpts.clock = function() now)
+  agent <- dpts_agent(batch_policy(), 2, con, use = "arrival")
+  for (now in times) {
+    agent_choose(agent)
+    other <- agent_open(postgres_connection(attr(con, "schema")))
+    expect_identical(utils::tail(as.numeric(dpts_history(other)$time), 1), now)
+    agent_close(other)
+  }
 })
 
 test_that("on PostgreSQL the lock of a silent process is given up after a while, and nothing is lost or done twice", {
