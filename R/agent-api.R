@@ -219,12 +219,13 @@ api_work <- function(service, req) {
 
 # How many milliseconds a request may wait for another process that has the lock of its store: the others that
 # have come wait as well. In the second after one that waited in vain nobody waits for long.
+PATIENCE <- 1000
 service_patience <- function(service, req) {
-  if (isTRUE(service$locked[[req$dpts_experiment %||% "none"]] > seconds_now() - 1)) 20 else 1000
+  if (isTRUE(service$locked[[req$dpts_experiment %||% "none"]] > seconds_now() - 1)) 20 else PATIENCE
 }
 
 note_locked <- function(service, req, e) {
-  if (inherits(e, "dpts_error_store_locked") && identical(getOption("dpts.patience"), 1000)) {
+  if (inherits(e, "dpts_error_store_locked") && identical(getOption("dpts.patience"), PATIENCE)) {
     service$locked[[req$dpts_experiment %||% "none"]] <- seconds_now()
   }
 }

@@ -10,7 +10,7 @@ operator <- function() getOption("dpts.who") %||% Sys.info()[["effective_user"]]
 
 # One line of text
 check_reason <- function(reason) {
-  if (is.null(reason)) NA_character_ else gsub("[[:cntrl:]]+", " ", check_string(as_utf8(reason), "reason"))
+  if (is.null(reason)) NA_character_ else gsub("[[:cntrl:]]+", " ", check_text(reason))
 }
 
 # A row of the journal is chained to the one before: its digest is the SHA-256 of that one's and of its own

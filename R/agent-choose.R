@@ -300,7 +300,7 @@ agent_reward <- function(agent, ticket, reward, outcome = "reward", ..., key = N
   status <- agent_transact(agent, function(tx) {
     if (h > 0) take_answers(agent, tx, ticket, reward, h, part) else
       take_rewards(agent, tx, ticket, reward, part)
-  }, hidden = h > 0 || agent$silent)
+  }, look = h > 0, hidden = h > 0 || agent$silent) # in which block a choice is another process may know alone
   invisible(tibble::new_tibble(list(ticket = ticket, status = status), nrow = length(ticket)))
 }
 

@@ -160,7 +160,7 @@ write_utf8 <- function(lines, path) {
 
 # A plan as text: what was asked, then the rows as comma-separated values
 plan_text <- function(plan, agent) {
-  if (!inherits(plan, "dpts_plan")) return(check_string(as_utf8(plan), "plan"))
+  if (!inherits(plan, "dpts_plan")) return(check_text(plan))
   check_result(plan)
   arms <- shared(plan, "arms")
   own <- agent$terms$arms

@@ -149,7 +149,8 @@ postgres_messages <- function(con, at, own) {
   list(
     drop = drop, send = send, query = query,
     begin = function() {
-      send("BEGIN ISOLATION LEVEL READ COMMITTED", "SET LOCAL lock_timeout = 10000",
+      send("BEGIN ISOLATION LEVEL READ COMMITTED",
+           sprintf("SET LOCAL lock_timeout = %.0f", lock_limits()$patience),
            "SET LOCAL synchronous_commit = on", "SET extra_float_digits = 1",
            sprintf("SET LOCAL search_path = pg_catalog, %s, pg_temp", sub("[.]$", "", at)))
     },

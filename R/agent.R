@@ -281,7 +281,7 @@ dpts_agent <- function(policy, arms, store = NULL, ..., name = NULL, horizon = N
   check_all_given()
   check_policy(policy)
   arms <- check_arm_labels(arms)
-  if (!is.null(name)) name <- check_string(as_utf8(name), "name")
+  if (!is.null(name)) name <- check_text(name)
   if (!is.null(horizon)) horizon <- check_count(horizon)
   use <- check_choice(use, c("deadline", "arrival"))
   deadline <- check_deadline(deadline, use)
@@ -593,8 +593,6 @@ try_change <- function(agent, body, how, restored = FALSE, still = FALSE, clock 
     agent$state_sum <- changes$agent$state_sum
   } else {
     store$rollback() # nothing to write: let go of the lock
-    # No write has shown that what was remembered is current: the choice may be one of another process.
-    if (hidden && how == "remember") return(NULL)
   }
   agent$seq <- seq
   agent$last <- (if (seq > head$seq) changes$agent else head)[c("entry", "restored", "journal")]

@@ -289,6 +289,9 @@ check_string <- function(x, arg = caller_arg(x)) {
   x
 }
 
+# A string that is kept as text, whatever encoding it has; a path stays as the system has it
+check_text <- function(x, arg = caller_arg(x)) check_string(as_utf8(x), arg)
+
 # The path of a file to be made
 check_new_file <- function(path, arg = caller_arg(path)) {
   path <- path.expand(check_string(path, arg))

@@ -80,8 +80,8 @@ forecast.dpts_releases <- function(object, people, ..., error = 0.05, margin = 0
   on.exit(put_back())
   found <- each_record(object, function(record) {
     all <- with_waiting(record, object)
-    one_by_one <- if (inherits(object, "list")) object else rep(list(object), max(1, record$sites))
-    all$paused <- lapply(one_by_one, paused_arms)
+    all$paused <- if (inherits(object, "list")) lapply(object, paused_arms) else
+      rep(list(paused_arms(object)), max(1, record$sites))
     now <- max(all$releases[, "t"], 0)
     if (min(people) < now) {
       abort_arg("people", sprintf("at least %s, the people so far", number_text(now)), people)

@@ -87,7 +87,7 @@ policy_custom <- function(name, start, choose, update, ..., commit = NULL, repor
                           finish = NULL, verdict = NULL, guarantee = NULL) {
   check_dots_empty(...)
   check_all_given()
-  name <- check_string(as_utf8(name), "name")
+  name <- check_text(name)
   check_callback(start, "start(k, horizon)")
   check_callback(choose, "choose(state, round)")
   check_callback(update, "update(state, feedback)")
