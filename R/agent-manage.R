@@ -217,6 +217,9 @@ copy_to <- function(agent, target, move = FALSE) {
 #' `agent_open(store, restored = TRUE)`, which counts the return first: an agent without budget left then
 #' releases nothing more.
 #'
+#' Rewards that were reported since the copy was made are lost without a word: to say which ones would tell
+#' who had answered. Report them again if they are known elsewhere.
+#'
 #' Close the agent in every process before a SQLite file is copied back: to write over a file that is open
 #' damages it.
 #'

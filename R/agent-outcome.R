@@ -177,11 +177,7 @@ check_outcomes <- function(outcomes, policy, deadline) {
 # The number of an outcome, 0: the reward
 outcome_number <- function(agent, outcome) {
   known <- c("reward", names(agent$terms$outcomes))
-  outcome <- as_utf8(outcome)
-  if (!is.character(outcome) || length(outcome) != 1 || !outcome %in% known) {
-    abort_arg("outcome", sprintf("one of the agent's outcomes: %s", words_list(known, most = 8)), outcome)
-  }
-  match(outcome, known) - 1L
+  match(check_choice(outcome, known), known) - 1L
 }
 
 outcome_how <- function(outcome) {

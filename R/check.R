@@ -304,7 +304,8 @@ check_new_file <- function(path, arg = caller_arg(path)) {
 check_choice <- function(x, choices, several = FALSE, arg = caller_arg(x)) {
   check_given(x, arg)
   if (!several && identical(x, choices)) return(choices[[1]])
-  if (inherits(x, "dpts_label")) x <- as.character(x)
+  force(arg)
+  x <- as_utf8(if (inherits(x, "dpts_label")) as.character(x) else x)
   if (is.character(x) && (several && length(x) > 0 || length(x) == 1) && all(x %in% choices)) return(x)
   if (!is.character(x) || length(x) == 0 || anyNA(x) || (!several && length(x) > 1)) {
     words <- paste0("\"", choices, "\"", collapse = ", ")

@@ -666,12 +666,7 @@ table_of <- function(x, outcome) {
 
 # The rows of one outcome; without a column of this name all are of the reward
 one_outcome <- function(table, outcome) {
-  known <- if (is.null(table[["outcome"]])) "reward" else unique(as.character(table$outcome))
-  outcome <- as_utf8(outcome)
-  if (!is.character(outcome) || length(outcome) != 1 || !outcome %in% known) {
-    abort_arg("outcome", sprintf("one of the outcomes that were released: %s", words_list(known, most = 8)),
-              outcome)
-  }
+  outcome <- check_choice(outcome, unique(as.character(table[["outcome"]] %||% "reward")))
   if (is.null(table[["outcome"]])) return(table)
   table[table$outcome == outcome, setdiff(names(table), "outcome")]
 }
