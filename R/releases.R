@@ -120,6 +120,7 @@ EVENTS <- c("begin", "added", "retired", "end")
 #' @section Several sites:
 #' A named list of agents or of release tables is several sites of one experiment: `evidence(list(site_a = x,
 #' site_b = y))`. Only tables cross the border: each site keeps its rewards, and may send its table as a file.
+#' Two sites with the same noisy sums are refused: they are one table, read twice.
 #' All sites must have the same arms, range of rewards, noise and floor of probabilities, randomise people
 #' alike, and have independent noise. Shards of one service split persons, not visits, by a hash of who they
 #' are: then each person is protected as by one agent. A guarantee that is printed is that of a person of one

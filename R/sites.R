@@ -86,6 +86,17 @@ check_alike <- function(tables) {
     abort_input("x", "All sites of `x` must have independent noise: that of \"%s\" is correlated.",
                 names(tables)[correlated][1], class = "dpts_error_sites")
   }
+  # Whoever reads one table twice, perhaps at two looks, would count its people twice. (Whole numbers, of a
+  # coarse grid or an example by hand, may agree by chance.)
+  first <- lapply(tables, function(table) {
+    utils::head(table$sum[which(released(table) & table$scale > 0 & table$sum %% 1 != 0)], 3)
+  })
+  twice <- which(duplicated(first) & lengths(first) == 3)
+  if (length(twice)) {
+    abort_input("x", "Sites \"%s\" and \"%s\" of `x` have the same noisy sums: they are one table.",
+                names(first)[match(first[twice[1]], first)], names(first)[twice[1]],
+                class = "dpts_error_sites")
+  }
 }
 
 # What a site has, of what must be the same

@@ -113,9 +113,14 @@ test_that("effects by stratum are those of its rows, with the error shared", {
   read <- as_releases(utils::read.csv(file))
   expect_identical(evidence(read), evidence(agent))
   expect_identical(effects(read, by = "stratum")$lower, effects(agent, by = "stratum")$lower)
-  both <- dpts_releases(list(a = agent, b = read))
+  # A table that was read twice is no second site, even if one was read later.
+  for (rows in c(nrow(read), 30)) {
+    expect_error(dpts_releases(list(a = agent, b = read[seq_len(rows), ])), "have the same noisy sums", class = "dpts_error_sites")
+  }
+  other <- as_releases(transform(utils::read.csv(file), sum = sum + 2^-20))
+  both <- dpts_releases(list(a = agent, b = other))
   expect_identical(as.vector(table(both$site, both$stratum)[, "north"] > 10), c(TRUE, TRUE))
-  expect_identical(nrow(effects(list(a = agent, b = read), by = "site")), 2L)
+  expect_identical(nrow(effects(list(a = agent, b = other), by = "site")), 2L)
 })
 
 test_that("effects by stratum leave out an arm that was retired, as those of all people do", {
