@@ -539,10 +539,13 @@ effects_missing <- function(object, control, level, margin, looks, people, answe
     abort_input("answered", "`answered` must be NULL with predictions: sums are then of residuals.")
   }
   range <- c(reward$low[1], reward$high[1])
-  counted <- if (!is.null(missing)) in_units(check_number(missing, range[1], range[2]), range) else
-    reward[["missing"]][1] %||% NA
+  said <- reward[["missing"]][1] %||% NA
+  counted <- if (is.null(missing)) said else in_units(check_number(missing, range[1], range[2]), range)
   if (is.na(counted)) {
     abort_arg("missing", "given, as the releases do not say it: which reward did no answer count as?")
+  }
+  if (!is.na(said) && abs(counted - said) > 1e-6) {
+    abort_arg("missing", sprintf("%s, as the releases say", number_text(from_units(said, range), 5)), missing)
   }
   gone <- reward$arm[reward[["event"]] %in% "retired"]
   every <- as.character(levels(reward$arm) %||% sort(unique(reward$arm)))

@@ -79,7 +79,8 @@ forecast.dpts_releases <- function(object, people, ..., error = 0.05, margin = 0
   put_back <- occupy_generator()
   on.exit(put_back())
   found <- each_record(object, function(record) {
-    all <- with_waiting(record, object)
+    all <- count_blocks(with_waiting(record, object))
+    record <- count_blocks(record)
     all$paused <- if (inherits(object, "list")) lapply(object, paused_arms) else
       rep(list(paused_arms(object)), max(1, record$sites))
     now <- max(all$releases[, "t"], 0)
@@ -156,6 +157,13 @@ with_waiting <- function(record, x) {
   all <- release_records(dpts_releases(x, ended = names(x)))$records[[1]]
   all$running <- record$running
   all
+}
+
+# A record with blocks 1, 2, ...: those of a table may have any numbers, and a future's need room.
+count_blocks <- function(record) {
+  block <- record$releases[, "block"]
+  record$releases[, "block"] <- match(block, sort(unique(block)))
+  record
 }
 
 # A record with the releases of a future, which begins with those of `all` that wait. Blocks of a stratum at a

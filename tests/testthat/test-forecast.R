@@ -307,6 +307,22 @@ test_that("a future's blocks have numbers of their own in each stratum, and the 
   expect_identical(cut$mean, law_of(rows)$mean)
 })
 
+test_that("a forecast is the same whatever numbers blocks have", {
+  withr::local_options(rlib_message_verbosity = "quiet")
+  rows <- expand.grid(arm = c("a", "b"), block = 1:6)
+  rows <- data.frame(rows, t = 100 * rows$block, n = 50, sum = c(24, 28), chance = 0.5, floor = 0.5)
+  site <- as_releases(rows, "gaussian", 1)
+  both <- as.data.frame(dpts_releases(list(a = site, b = site)))
+  said <- function(number) {
+    both$block <- number(match(both$block, sort(unique(both$block))))
+    forecast(as_releases(both), c(1600, 3000), block = 100, runs = 60, seed = 1)$verdict
+  }
+  first <- said(identity)
+  expect_true(first[1] > 0.05 && first[2] < 0.99)
+  # Times in milliseconds, negative numbers, and the largest that a double tells apart
+  for (number in list(function(b) 1.7e12 + b, function(b) b - 1e9, function(b) 2^53 - 12 + b)) expect_identical(said(number), first)
+})
+
 test_that("a list of sites begins its futures with what waits for others, at the pace of each site", {
   withr::local_options(rlib_message_verbosity = "quiet")
   rows <- function(blocks, at, sum = c(24, 26)) {

@@ -150,6 +150,8 @@ test_that("an agent knows what a missing answer counted as, and errors say how t
   bad("`at`", answered = "answered", at = "any")
   bad("`outcome`", answered = "answered", outcome = "answered")
   bad("`missing`", missing = 0)
+  bad("`missing` must be 1, as the releases say", answered = "answered", missing = 0)
+  expect_identical(quiet(effects(agent, "a", at = "end", answered = "answered", missing = 1)), found)
   guessed <- dpts_agent(policy_randomised(block = 20, outcome = "continuous", predicted = c(0, 1)), c("a", "b"), deadline = hours(1),
                         outcomes = list(answered = agent_outcome(missing = 0)))
   bad("with predictions", answered = "answered", x = guessed)
