@@ -14,7 +14,8 @@ audit_catalogue <- function(horizon, k, seed) {
     alternating = pay(t %% 2, t %% 2),
     # The lead changes in rounds 2, 4, 8, ...
     stages = pay(0.5, floor(log2(t)) %% 2),
-    random = coin_tosses(horizon, k, seed)
+    random = coin_tosses(horizon, k, seed),
+    fractions = pay(0.25 + 0.5 * (t %% 2), 0.25 + 0.5 * (t %/% 2 %% 2))
   )
 }
 
@@ -39,10 +40,10 @@ coin_tosses <- function(horizon, k, seed) {
 
 # The pair of streams of a table: in round 1, or in all rounds of a person, all arms pay 0, or 1. An arm that
 # a policy draws at random there then has its reward changed, too.
-changed_first <- function(table, rounds = 1) {
+changed_first <- function(table, rounds = 1, pay = c(0, 1)) {
   x <- y <- table
-  x[rounds, ] <- 0
-  y[rounds, ] <- 1
+  x[rounds, ] <- pay[1]
+  y[rounds, ] <- pay[2]
   list(x = x, y = y)
 }
 
@@ -56,7 +57,8 @@ who_comes <- function(visits, horizon) {
 # The adversaries asked for: a named list of pairs. "searched" is a list of candidates.
 # `who`: Of each round the person all of whose rewards change together; NULL: one reward does.
 audit_adversaries <- function(streams, horizon, k, seed, who = NULL) {
-  names <- c("silent", "success", "failure", "contest", "alternating", "stages", "random", "searched")
+  names <- c("silent", "success", "failure", "contest", "alternating", "stages", "random", "searched",
+             "fractions")
   if (is.list(streams)) return(list(given = check_streams(streams, horizon, k, who)))
   if (is.null(streams)) streams <- names
   streams <- unique(check_choice(streams, names, several = TRUE))
@@ -66,6 +68,8 @@ audit_adversaries <- function(streams, horizon, k, seed, who = NULL) {
   catalogue <- audit_catalogue(horizon, k, seed)
   rounds <- if (is.null(who)) 1 else which(who == who[1])
   lapply(stats::setNames(nm = streams), function(name) {
+    # A whole reward moves a sum the most. Of fractions, a policy may treat both in another way than those.
+    if (name == "fractions") return(changed_first(catalogue[[name]], rounds, c(0.25, 0.75)))
     if (name != "searched") return(changed_first(catalogue[[name]], rounds))
     list(candidates = lapply(audit_candidates(horizon, k, seed), changed_first, rounds))
   })

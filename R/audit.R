@@ -38,7 +38,8 @@
 #' @section Adversaries:
 #' A stream is a table of rewards, one row per round and one column per arm; the policy sees the reward of the
 #' arm that it pulls. The streams of a pair differ in one round, of whose rewards only one is ever seen. In
-#' the catalogue that is round 1, where all arms pay 0 in one stream and 1 in the other. From round 2 on
+#' the catalogue that is round 1, where all arms pay 0 in one stream and 1 in the other (of `"fractions"`, 1/4
+#' and 3/4). From round 2 on
 #'
 #' * `"silent"`: arm 1 pays 0, the others 1. Will arm 1 be pulled ever again?
 #' * `"success"`, `"failure"`, `"contest"`: every arm pays 1, 0 or 1/2.
@@ -47,16 +48,17 @@
 #' * `"random"`: rewards of 0 or 1 with probability 1/2, by `seed`.
 #' * `"searched"`: arms of constant rewards, more or less apart, and further random tables; the best of 18
 #'   in a pilot of `runs` / 20 runs of its own (under `"exact"`, the best of them at each delta).
+#' * `"fractions"`: every arm pays 1/4 or 3/4. Code may treat fractions in another way than 0 and 1.
 #'
 #' What a policy leaks depends on the streams, and the worst ones for your policy may not be in the catalogue.
 #' `streams = list(x, y)` uses your own.
 #'
 #' @section Persons:
 #' With `unit = "person"` the two streams differ in all rewards of the first person: in each of their rounds
-#' these are 0 in one stream and 1 in the other. A round is a visit. People come as in [dpts_plan()]:
-#' `visits = c(5, 60)` is five times each, 60 visits apart, and `max_per_person` limits the visits that
-#' count. Policies that keep a person's rewards in different releases do so here, with the code of a
-#' simulation. What is claimed is then the guarantee of a person: mu sqrt(m) for m visits that are kept
+#' these are 0 in one stream and 1 in the other, or 1/4 and 3/4. A round is a visit. People come as in
+#' [dpts_plan()]: `visits = c(5, 60)` is five times each, 60 visits apart, and `max_per_person` limits the
+#' visits that count. Policies that keep a person's rewards in different releases do so here, with the code
+#' of a simulation. What is claimed is then the guarantee of a person: mu sqrt(m) for m visits that are kept
 #' apart, m mu for those that may be in one sum. [dpts_plan()], section People who come again, says which
 #' count.
 #'

@@ -44,7 +44,8 @@
 #' @param exact Whether to draw exact noise, for data that matter.
 #' @param grid With `exact`, the step of the grid on which the values lie: a power of 2 from 2^-40 to 1.
 #' @returns The noisy numbers: a numeric vector of class `dpts_release` whose attributes `distribution`,
-#'   `scale` and `guarantee` say what was added. `as.numeric()` drops them.
+#'   `scale` and `guarantee` say what was added. `as.numeric()` drops them, and so does arithmetic, since the
+#'   losses of two releases in one number add up.
 #' @template dwork
 #' @template mishra
 #' @template canonne
@@ -93,6 +94,9 @@ release <- function(kind, value, strength, sensitivity, guarantee, exact = FALSE
   if (!is.null(grid)) check_number(grid, 2^-40, 1)
   noisy <- if (check_flag(exact)) exact_noise(kind, value, strength, sensitivity, grid, seed) else {
     scale <- sensitivity / strength
+    if (strength < Inf && (scale < 1e-300 || scale > 1e300)) {
+      abort_arg("sensitivity", "a number for which the noise has a scale from 1e-300 to 1e300", sensitivity)
+    }
     list(.Call(C_mechanism, kind, value, scale, check_seed(seed)), kind, scale)
   }
   structure(noisy[[1]], names = names(value), distribution = noisy[[2]], scale = noisy[[3]],
@@ -129,6 +133,17 @@ print.dpts_release <- function(x, ...) {
   print(stats::setNames(as.numeric(x), names(x)), ...)
   invisible(x)
 }
+
+# What is computed from a release is a plain number: of two releases, for one, the losses add up.
+#' @export
+Ops.dpts_release <- function(e1, e2) {
+  do.call(.Generic, lapply(if (missing(e2)) list(e1) else list(e1, e2), plain_numbers))
+}
+
+#' @export
+Math.dpts_release <- function(x, ...) do.call(.Generic, list(plain_numbers(x), ...))
+
+plain_numbers <- function(x) if (inherits(x, "dpts_release")) stats::setNames(as.numeric(x), names(x)) else x
 
 # A release is a column like any other.
 #' @export

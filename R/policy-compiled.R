@@ -26,10 +26,10 @@
 #'
 #' Noise must come from the header's functions: there it is counted, exact where an agent serves people, and
 #' forced to the releases of a neighbour's run. A policy with a guarantee that releases sums (`.releases = 1`)
-#' is run on hundreds of pairs of neighbouring streams in this way, with late rewards and arms unavailable,
-#' too. If the arms differ, or what report(), verdict() and probability() say, or if the releases cost more
-#' than the guarantee, a warning of class `dpts_warning_guarantee` says so. That is evidence, not a proof: see
-#' [dpts_audit()].
+#' is run on hundreds of pairs of neighbouring streams in this way, of coins and of fractions, some with late
+#' rewards and arms unavailable. If the arms differ, or what report(), verdict() and probability() say, or if
+#' the releases cost more than the guarantee, a warning of class `dpts_warning_guarantee` says so. That is
+#' evidence, not a proof: see [dpts_audit()].
 #'
 #' @param file A file's name, or `"package:NAME"` for the policies that a package with `LinkingTo: dpts`
 #'   registered.
@@ -173,9 +173,11 @@ check_promise <- function(policy) {
     at <- cases$at[i]
     k <- cases$k[i]
     if (at == 1) most <- least_epsilon(guarantee, conditions(n, k, pools = cases$pools[i]), 1e-6)
-    x <- matrix(rep(c(1, 0, 0, 1, 1), length.out = k * n), n)
+    # Half of them coins, of which a sum moves by 1, and half fractions, which code may treat in another way
+    coins <- (at + k + cases$late[i] + cases$pools[i]) %% 2 == 1
+    x <- matrix(rep(if (coins) c(1, 0, 0, 1, 1) else c(0.75, 0, 0.25, 1, 0.625), length.out = k * n), n)
     y <- x
-    y[at, ] <- 1 - y[at, ]
+    y[at, ] <- if (coins) 1 - y[at, ] else (y[at, ] + 0.5) %% 1
     script <- function(table) {
       table_script(table, i, if (cases$late[i]) c(0L, 3L, 11L, 2L),
                    if (cases$pools[i]) rep_len(list(seq_len(k), c(1L, k), 1:2), n))

@@ -140,7 +140,7 @@ rdp_best_order <- function(rho, cost) {
 
 # The best order of any curve
 rdp_minimise <- function(rdp, delta, conversion) {
-  u <- seq(-18, 18, by = 0.25)
+  u <- seq(-16, 16, by = 0.25) # orders that sequence_rdp() takes, too
   value <- rdp_call(rdp, 1 + exp(u))
   vapply(delta, function(delta) {
     if (delta == 1) return(0)

@@ -172,7 +172,7 @@ test_that("policies that toss no coin tell the streams apart, or not at all", {
     expect_equal(audit$lower[i], if (identical(arms("x", streams), arms("y", streams))) 0 else Inf)
   }
   expect_true(any(audit$lower == Inf))
-  expect_equal(dpts_audit(policy_fixed(1), 10, method = "exact")$lower, rep(0, 8))
+  expect_equal(dpts_audit(policy_fixed(1), 10, method = "exact")$lower, rep(0, 9))
   expect_true(all(dpts_audit(policy_imed(), 10, method = "exact", arms = 3)$lower %in% c(0, Inf)))
 })
 

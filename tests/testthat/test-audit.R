@@ -167,13 +167,15 @@ test_that("the catalogue and the candidates are neighbours in [0, 1]", {
   for (k in 2:3) {
     pairs <- audit_adversaries(NULL, 20, k, 1)
     expect_named(pairs, c("silent", "success", "failure", "contest", "alternating", "stages",
-                          "random", "searched"))
+                          "random", "searched", "fractions"))
     for (pair in c(pairs[names(pairs) != "searched"], pairs$searched$candidates)) {
       expect_equal(dim(pair$x), c(20, k))
       expect_identical(check_streams(pair, 20, k), pair)
       expect_equal(changed_round(pair), 1)
-      expect_true(all(pair$x[1, ] == 0 & pair$y[1, ] == 1)) # whichever arm comes first
+      pay <- if (identical(pair, pairs$fractions)) c(0.25, 0.75) else c(0, 1)
+      expect_true(all(pair$x[1, ] == pay[1] & pair$y[1, ] == pay[2])) # whichever arm comes first
     }
+    expect_setequal(pairs$fractions$x, c(0.25, 0.75))
   }
   expect_equal(audit_catalogue(8, 2, 1)$stages[, 2], c(0, 1, 1, 0, 0, 0, 0, 1))
 })
@@ -200,7 +202,7 @@ test_that("results have their columns, prints and tables", {
   a <- dpts_audit(policy_ts_gaussian(), 5, delta = c(0.1, 0.01), method = "exact")
   expect_named(a, c("adversary", "method", "delta", "claimed", "lower", "runs", "holds"))
   expect_s3_class(a, "dpts_audit")
-  expect_equal(nrow(a), 16)
+  expect_equal(nrow(a), 18)
   expect_equal(a$runs[1], 2^5)
   expect_equal(a$claimed[1:2], least_epsilon(policy_ts_gaussian()$guarantee, conditions(5), c(0.1, 0.01)))
   # Pre-pulls are free for each arm: of more arms less is claimed.

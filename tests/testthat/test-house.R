@@ -77,6 +77,7 @@ test_that("every variable that is read, every function that is called and all th
   used <- unique(unlist(definitions(), use.names = FALSE))
   expect_gt(sum(endsWith(used, "()")), 1000)
   is_there <- function(name) {
+    if (name == ".Generic") return(TRUE) # of a method of a group, R's own
     if (endsWith(name, "()")) exists(sub("()", "", name, fixed = TRUE), house, mode = "function") else exists(name, house)
   }
   expect_identical(Filter(Negate(is_there), used), character())

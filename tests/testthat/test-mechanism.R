@@ -58,6 +58,19 @@ test_that("mechanisms refuse bad input", {
   expect_error(mechanism_laplace(NA, 1), class = "dpts_error_input")
   expect_error(mechanism_laplace(Inf, 1), class = "dpts_error_input")
   expect_error(mechanism_laplace(1, 1, 1, 1), class = "dpts_error_dots")
+  for (sensitivity in c(1e305, 1e-320)) {
+    expect_error(mechanism_laplace(1, 1e-6, sensitivity), "`sensitivity` must be a number for which the noise", class = "dpts_error_input")
+  }
+  expect_identical(as.numeric(mechanism_gaussian(1, Inf, 1e305)), 1)
+})
+
+test_that("what is computed from releases is a number without a guarantee, for two of them cost more", {
+  one <- mechanism_laplace(c(a = 1, b = 2), epsilon = 1, seed = 1)
+  two <- mechanism_laplace(c(a = 1, b = 2), epsilon = 1, seed = 2)
+  x <- c(a = as.numeric(one)[1], b = as.numeric(one)[2])
+  expect_identical(list(-one, one + 1, 2 * one, one > 0, abs(one), round(one, 1)),
+                   list(-x, x + 1, 2 * x, x > 0, abs(x), round(x, 1)))
+  expect_identical(one + two, x + stats::setNames(as.numeric(two), names(two)))
 })
 
 test_that("a release is a column of a data frame and an aesthetic of a plot", {

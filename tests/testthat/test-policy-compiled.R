@@ -270,9 +270,12 @@ test_that("a guarantee that a coupling contradicts is warned of", {
       "  FOR_EACH_ARM(i, round) p[i] = (1 + s->arms[i].sum) / all;\n}\n", policy, ".tosses = 1, .probability = chances,")),
     c(once, "  double scale;", "  double scale, last;", "  a->sum += feedback->reward;", paste0(
       "  if ((double)feedback->t < s->last) a->mean += 5 * feedback->reward;\n  else s->last = (double)feedback->t;\n",
-      "  a->sum += feedback->reward;"))
+      "  a->sum += feedback->reward;")),
+    # Fractions without noise, which rewards of 0 and 1 do not show
+    c(once, "  a->sum += feedback->reward;",
+      "  if (feedback->reward > 0 && feedback->reward < 1) a->all += feedback->reward;\n  a->sum += feedback->reward;")
   ), "lazy_ucb")
-  for (i in 1:3) expect_warning(lazy_ucb(file, name = paste0("lazy_ucb_", i)), "another report", class = "dpts_warning_guarantee")
+  for (i in c(1:3, 5)) expect_warning(lazy_ucb(file, name = paste0("lazy_ucb_", i)), "another report", class = "dpts_warning_guarantee")
   expect_warning(lazy_ucb(file, name = "lazy_ucb_4"), "other arms", class = "dpts_warning_guarantee")
   audit <- function(i) {
     careless <- suppressWarnings(lazy_ucb(file, name = paste0("lazy_ucb_", i)))
@@ -281,6 +284,9 @@ test_that("a guarantee that a coupling contradicts is warned of", {
     dpts_audit(careless, horizon = 64, method = "coupling", streams = list(x, y), runs = 100, seed = 1)$lower
   }
   expect_identical(vapply(c(1, 3), audit, 0), c(Inf, Inf))
+  fractions <- suppressWarnings(lazy_ucb(file, name = "lazy_ucb_5"))
+  found <- dpts_audit(fractions, horizon = 64, method = "coupling", runs = 100, seed = 1)
+  expect_identical(as.character(found$adversary[found$lower == Inf]), "fractions")
 })
 
 test_that("what goes wrong after the check is an error, too: a write past the state, chances that are none", {

@@ -47,6 +47,10 @@ test_that("the best order is found for lines and for functions", {
     expect_equal(rdp_epsilon(rdp = function(a) rho * a, delta = delta), line,
                  tolerance = 1e-9)
   }
+  # a curve that has bounds of its own
+  curve <- function(alpha) sequence_rdp(alpha, 10)
+  orders <- 1 + exp(seq(-10, 10, by = 0.01))
+  expect_equal(rdp_epsilon(rdp = curve, delta = 1e-5), min(rdp_epsilon(orders, curve(orders), 1e-5)), tolerance = 1e-5)
   # a curve that is not vectorised
   expect_equal(rdp_epsilon(rdp = function(a) if (a > 1) 2 * a else 0, delta = 1e-3),
                rdp_epsilon(rdp = 2, delta = 1e-3), tolerance = 1e-9)
