@@ -63,7 +63,9 @@
 #'   happened), `"late"` (the ticket was resolved without it, with `use = "deadline"` its deadline is past, or
 #'   its choice was no round; nothing happened), `"refused"` (another reward was reported before; nothing
 #'   happened) or `"unknown"` (there is no such ticket). Once a reward has been used, a second report is
-#'   compared with it only if it is kept (`keep_rewards`), because the answer reveals the first.
+#'   compared with it only if it is kept (`keep_rewards`), because the answer reveals the first. In a `window`
+#'   a report that is sent again after its end is `"late"`, though it may be in the mean, unless rewards are
+#'   kept and it was the only one.
 #' @seealso [dpts_agent()] creates an agent, [agent_finish()] ends the experiment, [verdict()] says when
 #'   to stop.
 #' @concept agent
@@ -301,6 +303,10 @@ agent_reward <- function(agent, ticket, reward, outcome = "reward", ..., key = N
     if (h > 0) take_answers(agent, tx, ticket, reward, h, part) else
       take_rewards(agent, tx, ticket, reward, part)
   }, look = h > 0, hidden = h > 0 || agent$silent) # in which block a choice is another process may know alone
+  # A ticket that is not here may be in the store to which the agent moved, or of one that was here before.
+  if ("unknown" %in% status) {
+    agent_transact(agent, function(tx) if (agent$life$moved) abort_moved(), look = TRUE, hidden = TRUE)
+  }
   invisible(tibble::new_tibble(list(ticket = ticket, status = status), nrow = length(ticket)))
 }
 
@@ -372,6 +378,8 @@ take_parts <- function(agent, tx, ticket, reward, part, rows, at, state) {
   now <- which(after & !duplicated(ticket))
   use_rewards(agent, tx, some_tickets(rows, at[now]), on_grid(reward[now]))
   status[now] <- if (agent$over) "late" else "used"
+  # Of one report in all the mean is what was reported: its call may have been sent again.
+  status[which(state == "used" & on_grid(reward) == rows$reward[at])] <- "known"
   status
 }
 

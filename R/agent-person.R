@@ -77,6 +77,7 @@ agent_erase <- function(agent, person, ...) {
   check_agent(agent)
   hash <- check_person(person, length(person), agent$terms)
   n <- agent_transact(agent, function(tx) {
+    if (agent$life$moved) abort_moved()
     rows <- as.list(agent$store$persons(hash))
     own <- as_of_now(agent$store$of_persons(hash), tx)
     held <- unique(c(as.character(rows$person), own$asked_for[!is.na(own$asked_for)]))

@@ -75,6 +75,7 @@ agent_return <- function(agent, ticket, ...) {
 returns_tickets <- function(policy) is_true_of(policy, "unpulls") && life_of(policy) == Inf
 
 return_tickets <- function(agent, tx, ids) {
+  if (agent$life$moved) abort_moved()
   if (agent$life$then == "end") abort_ended()
   agent$open <- new.env()
   rows <- as_of_now(agent$store$tickets(ids), tx)

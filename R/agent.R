@@ -583,10 +583,7 @@ try_change <- function(agent, body, how, restored = FALSE, still = FALSE, clock 
   written <- length(tx$events$kind) + length(tx$resolved$ticket) + length(tx$answers$ticket) +
     length(tx$answered$batch)
   if (written > 0 || forgets) {
-    if (moved) {
-      abort_dpts("The agent moved to another store, by `agent_copy()`; nothing was changed. Open it there.",
-                 c("dpts_error_store_moved", "dpts_error_store"))
-    }
+    if (moved) abort_moved()
     seq <- seq + 1
     changes <- all_changes(agent, tx, seq)
     if (!store$commit(changes)) return(NULL)
@@ -606,6 +603,11 @@ catch_up <- function(agent, tx, last) {
   end_blocks(agent, tx, last)
   settle_outcomes(agent, tx)
   forget_who(agent, tx, last)
+}
+
+abort_moved <- function() {
+  abort_dpts("The agent moved to another store, by `agent_copy()`; nothing was changed. Open it there.",
+             c("dpts_error_store_moved", "dpts_error_store"))
 }
 
 check_same <- function(agent, found) {

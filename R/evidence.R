@@ -659,23 +659,26 @@ verdict <- function(x, error = 0.05, margin = 0, ..., outcome = "reward") {
   check_all_given()
   error <- check_number(error, 0, 1, open = TRUE)
   margin <- check_number(margin, 0)
-  out <- each_record(x, function(record) record_verdict(record, error, margin, paused = paused_arms(x)),
-                     "dpts_verdict", list(error = error, margin = margin), outcome = outcome)
-  paused <- paused_arms(x)
+  paused <- list()
+  out <- each_record(x, function(record) {
+    paused <<- paused_at(x, record)[record$running]
+    record_verdict(record, error, margin, paused = paused)
+  }, "dpts_verdict", list(error = error, margin = margin), outcome = outcome)
+  paused <- Reduce(intersect, paused)
   if (!anyNA(out$arm)) paused <- intersect(as.character(out$arm), paused)
   if (length(paused)) attr(out, "paused") <- paused # is no column: a table of releases does not know it
   out
 }
 
-# Names of arms that nobody gets now, though they may have a verdict
+# Of each site of a record the names of arms that nobody gets there now, though they may have a verdict
+paused_at <- function(x, record) {
+  if (inherits(x, "list")) lapply(x, paused_arms) else rep(list(paused_arms(x)), max(1, record$sites))
+}
+
 paused_arms <- function(x) UseMethod("paused_arms")
 
 #' @export
 paused_arms.default <- function(x) NULL
-
-# At no site anybody gets these.
-#' @export
-paused_arms.list <- function(x) Reduce(intersect, lapply(x, paused_arms))
 
 # What is missing is in sentences, below the table.
 #' @export
@@ -696,7 +699,7 @@ format.dpts_verdict <- function(x, ..., width = min(getOption("width"), 80)) {
 print.dpts_verdict <- function(x, ...) print_lines(x, ...)
 
 # `words`: `FALSE`: what is missing is not put into words, which takes a sixth of the time of a forecast
-# `paused`: names of arms that nobody gets now
+# `paused`: of each site where people come, names of arms that nobody gets there now
 record_verdict <- function(record, error = 0.05, margin = 0, words = TRUE, paused = NULL) {
   k <- record$k
   none <- list(arm = NA_integer_, t = NA_real_, wrong = 1, missing = "Nothing was released yet.")
@@ -709,10 +712,10 @@ record_verdict <- function(record, error = 0.05, margin = 0, words = TRUE, pause
   found <- record_evidence(record, evidence_kind(record), margin / record$width, max(threshold),
                            risk = to$risk)
   if (length(found$t) == 0) {
-    if (nrow(released_whole(record, by_block = TRUE, all = TRUE))) {
-      none$missing <- if (record$sites) "Not all sites were released yet." else
-        "Not all strata were released yet, nor nearly all people."
-    }
+    if (record$sites) none$missing <- "Not all sites were released yet." else
+      if (nrow(released_whole(record, by_block = TRUE, all = TRUE))) {
+        none$missing <- "Not all strata were released yet, nor nearly all people."
+      }
     return(none)
   }
   noise <- to$risk * record$ever
@@ -742,7 +745,10 @@ record_verdict <- function(record, error = 0.05, margin = 0, words = TRUE, pause
   threshold <- threshold[leader]
   lead <- min(found$estimate(leader, rival) * record$width, record$most)
   two <- record$labels[c(leader, rival)]
-  stuck <- intersect(paused, two)
+  each <- lapply(paused, intersect, two)
+  stuck <- Reduce(intersect, each)
+  # One of them here, the other there
+  if (!length(stuck) && length(each) && all(lengths(each) > 0)) stuck <- intersect(record$labels, two)
   silent <- record$labels[!record$arms %in% record$releases[record$releases[, "size"] > 0, "arm"]]
   standing <- if (length(silent)) paste("Nothing was released yet of", words_list(silent, most = 4)) else {
     if (isTRUE(lead > 0)) sprintf("%s leads %s by %s", two[1], two[2], number_text(signif(lead, 2))) else
@@ -756,7 +762,7 @@ record_verdict <- function(record, error = 0.05, margin = 0, words = TRUE, pause
                                   if (length(stuck) == 1) "is paused" else "are paused") else
          if (now < 0.5) "too early to say how many more people" else
            sprintf("at this pace about %s more people%s",
-                   label_count(signif(t[last] * (threshold - now) / now, 2)),
+                   label_count(signif(ceiling(t[last] * (threshold - now) / now), 2)),
                    if (record$sites) " in rounds of all sites" else "")
        ))
 }

@@ -81,8 +81,7 @@ forecast.dpts_releases <- function(object, people, ..., error = 0.05, margin = 0
   found <- each_record(object, function(record) {
     all <- count_blocks(with_waiting(record, object))
     record <- count_blocks(record)
-    all$paused <- if (inherits(object, "list")) lapply(object, paused_arms) else
-      rep(list(paused_arms(object)), max(1, record$sites))
+    all$paused <- paused_at(object, record)
     now <- max(all$releases[, "t"], 0)
     if (min(people) < now) {
       abort_arg("people", sprintf("at least %s, the people so far", number_text(now)), people)

@@ -461,6 +461,18 @@ test_that("while the leader or its rival is paused, no number of people is said 
   expect_no_match(verdict(both)$missing, "paused")
   agent_arms(both$south, pause = "a")
   expect_match(verdict(both)$missing, "while a is paused", fixed = TRUE)
+  agent_arms(agent, resume = "a")
+  expect_match(verdict(both)$missing, "while a and b are paused", fixed = TRUE) # each at one site
+  agent_arms(agent, pause = "a", resume = "b")
+  agent_arms(both$south, resume = "a")
+  # A site that has ended has no say.
+  ended <- list(north = agent, south = open_agent(), east = open_agent())
+  expect_no_match(verdict(ended)$missing, "paused")
+  for (site in c("south", "east")) agent_finish(ended[[site]])
+  expect_match(verdict(ended)$missing, "while a is paused", fixed = TRUE)
+  expect_match(format(verdict(ended)), "nobody gets \"a\"", all = FALSE)
+  expect_identical(verdict(list(north = agent, south = dpts_agent(agent$terms$policy, c("a", "b"), use = "arrival")))$missing,
+                   "Not all sites were released yet.")
   three <- open_agent(c(a = 0.1, b = 0.55, c = 0.65))
   agent_arms(three, pause = "a")
   expect_no_match(verdict(three)$missing, "paused")

@@ -324,6 +324,20 @@ test_that("nobody is given a ticket of somebody else, whatever the key, in every
   })
 })
 
+test_that("a report that is sent again after its window is known if it is what was used, and rewards are kept", {
+  for (keep in c(TRUE, FALSE)) {
+    turn <- test_clock()
+    agent <- dpts_agent(policy_randomised(mu = 1), 2, use = "arrival", deadline = hours(9), max_per_person = 9, window = hours(1),
+                        keep_rewards = keep)
+    ticket <- agent_choose(agent, 3, person = c("p", "q", "r"))$ticket
+    say <- function(i, reward, key) agent_reward(agent, ticket[i], reward, key = key)$status
+    expect_identical(c(say(1, 1, "a"), say(2, 0, "b"), say(2, 1, "c")), rep("waiting", 3))
+    turn(3601)
+    expect_identical(c(say(1, 1, "a"), say(1, 0, "d"), say(2, 0, "b")), c(if (keep) "known" else "late", "late", "late"))
+    expect_identical(c(say(3, 0.3, "e"), say(3, 0.3, "e"), say(3, 0.4, "e")), c("used", if (keep) "known" else "late", "late"))
+  }
+})
+
 test_that("what was reported in a window that is open at the end is used for nothing, and kept by nobody", {
   for (use in c("arrival", "deadline")) for (keep in c(FALSE, TRUE)) {
     turn <- test_clock()

@@ -188,6 +188,7 @@ test_that("what a handle writes is for its own agent, whatever has taken its pla
   edit_store(x$file, "UPDATE dpts_agent SET identity = 'another'")
   expect_error(agent_choose(x$agent), "another agent now", class = "dpts_error_store_other")
   expect_error(pulls(x$agent), "another agent now", class = "dpts_error_store_other")
+  expect_error(agent_reward(x$agent, strrep("0", 32), 1), "another agent now", class = "dpts_error_store_other")
   agent_close(x$agent)
   # Two agents that are made alike are two.
   made <- replicate(2, dpts_agent(policy_uniform(), 2, use = "arrival")$identity)
@@ -1029,6 +1030,9 @@ test_that("an agent moves from SQLite to PostgreSQL and back in service, and the
       if (is.null(old)) next
       expect_error(choose(old, 30), "moved to another store", class = "dpts_error_store_moved")
       expect_error(agent_reward(old, out[23], 1), class = "dpts_error_store_moved")
+      # Nor does it say of what is in the new store alone that it does not exist.
+      expect_error(agent_reward(old, strrep("0", 32), 1), class = "dpts_error_store_moved")
+      expect_error(agent_erase(old, "p99"), class = "dpts_error_store_moved")
     }
     expect_error(agent_copy(agent, withr::local_tempfile()), class = "dpts_error_store_moved")
     agent_close(agent)
