@@ -64,7 +64,7 @@
 #'   its choice was no round; nothing happened), `"refused"` (another reward was reported before; nothing
 #'   happened) or `"unknown"` (there is no such ticket). Once a reward has been used, a second report is
 #'   compared with it only if it is kept (`keep_rewards`), because the answer reveals the first. In a `window`
-#'   a report that is sent again after its end is `"late"`, though it may be in the mean, unless rewards are
+#'   a report that is sent again after its end is `"late"`, though the mean may have it, unless rewards are
 #'   kept and it was the only one.
 #' @seealso [dpts_agent()] creates an agent, [agent_finish()] ends the experiment, [verdict()] says when
 #'   to stop.

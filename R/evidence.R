@@ -702,7 +702,7 @@ print.dpts_verdict <- function(x, ...) print_lines(x, ...)
 # `paused`: of each site where people come, names of arms that nobody gets there now
 record_verdict <- function(record, error = 0.05, margin = 0, words = TRUE, paused = NULL) {
   k <- record$k
-  none <- list(arm = NA_integer_, t = NA_real_, wrong = 1, missing = "Nothing was released yet.")
+  none <- list(arm = NA_integer_, t = NA_real_, wrong = 1, missing = "")
   if (k == 1) {
     return(utils::modifyList(none, list(t = record$seen, missing = paste(
       record$labels, "alone is left, with no other arm to be compared with."))))
@@ -712,10 +712,12 @@ record_verdict <- function(record, error = 0.05, margin = 0, words = TRUE, pause
   found <- record_evidence(record, evidence_kind(record), margin / record$width, max(threshold),
                            risk = to$risk)
   if (length(found$t) == 0) {
-    if (record$sites) none$missing <- "Not all sites were released yet." else
-      if (nrow(released_whole(record, by_block = TRUE, all = TRUE))) {
-        none$missing <- "Not all strata were released yet, nor nearly all people."
-      }
+    what <- if (record$sites) "Not all sites were released yet" else
+      if (nrow(released_whole(record, by_block = TRUE, all = TRUE)))
+        "Not all strata were released yet, nor nearly all people" else
+      if (nrow(record$releases)) "Nothing was released yet of which all rewards are in" else
+        "Nothing was released yet"
+    none$missing <- paste0(what, if (!length(record$running)) "; nobody comes any more", ".")
     return(none)
   }
   noise <- to$risk * record$ever

@@ -123,7 +123,7 @@ noisy_tail <- function(share, terms) {
   y <- seq(-30, 30, length.out = 1201) / sqrt(min(terms, 1)) / max(1, sqrt(terms) / 4)
   weight <- exp(terms * y - terms * expm1(y))
   counts <- weight > 1e-20 # of 1 at most: one in ten, with ten terms
-  spread <- sqrt(1 - share + share * exp(y[counts]))
+  spread <- pmax(sqrt(1 - share + share * exp(y[counts])), 1e-150) # 0 / 0 is none
   weight <- weight[counts] / sum(weight)
   function(x) sum(weight * stats::pnorm(x / spread, lower.tail = FALSE))
 }

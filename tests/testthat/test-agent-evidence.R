@@ -477,7 +477,12 @@ test_that("while the leader or its rival is paused, no number of people is said 
   agent_arms(three, pause = "a")
   expect_no_match(verdict(three)$missing, "paused")
   expect_match(format(verdict(three)), "nobody gets \"a\"", all = FALSE)
-  # After the end nobody comes at all.
+  # After the end nobody comes at all, whatever was released.
+  early <- dpts_agent(policy_randomised(mu = 5, block = 50), c("a", "b"), use = "arrival")
+  expect_identical(verdict(early)$missing, "Nothing was released yet.")
+  agent_choose(early, 20)
+  agent_finish(early)
+  expect_identical(verdict(early)$missing, "Nothing was released yet of which all rewards are in; nobody comes any more.")
   agent_finish(agent)
   expect_match(verdict(agent)$missing, "^b leads a by [0-9.]+; nobody comes any more[.]$")
 })

@@ -81,6 +81,10 @@ test_that("Laplace noise has its own quantiles", {
   exact <- vapply(share, function(s) stats::uniroot(function(x) noisy_tail(s, 2.77)(x) - 0.01, c(0, 100), tol = 1e-9)$root, 0)
   expect_true(all(noisy_quantile(0.99, matrix(share), matrix(2.77, 3)) >= exact))
   expect_equal(noisy_quantile(0.99, matrix(share), matrix(2.77, 3))[, 1], exact, tolerance = 0.01)
+  # Of heavy tails, as of noise on a grid that is wider than it: a normal variable of gamma variance
+  heavy <- function(x) stats::integrate(function(v) stats::dgamma(v, 0.02, 0.02) * stats::pnorm(-x / sqrt(v)), 0, Inf, rel.tol = 1e-8)$value
+  expect_equal(heavy(noisy_quantile(0.999, matrix(1), matrix(0.02))[1]), 0.001, tolerance = 0.01)
+  expect_true(is.finite(noisy_quantile(0.975, matrix(1), matrix(0.0011))[1]))
   x <- noisy_quantile(0.99, matrix(0.6), matrix(1))[1]
   tail <- stats::integrate(function(e) exp(-e) * stats::pnorm(x / sqrt(0.4 + 0.6 * e), lower.tail = FALSE), 0, Inf)
   expect_equal(tail$value, 0.01, tolerance = 1e-4)
