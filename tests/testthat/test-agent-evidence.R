@@ -480,7 +480,7 @@ test_that("while the leader or its rival is paused, no number of people is said 
   # After the end nobody comes at all, whatever was released.
   early <- dpts_agent(policy_randomised(mu = 5, block = 50), c("a", "b"), use = "arrival")
   expect_identical(verdict(early)$missing, "Nothing was released yet.")
-  agent_choose(early, 20)
+  agent_reward(early, agent_choose(early, 20)$ticket[1:12], 1)
   agent_finish(early)
   expect_identical(verdict(early)$missing, "Nothing was released yet of which all rewards are in; nobody comes any more.")
   agent_finish(agent)
