@@ -222,16 +222,28 @@ static report_t report_of(const void *session, int arm) { return session_report(
 
 reports_t session_reports(const session_t *session) { return (reports_t){report_of, session}; }
 
+static report_t what_is_released(const session_t *session, int arm) {
+  const policy_t *policy = session->spec->policy;
+  return releases_batches(policy) ? policy->report(session->state, arm) : session_report(session, arm);
+}
+
+static release_mark_t mark_of(const report_t *report) {
+  return (release_mark_t){report->rewards, report->sum, report->terms, report->looks, report->squares};
+}
+
+release_mark_t session_mark(const session_t *session, int arm) {
+  const report_t report = what_is_released(session, arm);
+  return mark_of(&report);
+}
+
 /* After the end, a release is whole if no pull in a batch of its arm has an outstanding reward. (Rewards in
    skipped rounds, which are not counted here, are never outstanding.) Several blocks of people in one
    release, or several sums with correlated noise, look the same. If the policy does not batch the random bits
    that it sees, they count as released whenever there are a tenth more of them. */
 int session_new_release(const session_t *session, int arm, release_mark_t *known, release_row_t *row) {
-  const policy_t *policy = session->spec->policy;
-  const int gathers = releases_batches(policy);
-  const report_t report = gathers ? policy->report(session->state, arm) : session_report(session, arm);
-  const release_mark_t now = {report.rewards, report.sum, report.terms, report.looks, report.squares};
-  const release_mark_t was = *known;
+  const int gathers = releases_batches(session->spec->policy);
+  const report_t report = what_is_released(session, arm);
+  const release_mark_t now = mark_of(&report), was = *known;
   if (now.rewards == was.rewards && now.terms == was.terms) return 0;
   if (!gathers && !session->finished && now.rewards < 1.1 * was.rewards + 10) return 0;
   *known = now;

@@ -128,6 +128,7 @@ typedef struct release_row_t {
 typedef struct release_mark_t {
   double rewards, sum, terms, looks, squares;
 } release_mark_t;
+release_mark_t session_mark(const session_t *session, int arm);
 /* Was something released of the arm since the last look? Updates `known` and sets `row`. */
 int session_new_release(const session_t *session, int arm, release_mark_t *known, release_row_t *row);
 

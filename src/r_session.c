@@ -148,13 +148,12 @@ SEXP ffi_session_verdict(SEXP handle) {
   return NUMBERS(verdict.stop, verdict.arm < 0 ? NA_REAL : verdict.arm + 1, or_na(verdict.error));
 }
 
-/* Arms may be new, but what was released so far is not released again. */
+/* Arms may be new, but what was released so far is not released again. (What this session had released in a
+   change that was given up, since another process had written, may have been as many rewards with another
+   sum: a difference from that would release rewards twice.) */
 static void forget_news(live_t *live) {
   live->touched.n = -1;
-  release_row_t released;
-  for (int i = 0; i < live->spec.k; i++) {
-    session_new_release(&live->session, i, &live->known[i], &released);
-  }
+  for (int i = 0; i < live->spec.k; i++) live->known[i] = session_mark(&live->session, i);
 }
 
 /* A new session of more arms takes over what another one knows */

@@ -161,6 +161,41 @@ test_that("that has not seen what others wrote does with their tickets what they
   })
 })
 
+test_that("that tried what another one had done meanwhile releases each reward in one sum, in every store", {
+  policies <- list(policy_randomised(mu = 1e6, block = 5), policy_dp_klucb(epsilon = 1e6),
+                   policy_gaussian_imed(mu = 1e6, first = 1))
+  each_database(function(store) for (policy in policies[if (is.character(store)) 1:3 else 1]) {
+    place <- if (is.character(store)) withr::local_tempfile(fileext = ".sqlite") else store
+    a <- dpts_agent(policy, c("x", "y"), place, use = "arrival")
+    b <- agent_open(if (is.character(place)) place else postgres_connection(attr(store, "schema")))
+    arm <- reward <- numeric()
+    for (i in 1:12) {
+      choice <- agent_choose(a, 5)
+      now <- c(0.25, 0.5, 0, 1, 0.75)
+      said <- character()
+      # Handle a does not see that b has reported, and releases a sum with its own value, which is given up.
+      for (j in 1:5) {
+        agent_reward(list(a, b)[[1 + (j == 5 || i %% 2)]], choice$ticket[j], now[j])
+        said[j] <- agent_reward(a, choice$ticket[j], 1 - now[j])$status
+      }
+      expect_true(all(said %in% c("known", "refused")))
+      arm <- c(arm, as.integer(choice$arm))
+      reward <- c(reward, now)
+    }
+    agent_finish(a)
+    table <- dpts_releases(a)
+    for (k in 1:2) {
+      own <- table[as.integer(table$arm) == k & table$n > 0, ]
+      expect_identical(sum(own$n), as.numeric(sum(arm == k)))
+      expect_lt(abs(sum(own$sum) - sum(reward[arm == k])), 0.01)
+      if (inherits(policy, "dpts_policy_randomised")) {
+        expect_equal(own$sum, as.vector(tapply(reward[arm == k], (seq_along(arm)[arm == k] - 1) %/% 5, sum)), tolerance = 0.001)
+      }
+    }
+    for (handle in list(a, b)) agent_close(handle)
+  })
+})
+
 test_that("whose store was put back, and on which others went on, in every store", {
   each_database(function(store) {
     turn <- test_clock()
