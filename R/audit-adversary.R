@@ -47,6 +47,29 @@ changed_first <- function(table, rounds = 1, pay = c(0, 1)) {
   list(x = x, y = y)
 }
 
+# What clips the rewards of a policy, be it inside others: its range and its pilot; NULL: nothing
+clipping_of <- function(policy) {
+  if (!takes_any_reward(policy)) return(NULL)
+  while (!is.null(policy$policy) && !inherits(policy, "dpts_policy_clipped")) policy <- policy$policy
+  if (inherits(policy, "dpts_policy_clipped")) policy$params[c("lower", "upper", "pilot")]
+}
+
+# A pair of streams of [0, 1] in the units of a policy that clips: 0 and 1 are the ends of its range. Where it
+# finds the range, the rewards that change, those of `rounds`, are beyond all that it may find.
+to_range <- function(pair, clips, rounds) {
+  if (is.null(clips)) return(pair)
+  both_ends <- is.na(clips$lower)
+  low <- if (both_ends) -1 else clips$lower
+  high <- if (both_ends) 1 else if (is.na(clips$upper)) low + 1 else clips$upper
+  pair <- lapply(pair, function(table) low + (high - low) * table)
+  if (!is.na(clips$upper)) return(pair)
+  far <- 2^40 + 2 * abs(low)
+  pair$y[rounds, ] <- far
+  # The pilot looks at sizes, which are least at 0.
+  if (both_ends) pair$x[rounds, ] <- ifelse(rounds <= clips$pilot, 0, -far)
+  pair
+}
+
 # Who comes in each round, a number of each person (src/play_visits.h)
 who_comes <- function(visits, horizon) {
   t <- seq_len(horizon) - 1
@@ -56,27 +79,36 @@ who_comes <- function(visits, horizon) {
 
 # The adversaries asked for: a named list of pairs. "searched" is a list of candidates.
 # `who`: Of each round the person all of whose rewards change together; NULL: one reward does.
-audit_adversaries <- function(streams, horizon, k, seed, who = NULL) {
+# `policy`: For whose rewards they are; NULL: for rewards in [0, 1]
+audit_adversaries <- function(streams, horizon, k, seed, who = NULL, policy = NULL) {
   names <- c("silent", "success", "failure", "contest", "alternating", "stages", "random", "searched",
              "fractions")
-  if (is.list(streams)) return(list(given = check_streams(streams, horizon, k, who)))
+  if (is.list(streams)) {
+    return(list(given = check_streams(streams, horizon, k, who, any = takes_any_reward(policy))))
+  }
   if (is.null(streams)) streams <- names
   streams <- unique(check_choice(streams, names, several = TRUE))
   tables <- length(streams) + 17 * ("searched" %in% streams)
   check_memory(16 * horizon * k * tables, "horizon", "leave streams that fit into memory: these",
                hint = "Fewer `streams` need less.")
   catalogue <- audit_catalogue(horizon, k, seed)
-  rounds <- if (is.null(who)) 1 else which(who == who[1])
+  clips <- clipping_of(policy)
+  pilot <- if (is.null(clips) || clips$pilot >= horizon) 0 else clips$pilot
   lapply(stats::setNames(nm = streams), function(name) {
-    # A whole reward moves a sum the most. Of fractions, a policy may treat both in another way than those.
-    if (name == "fractions") return(changed_first(catalogue[[name]], rounds, c(0.25, 0.75)))
-    if (name != "searched") return(changed_first(catalogue[[name]], rounds))
-    list(candidates = lapply(audit_candidates(horizon, k, seed), changed_first, rounds))
+    # What comes after a pilot is seen by the policy inside; one adversary changes a reward of the pilot.
+    first <- if (name == "random") 1 else pilot + 1
+    rounds <- if (is.null(who)) first else which(who == who[first])
+    # A whole reward moves a sum the most, and code may treat fractions in another way than whole ones.
+    pay <- if (name == "fractions") c(0, 0.99) else c(0, 1)
+    pair <- function(table) to_range(changed_first(table, rounds, pay), clips, rounds)
+    if (name != "searched") return(pair(catalogue[[name]]))
+    list(candidates = lapply(audit_candidates(horizon, k, seed), pair))
   })
 }
 
 # Two tables that differ in one round, or in rounds of one person
-check_streams <- function(streams, horizon, k, who = NULL) {
+# `any`: of any rewards?
+check_streams <- function(streams, horizon, k, who = NULL, any = FALSE) {
   stop_streams <- function(...) abort_input("streams", "`streams` must %s.", sprintf(...))
   if (length(streams) != 2) {
     abort_arg("streams", "two matrices, `list(x, y)`, or names of the catalogue", streams)
@@ -88,9 +120,10 @@ check_streams <- function(streams, horizon, k, who = NULL) {
       what <- if (is.matrix(x)) sprintf("a matrix of %d x %d", nrow(x), ncol(x)) else describe(x)
       stop_streams("hold matrices of numbers with %s; element %d is %s", size, i, what)
     }
-    if (!all_inside(x, 0, 1, FALSE, FALSE)) {
-      stop_streams("hold rewards in [0, 1]; element %d has %s", i,
-                   describe(x[!(is.finite(x) & x >= 0 & x <= 1)][1]))
+    good <- is.finite(x) & (any | (x >= 0 & x <= 1))
+    if (!all(good)) {
+      stop_streams("hold %s; element %d has %s", if (any) "finite numbers" else "rewards in [0, 1]", i,
+                   describe(x[!good][1]))
     }
   }
   differ <- which(rowSums(streams[[1]] != streams[[2]]) > 0)

@@ -38,8 +38,8 @@
 #' @section Adversaries:
 #' A stream is a table of rewards, one row per round and one column per arm; the policy sees the reward of the
 #' arm that it pulls. The streams of a pair differ in one round, of whose rewards only one is ever seen. In
-#' the catalogue that is round 1, where all arms pay 0 in one stream and 1 in the other (of `"fractions"`, 1/4
-#' and 3/4). From round 2 on
+#' the catalogue that is round 1, where all arms pay 0 in one stream and 1 in the other (of `"fractions"`, 0
+#' and 0.99). From round 2 on
 #'
 #' * `"silent"`: arm 1 pays 0, the others 1. Will arm 1 be pulled ever again?
 #' * `"success"`, `"failure"`, `"contest"`: every arm pays 1, 0 or 1/2.
@@ -50,12 +50,16 @@
 #'   in a pilot of `runs` / 20 runs of its own (under `"exact"`, the best of them at each delta).
 #' * `"fractions"`: every arm pays 1/4 or 3/4. Code may treat fractions in another way than 0 and 1.
 #'
+#' Of [policy_clipped()], 0 and 1 stand for the ends of its range. Where it finds the range, they are its
+#' lower end and 1 more, or -1 and 1, and the reward that changes is a huge one in one stream. `"random"` then
+#' changes the first reward of the pilot, and the others the first one after it, if `horizon` is that long.
+#'
 #' What a policy leaks depends on the streams, and the worst ones for your policy may not be in the catalogue.
 #' `streams = list(x, y)` uses your own.
 #'
 #' @section Persons:
 #' With `unit = "person"` the two streams differ in all rewards of the first person: in each of their rounds
-#' these are 0 in one stream and 1 in the other, or 1/4 and 3/4. A round is a visit. People come as in
+#' these are 0 in one stream and 1 in the other, or 0 and 0.99. A round is a visit. People come as in
 #' [dpts_plan()]: `visits = c(5, 60)` is five times each, 60 visits apart, and `max_per_person` limits the
 #' visits that count. Policies that keep a person's rewards in different releases do so here, with the code
 #' of a simulation. What is claimed is then the guarantee of a person: mu sqrt(m) for m visits that are kept
@@ -87,8 +91,9 @@
 #' @param ... Not used; later arguments must be named.
 #' @param arms Number of arms: a whole number, at least 2.
 #' @param streams `NULL` for all adversaries of the catalogue, the names of some, or a pair of your
-#'   own: `list(x, y)`, matrices of rewards in \[0, 1\] with `horizon` rows and a column per
-#'   arm, which differ in the reward of one round, or with `unit = "person"` in those of one person.
+#'   own: `list(x, y)`, matrices of rewards with `horizon` rows and a column per
+#'   arm, which differ in the reward of one round, or with `unit = "person"` in those of one person. Rewards
+#'   are in \[0, 1\], or for a policy that takes any reward, such as [policy_clipped()], in its own units.
 #' @param delta The probability with which epsilon may be exceeded: numbers in \[0, 1). A Gaussian guarantee
 #'   claims nothing at 0.
 #' @param runs Runs on each stream: a whole number, at least 100.
@@ -174,7 +179,7 @@ dpts_audit <- function(policy, horizon, ..., arms = 2, streams = NULL, delta = 0
   guarantee <- if (unit == "person") guarantee_in_plan(policy, visits, NULL) else policy$guarantee
   come <- visits_of(visits, ceiling(horizon / visits$number))
   pairs <- audit_adversaries(streams, horizon, arms, seed,
-                             if (unit == "person" && !is.null(come)) who_comes(come, horizon))
+                             if (unit == "person" && !is.null(come)) who_comes(come, horizon), policy)
   # Beta Thompson sampling does not publish its coin tosses: of the catalogue, it has those
   # streams that need none.
   if (method == "exact" && is.null(streams) && is_true_of(policy, "tosses_coins")) {

@@ -173,11 +173,13 @@ check_promise <- function(policy) {
     at <- cases$at[i]
     k <- cases$k[i]
     if (at == 1) most <- least_epsilon(guarantee, conditions(n, k, pools = cases$pools[i]), 1e-6)
-    # Half of them coins, of which a sum moves by 1, and half fractions, which code may treat in another way
+    # Half of them coins, of which a sum moves by 1. Half fractions, which code may treat in another way than
+    # whole rewards: a whole reward becomes a fraction that is nearly 1 away.
     coins <- (at + k + cases$late[i] + cases$pools[i]) %% 2 == 1
     x <- matrix(rep(if (coins) c(1, 0, 0, 1, 1) else c(0.75, 0, 0.25, 1, 0.625), length.out = k * n), n)
+    if (!coins) x[at, ] <- at %/% 2 %% 2
     y <- x
-    y[at, ] <- if (coins) 1 - y[at, ] else (y[at, ] + 0.5) %% 1
+    y[at, ] <- abs(x[at, ] - if (coins) 1 else 0.99)
     script <- function(table) {
       table_script(table, i, if (cases$late[i]) c(0L, 3L, 11L, 2L),
                    if (cases$pools[i]) rep_len(list(seq_len(k), c(1L, k), 1:2), n))

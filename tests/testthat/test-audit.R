@@ -172,10 +172,10 @@ test_that("the catalogue and the candidates are neighbours in [0, 1]", {
       expect_equal(dim(pair$x), c(20, k))
       expect_identical(check_streams(pair, 20, k), pair)
       expect_equal(changed_round(pair), 1)
-      pay <- if (identical(pair, pairs$fractions)) c(0.25, 0.75) else c(0, 1)
+      pay <- if (identical(pair, pairs$fractions)) c(0, 0.99) else c(0, 1)
       expect_true(all(pair$x[1, ] == pay[1] & pair$y[1, ] == pay[2])) # whichever arm comes first
     }
-    expect_setequal(pairs$fractions$x, c(0.25, 0.75))
+    expect_setequal(pairs$fractions$x[-1, ], c(0.25, 0.75))
   }
   expect_equal(audit_catalogue(8, 2, 1)$stages[, 2], c(0, 1, 1, 0, 0, 0, 0, 1))
 })
@@ -296,6 +296,8 @@ test_that("bad input is refused by name", {
   y <- x
   y[1, 1] <- 2
   bad(dpts_audit(p, 5, streams = list(x, y)), "`streams`")
+  y[1, 1] <- NA
+  bad(dpts_audit(policy_ucb1(), 5, streams = list(x, y)), "finite numbers")
   bad(dpts_audit(p, 6, streams = list(x, x)), "`streams`")
   bad(dpts_audit(p, 5, arms = 3, streams = list(x, x)), "`streams`")
 })
@@ -383,6 +385,38 @@ test_that("costs add up as Kairouz, Oh and Viswanath's theorem has it, beside Ga
                gdp_epsilon(sqrt(4 + sum(mu^2)), 0.01))
   moved <- coupling_cost(list(exact = c(0, 3), scale = c(1, 2), kind = c(2, 2)), list(exact = c(3, 11)))
   expect_equal(moved$mu, 5)
+})
+
+test_that("rewards of a policy that clips are in the units of its range", {
+  lower <- function(policy, streams = c("contest", "fractions"), ...) {
+    dpts_audit(policy, 12, streams = streams, method = "coupling", runs = 100, seed = 1, ...)$lower
+  }
+  for (range in list(c(-1, 3), c(0, 100))) {
+    honest <- policy_clipped(policy_dp_imed(1), range)
+    for (policy in list(honest, policy_restart(honest, 8))) expect_equal(lower(policy), c(1, 0.99))
+    lax <- policy_clipped(policy_dp_imed(2), range) # half of the noise that this claim needs:
+    lax$guarantee <- privacy_pure(1)
+    expect_identical(dpts_audit(lax, 12, streams = "success", method = "coupling", runs = 100, seed = 1)$holds, FALSE)
+    x <- y <- matrix(range[1], 12, 2)
+    y[1, ] <- mean(range)
+    expect_equal(lower(honest, list(x, y)), 0.5)
+  }
+  expect_identical(lower(policy_clipped(policy_gaussian_imed(1), c(0, 4)), delta = 1e-3),
+                   lower(policy_gaussian_imed(1), delta = 1e-3))
+  expect_equal(lower(policy_clipped(policy_dp_imed(1), c(0, 4)), "searched"), 1)
+  # Bits know nothing of the range.
+  expect_equal(lower(policy_local(policy_clipped(policy_ucb1(), c(0, 4)), 2), "success"), 2)
+})
+
+test_that("where a policy finds its range, both the pilot and what comes after it are audited", {
+  audit <- function(range, horizon) {
+    policy <- policy_clipped(policy_dp_imed(1), range, epsilon = 0.5, pilot = 10)
+    dpts_audit(policy, horizon, streams = c("random", "contest", "silent"), method = "coupling", runs = 100, seed = 1)$lower
+  }
+  for (range in list(c(0, NA), c(1e9, NA), c(NA, NA))) {
+    expect_equal(audit(range, 20), c(0.5, 1, 1))
+    expect_equal(audit(range, 10), rep(0.5, 3)) # all is pilot
+  }
 })
 
 # ---- persons ------------------------------------------------------------------------------
