@@ -601,6 +601,7 @@ try_change <- function(agent, body, how, restored = FALSE, still = FALSE, clock 
 catch_up <- function(agent, tx, last) {
   resolve_due(agent, tx)
   end_blocks(agent, tx, last)
+  settle_life(agent, tx) # who comes now gets the winner that the last rewards have made
   settle_outcomes(agent, tx)
   forget_who(agent, tx, last)
 }

@@ -430,7 +430,7 @@ first_rows <- function(v, k, more) {
     at <- first[i] + seq_len(k[i]) - 1
     !is.na(first[i]) && !i %in% early &&
       all(v$run[at] %in% i & v$arm[at] %in% seq_len(k[i]) & v$t[at] == v$t[first[i]]) &&
-      !is.unsorted(v$arm[at])
+      !is.unsorted(v$arm[at], strictly = TRUE)
   }, NA)
   begin <- which(!named)
   if (length(begin)) {

@@ -37,7 +37,7 @@ life_setting <- function() {
     policy = policy, use = use, deadline = if (use == "deadline" || flip()) between(1, 500) else Inf, k = whole(2, 4),
     range = one_of(c(0, 1), c(0, 1), c(-2, 6)), persons = persons, most = if (persons == "some") whole(1, 3),
     people = whole(2, 12), horizon = if (policy == "thompson" || flip(0.3)) whole(5, 60), keep = flip(0.2), mu = one_of(1, 1e3),
-    blocks = whole(5, 9), store = sample.int(3, 1), steps = whole(10, 45), handles = whole(1, 2), seed = whole(1, 1e6),
+    blocks = whole(5, 9), store = sample.int(3, 1), steps = whole(10, 45), handles = whole(1, 3), seed = whole(1, 1e6),
     missing = stats::runif(1), offers = flip(), arms = flip(), calm = flip() # calm: neither ends nor the clock goes back
   )
 }
@@ -151,20 +151,27 @@ life_choose <- function(m, agent) {
   if (!is.null(key) && m$ended == "end") key <- NULL
   old <- if (!is.null(key)) m$keys[[key]]
   if (!is.null(old) && (!length(on) || s$persons == "sticky")) key <- old <- NULL
+  if (length(old) && s$persons != "none" && flip(0.8)) { # mostly those of the first call come again
+    person <- m$person[old]
+    n <- length(old)
+  }
   call <- life_try(agent_choose(agent, n, offer = if (!is.null(offer)) one_of(offer, m$names[offer]), key = key,
                                 person = if (!is.null(person)) paste0(person, if (flip(0.2)) " ")))
   out <- life_warned(m, call)
-  if (m$ended == "end") return(c(out, if (!"dpts_error_ended" %in% call$error) "a choice after the end is no error"))
+  known <- s$persons == "sticky" && all(person %in% m$person) # who has a ticket may keep it: the page leaves open what comes first
+  if (m$ended == "end") return(c(out, if (!"dpts_error_ended" %in% call$error && !known) "a choice after the end is no error"))
   if (!is.null(old)) {
     if (length(old) != n) return(c(out, if (!"dpts_error_input" %in% call$error) "a key with two numbers of choices is no error"))
+    if (!is.null(person) && !identical(person, m$person[old])) {
+      return(c(out, if (!"dpts_error_key" %in% call$error) "a key with other people is no error"))
+    }
     if (!is.null(call$error)) return(c(out, paste("a repeated key:", call$value$text)))
     return(c(out, unlike("tickets of a repeated key", call$value$ticket, m$ticket[old]),
              unlike("arms of a repeated key", as.integer(call$value$arm), as.integer(m$arm[old])),
              differs("rounds of a repeated key", call$value$t, m$t[old])))
   }
-  if (!length(on)) return(c(out, if (!"dpts_error_paused" %in% call$error) "a choice without arms is no error"))
+  if (!length(on)) return(c(out, if (!"dpts_error_paused" %in% call$error && !known) "a choice without arms is no error"))
   if (!is.null(offer) && !length(intersect(offer, on))) {
-    known <- s$persons == "sticky" && all(person %in% m$person) # the page leaves open what comes first
     return(c(out, if (is.null(call$error) && !known) "a choice of paused arms is no error"))
   }
   if (!is.null(call$error)) return(c(out, paste("choose:", call$value$text)))
@@ -211,13 +218,14 @@ life_choose <- function(m, agent) {
   out
 }
 
-life_reward <- function(m, agent) {
+# `who`: of which choices; the same may be reported again by another process, which has not seen the first report.
+life_reward <- function(m, agent, who = NULL) {
   s <- m$s
   if (!length(m$ticket)) return(character())
   life_wake(m)
-  n <- whole(1, 8)
   recent <- utils::tail(seq_along(m$ticket), 20)
-  who <- recent[sample.int(length(recent), n, TRUE)]
+  if (is.null(who)) who <- m$reported <- recent[sample.int(length(recent), whole(1, 8), TRUE)]
+  n <- length(who)
   value <- s$range[1] + diff(s$range) * sample(c(0, 1, 1, 0.25, 0.5), n, TRUE)
   if (flip(0.3)) value[is.finite(m$reward[who])] <- m$reward[who][is.finite(m$reward[who])] # a second report of the same
   ticket <- m$ticket[who]
@@ -228,7 +236,7 @@ life_reward <- function(m, agent) {
     if (!"dpts_error_input" %in% bad$error) return("a reward outside the range is no error")
   }
   call <- life_try(agent_reward(agent, ticket, value))
-  out <- life_warned(m, call)
+  out <- life_warned(m, call, s$use == "deadline")
   if (!is.null(call$error)) return(c(out, paste("reward:", call$value$text)))
   for (j in seq_len(n)) {
     i <- who[j]
@@ -255,9 +263,10 @@ life_reward <- function(m, agent) {
   c(out, unlike("tickets of reports", call$value$ticket, ticket))
 }
 
-# A clock that went back is said in the first call after it.
-life_warned <- function(m, call) {
-  if (!isTRUE(m$back)) return(character())
+# A clock that went back is said in the first call after it. A report that is protected by a deadline leaves the
+# clock as it was.
+life_warned <- function(m, call, hidden = FALSE) {
+  if (!isTRUE(m$back) || hidden) return(character())
   m$back <- FALSE
   if (!"dpts_warning_clock" %in% call$warned) "the clock went back, and there is no warning"
 }
@@ -355,19 +364,19 @@ life_sums_seen <- function(m, agent) {
       differs("means", e$mean, ifelse(want$n > 0, want$sum / want$n, NA), 1e-5)))
   }
   all <- table <- dpts_releases(agent)
-  out <- if (s$policy == "randomised" && !identical(verdict(agent), verdict(all))) "the verdict of the table is another"
+  said <- function(x) lapply(verdict(x)[c("arm", "t", "wrong")], as.character) # a table does not know which arms are paused
+  out <- if (s$policy == "randomised" && !identical(said(agent), said(all))) "the verdict of the table is another"
   if (!is.null(table$event)) table <- table[is.na(table$event), ]
   arm <- factor(as.character(table$arm), m$names)
   total <- as.numeric(tapply(table$n, arm, sum, default = 0))
   sums <- as.numeric(tapply(table$sum, arm, sum, default = 0))
   scaled <- function(x) (x$sum - x$n * s$range[1]) / diff(s$range)
+  rewards <- ifelse(is.na(e$rewards), 0, e$rewards)
+  out <- c(out, unlike("rewards in sums and in the table", as.numeric(rewards), total),
+           if (any(total > want$n)) "more rewards in sums than there were")
+  mean <- s$range[1] + diff(s$range) * pmin(1, pmax(0, sums / total))
+  out <- c(out, differs("means and the table", e$mean, ifelse(total > 0, mean, NA), 1e-6))
   if (s$policy == "randomised") {
-    rewards <- ifelse(is.na(e$rewards), 0, e$rewards)
-    out <- c(unlike("rewards in sums and in the table", as.numeric(rewards), total),
-             if (any(total > want$n)) "more rewards in sums than there were")
-    known <- total > 0
-    mean <- s$range[1] + diff(s$range) * pmin(1, pmax(0, sums / total))
-    out <- c(out, differs("means and the table", e$mean, ifelse(known, mean, NA), 1e-6))
     if (!m$changed && m$ended == "") out <- c(out, life_blocks(m, table))
     if (!m$changed && m$finished && !any(m$state == "lost")) {
       noise <- 6 * sqrt(pmax(1, tabulate(arm, length(m$names)))) / s$mu
@@ -447,7 +456,7 @@ referee_model("life", life_setting, function(s) {
     life_policy(s), m$names, store, horizon = s$horizon, use = s$use, deadline = as.difftime(s$deadline, units = "secs"),
     range = s$range, missing = s$missing, max_per_person = s$most, sticky = s$persons == "sticky", keep_rewards = s$keep))
   on.exit(for (a in agents) try(agent_close(a), silent = TRUE), add = TRUE)
-  if (!is.null(store) && s$handles > 1) agents[[2]] <- agent_open(store)
+  if (!is.null(store)) for (i in seq_len(s$handles)[-1]) agents[[i]] <- agent_open(store)
   out <- character()
   said <- character()
   for (step in seq_len(s$steps)) {
@@ -455,8 +464,14 @@ referee_model("life", life_setting, function(s) {
     what <- sample(c("choose", "reward", "wait", "look", "arms", "finish", "back", "open", "restored"), 1,
                    prob = c(8, 8, 4, 3, if (s$arms) 3 else 0, if (s$calm) 0 else 0.3, if (s$calm) 0 else 0.4, 0.7, 0.3))
     found <- switch(what,
-      choose = life_choose(m, agent), reward = life_reward(m, agent), arms = life_arms(m, agent),
+      choose = life_choose(m, agent), arms = life_arms(m, agent),
       finish = life_finish(m, agent), look = life_look(m, agent),
+      reward = {
+        found <- life_reward(m, agent)
+        other <- agents[[sample.int(length(agents), 1)]]
+        if (!length(found) && length(m$ticket) && flip()) found <- life_reward(m, other, m$reported)
+        found
+      },
       wait = {
         life_clock$now <- life_clock$now + between(0.01, 2) * (if (is.finite(s$deadline)) s$deadline else 10)
         NULL
@@ -473,7 +488,7 @@ referee_model("life", life_setting, function(s) {
       open = if (is.character(store)) {
         for (a in agents) agent_close(a)
         opened <- life_try(agent_open(store))
-        agents <- list(opened$value)
+        agents <- c(list(opened$value), lapply(seq_len(s$handles)[-1], function(i) agent_open(store)))
         c(life_warned(m, opened), life_look(m, agents[[1]]))
       } else if (is.null(store)) {
         copy <- agent_backup(agent, tempfile(fileext = ".sqlite"))

@@ -142,6 +142,15 @@ test_that("what a policy without sums ends with is the arm chosen most, and keep
   agent <- dpts_agent(proves, c("a", "b"), use = "arrival", horizon = 3)
   agent_choose(agent, 3)
   expect_identical(as.character(agent_choose(agent)$arm), "b")
+  # Who comes when the last rewards are due has the winner that they make.
+  turn <- test_clock()
+  late <- dpts_agent(policy_gaussian_imed(mu = 1e6, first = 2), c("a", "b"), horizon = 4, deadline = hours(1), missing = 1, use = "arrival")
+  one <- agent_choose(late, 2, offer = "a")
+  agent_choose(late, 2, offer = "b")
+  agent_reward(late, one$ticket, 0.5)
+  expect_identical(as.character(agent_choose(late)$arm), "a")
+  turn(3601)
+  expect_identical(as.character(agent_choose(late, 2)$arm), c("b", "b"))
   # Where no arm is active, the winner is one of those that are paused, until another one is resumed.
   agent <- dpts_agent(policy_ucb1(), c("a", "b", "c"), use = "arrival")
   for (arm in c("a", "a", "a", "b", "b", "c")) agent_choose(agent, offer = arm)

@@ -130,6 +130,22 @@ test_that("a table says all that is concluded from agents whose arms come and go
   }
 })
 
+test_that("a table has all arms, whichever were released at the same time first", {
+  # Each reward of arm a is a release, and of arm c; nobody has got arm b.
+  for (arms in list(c("a", "b"), c("a", "b", "c"))) {
+    agent <- dpts_agent(policy_gaussian_imed(mu = 1, first = 1, ratio = 1.5), arms, use = "arrival")
+    one <- agent_choose(agent, 4, offer = "a")
+    two <- agent_choose(agent, 4, offer = setdiff(arms, c("a", if (length(arms) > 2) "b")))
+    if (length(arms) == 2) agent_reward(agent, one$ticket, 1)
+    # Of three arms those of the first three rows are a, c and c.
+    if (length(arms) == 3) for (ticket in c(one$ticket[1], two$ticket)) agent_reward(agent, ticket, 1)
+    for (x in list(agent, dpts_releases(agent))) {
+      expect_identical(as.character(estimates(x)$arm), arms)
+      expect_match(suppressMessages(verdict(x))$missing, "^Nothing was released yet of b;")
+    }
+  }
+})
+
 test_that("rows of a table and of a simulation up to a round answer as of that round", {
   skip_without_dplyr()
   sim <- dpts_simulate(arms3, c(batches, tosses), 600, runs = 1, seed = 1, history = TRUE)
