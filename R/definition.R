@@ -175,13 +175,17 @@ variables_of <- function(functions) {
 
 # The name of a variable that no longer holds what it held, or NULL. Values are compared by their addresses
 # first, so that this takes microseconds.
-changed_variable <- function(variables) {
+# `equal`: May a value have come back after a change?
+changed_variable <- function(variables, equal = TRUE) {
+  same <- function(name, env, value) {
+    now <- get(name, envir = env, inherits = FALSE)
+    if (equal || bindingIsActive(name, env)) identical(now, value) else rlang::is_reference(now, value)
+  }
   changed <- function(x) {
     if (!is.null(x$within)) return(!setequal(ls(x$within, all.names = TRUE), x$names))
     env <- if (identical(x$from, x$env)) x$env else where_is(x$name, x$from)
     if (!identical(env, x$env)) return(TRUE)
-    !is.null(env) && !(exists(x$name, envir = env, inherits = FALSE) &&
-                         identical(get(x$name, envir = env, inherits = FALSE), x$value))
+    !is.null(env) && !(exists(x$name, envir = env, inherits = FALSE) && same(x$name, env, x$value))
   }
   first <- Find(changed, variables)
   if (is.null(first)) NULL else first[["name"]] %||% "a new variable of an environment"

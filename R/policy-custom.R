@@ -31,8 +31,10 @@
 #' * `verdict(state)`: the arm that is declared the best, `NA` while none is.
 #'
 #' `choose()` must not keep anything from round to round: in a replay its choice may be discarded. What a run
-#' knows is in its state alone: a function that changes a variable outside it, by `<<-` or in an environment
-#' or an R6 object that was not made by `start()`, stops the call with an error of class `dpts_error_state`.
+#' knows is in its state alone: a function that changes a variable outside it that its code names, by `<<-` or
+#' `assign()`, or in an environment or an R6 object that was not made by `start()`, stops the call with an
+#' error of class `dpts_error_state`. What it keeps in a file, in an option, or under a name that it computes
+#' is not seen, except in [dpts_audit()], which repeats a run.
 #' Rewards may come late and out of order; a policy that counts its pulls for itself does so in `commit()`.
 #'
 #' While the functions run, R's generator is theirs: a stream of its own for each seed and run
@@ -338,7 +340,8 @@ with_host <- function(kernel, code) {
 # A policy that keeps something in an outer variable, by `<<-` or in an environment, carries it on:
 # runs are then not independent, and what an audit counts over them says nothing.
 check_outside <- function(host) {
-  name <- changed_variable(host$outside)
+  # Between an agent's calls anybody may set a variable to what it was.
+  name <- changed_variable(host$outside, equal = isTRUE(host$live))
   if (is.null(name)) return(invisible())
   raise(sprintf(paste("Policy \"%s\" keeps something outside its state: `%s` changed during a run. What a",
                       "run knows must be in the state, the value of `start()` and `update()`; environments",

@@ -511,6 +511,14 @@ test_that("a policy that keeps something outside its state is refused at its fir
     ticket <- agent_choose(agent)$ticket
     expect_error(agent_reward(agent, ticket, 1), class = "dpts_error_state")
   }
+  # Changed by each run, and at the end what it was
+  back <- policy(eval(quote(function(state, feedback) {
+    assign("dpts_test_kept", 2 - feedback$t, envir = globalenv())
+    state
+  }), globalenv()), choose = eval(quote(function(state, round) 1 + (get("dpts_test_kept", globalenv()) < 1)), globalenv()))
+  assign("dpts_test_kept", -1, globalenv())
+  expect_error(dpts_simulate(arms2(), back, 3, runs = 2, seed = 1), "outside its state: `dpts_test_kept`",
+               class = "dpts_error_state")
   # What is made in start() is the run's own; what is only read may be anywhere.
   table <- list2env(list(pay = 1))
   own <- policy(function(state, feedback) {
