@@ -95,17 +95,20 @@ noisy_max_privacy <- function(scale, sensitivity, delta, noise = c("laplace", "g
   if (!length(args$scale) %in% c(1, k)) {
     abort_arg("k", sprintf("%d, the number of scales or sensitivities", length(args$scale)), k)
   }
-  ratio <- rep_len(args$sensitivity / args$scale, k)
+  move <- args$sensitivity
+  ratio <- move / args$scale
+  copies <- k / length(move) # values that are alike, of which one is written
   if (noise == "laplace") {
     epsilon <- if (changed == "one") max(ratio) else {
-      move <- rep_len(args$sensitivity, k)
-      other <- vapply(seq_len(k), function(i) max(0, move[-i]), 0)
-      max((move + other) / rep_len(args$scale, k))
+      largest <- which.max(move)
+      other <- rep(move[largest], length(move))
+      if (copies == 1) other[largest] <- max(0, move[-largest])
+      max((move + other) / args$scale)
     }
     if (delta == 1) epsilon <- 0
     return(as_bounds(tibble::tibble(statement = "exact", epsilon = epsilon, delta = delta, mu = NA_real_)))
   }
-  mu <- if (changed == "one") max(ratio) else gdp_compose(ratio)
+  mu <- if (changed == "one") max(ratio) else sqrt(copies) * gdp_compose(ratio)
   out <- tibble::tibble(statement = "exact", epsilon = gdp_epsilon(mu, delta), delta = delta, mu = mu)
   if (changed == "one" && k >= 2) {
     d <- delta / (k - 1)

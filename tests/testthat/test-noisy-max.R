@@ -68,6 +68,15 @@ test_that("the privacy statements hold and are the sharpest", {
                tolerance = 1e-6)
 })
 
+test_that("as many values as one likes that are alike take no memory", {
+  for (noise in c("laplace", "gaussian")) for (changed in c("one", "all")) {
+    expect_equal(noisy_max_privacy(2, 1, 0.1, noise, changed, k = 5), noisy_max_privacy(rep(2, 5), 1, 0.1, noise, changed))
+  }
+  expect_equal(noisy_max_privacy(2^23, 1, 0.1, "gaussian", "all", k = 2^45)$mu, sqrt(0.5))
+  expect_equal(noisy_max_privacy(1, 1, 0.1, "laplace", "all", k = 2^45)$epsilon, 2)
+  expect_equal(noisy_max_privacy(1, 1, 0.1, "gaussian", k = 2^45)$mu[1], 1)
+})
+
 test_that("values that do not move leak nothing, whatever delta", {
   for (noise in c("laplace", "gaussian")) for (delta in c(0, 0.1, 1)) {
     expect_true(all(noisy_max_privacy(1, 0, delta, noise, k = 3)$epsilon == 0))
