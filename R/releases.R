@@ -64,14 +64,14 @@ EVENTS <- c("begin", "added", "retired", "end")
 #' * `stratum`: of an agent with `strata`, the stratum of the people in the sum; a factor whose levels are all
 #'   strata, also those of which nothing was released. A file does not keep such levels: give them back with
 #'   `factor(stratum, levels)`, since a stratum without a release delays looks ([evidence()]).
-#' * `t`: the number of people so far when the sum was released.
+#' * `t`: the number of people so far when the sum was released, also those whose rewards are in no sum yet.
 #' * `block`: the number of the release; arms whose sums were released together share it. Rows of each
 #'   `outcome` count their own, so that one number need not be of the same people in two outcomes.
 #' * `arm`: the arm, a factor if arms have names, else a number.
 #' * `n`: how many rewards are in the sum.
-#' * `sum`: the sum of these rewards, scaled to \[0, 1\], plus noise. A sum so far below 0 or above `n` that
-#'   its noise explains it with a chance below 1e-16 is an error, as where `range` was forgotten. So are
-#'   `squares` that no rewards with this sum can have.
+#' * `sum`: the sum of these rewards, scaled to \[0, 1\], plus noise. A sum that is below 0 or above `n` by
+#'   more than its noise is an error, as where `range` was forgotten: by so much that an upper bound of the
+#'   chance of such noise is below 1e-17. So are `squares` that no rewards with this sum can have.
 #' * `squares`: the sum of (reward - 1/2)^2 of the same rewards, scaled to \[0, 1\], plus noise; `NA` if it
 #'   was not released. With it evidence knows how much rewards vary, see Squares in [evidence()].
 #' * `noise`: the distribution of the noise: `"gaussian"`, `"laplace"`, `"geometric"` or `"none"`. Two-sided
@@ -83,8 +83,9 @@ EVENTS <- c("begin", "added", "retired", "end")
 #' * `correlation`: of Gaussian noise whose later releases take back a part of the noise of earlier ones, as
 #'   in [policy_gaussian_imed()]; 0 if all noise is independent.
 #' * `chance`: the probability with which each person of the block was randomised to the arm, `NA` without
-#'   randomisation. Blocks that are open at the end are released together, with the arm's last probability:
-#'   a row may then hold several rewards of one person, and its sum the noises of all these blocks (`terms`).
+#'   randomisation. Those of a block add up to 1: an arm that nobody got has a row, too. Blocks that are open
+#'   at the end are released together, with the arm's last probability: a row may then hold several rewards of
+#'   one person, and its sum the noises of all these blocks (`terms`).
 #' * `floor`: a lower bound, fixed before the experiment, of the probability of an arm among any two; `NA`
 #'   without randomisation.
 #' * `whole`: `FALSE` if the sum was released while rewards that belong in it were out, and for randomised
@@ -515,6 +516,8 @@ check_releases <- function(x, arg) {
   if (anyDuplicated(run[start])) column_error(arg, "run", "have the rows of each run together")
   need("t", "hold numbers of people so far that do not fall",
        is.finite(v$t) & v$t >= 0 & (start | c(TRUE, diff(v$t) >= 0)[seq_along(run)]))
+  people <- stats::ave(v$n, run, FUN = cumsum)
+  need("t", "be at least the number of people in the sums so far", v$t >= people)
   check_together(v, run, which(released), arg)
   need("chance", "be known where `floor` is, and only there",
        !released | !v$whole | is.na(v$floor) == is.na(v$chance))
@@ -643,8 +646,11 @@ check_together <- function(v, run, at, arg) {
   if (any(bad)) column_error(arg, "chance", "be in (0, 1]", at[bad])
   # What was open at the end may be several blocks, of different arms, in one release that proves nothing.
   p[own %in% own[!v$whole[at]]] <- NA
-  if (any(rowsum(replace(p, is.na(p), 0), own) > 1 + 1e-9)) {
-    column_error(arg, "chance", "add up to at most 1 in a block")
+  # A row that is not there may have been left out because of its sum.
+  apart <- abs(rowsum(p, own, reorder = FALSE) - 1) > 1e-6
+  if (any(apart, na.rm = TRUE)) {
+    column_error(arg, "chance", "add up to 1 in each block of people", at[match(which(apart), own)],
+                 "Rows of one block share its number; an arm that nobody got has a row, too, with `n` = 0.")
   }
   # The probability of an arm, given that a person gets it or another one
   known <- which(!is.na(p) & !is.na(v$floor[at]))

@@ -675,7 +675,7 @@ test_that("an agent ends also where several blocks, of different arms, are open"
   # A whole block has a distribution
   released$terms <- 1
   released$whole <- TRUE
-  expect_error(as_releases(released), "add up to at most 1", class = "dpts_error_releases")
+  expect_error(as_releases(released), "`chance`.*add up to 1", class = "dpts_error_releases")
 })
 
 test_that("a block ends where the arms on offer change, and not where a call leaves them as they are", {

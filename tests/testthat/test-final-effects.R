@@ -128,9 +128,10 @@ test_that("two arms are compared over the people of the blocks in which both cou
 
 test_that("a block of other arms is another part of the people, and one in which an arm got nobody shows no difference", {
   end <- function(...) suppressMessages(effects(as_releases(data.frame(...), noise = "none"), at = "end"))
-  # Two of three arms with the chances that they had among all: nothing is said of the third by what they got.
-  rows <- list(arm = c(1:3, 1:2), block = c(1, 1, 1, 2, 2), n = c(20, 30, 50, 40, 60), sum = c(10, 12, 30, 1, 55), chance = c(0.2, 0.3, 0.5, 0.2, 0.3))
-  both <- end(arm = rows$arm, block = rows$block, n = rows$n, sum = rows$sum, chance = rows$chance)
+  # Two of three arms: nothing is said of the third by what they got.
+  rows <- list(arm = c(1:3, 1:2), block = c(1, 1, 1, 2, 2), n = c(20, 30, 50, 40, 60), sum = c(10, 12, 30, 1, 55), chance = c(0.2, 0.3, 0.5, 0.4, 0.6),
+               floor = rep(0.2 / 0.7, 5))
+  both <- end(arm = rows$arm, block = rows$block, n = rows$n, sum = rows$sum, chance = rows$chance, floor = rows$floor)
   first <- do.call(end, lapply(rows, utils::head, 3))
   with_third <- both$arm == 3 | both$control == 3
   expect_equal(both[with_third, c("difference", "lower", "upper")], first[with_third, c("difference", "lower", "upper")])

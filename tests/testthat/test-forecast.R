@@ -35,7 +35,7 @@ test_that("of experiments in strata as many reach a verdict as the forecast says
   expect_gt(diff(range(said[1, ])), 0.9)
   # The blocks to come of a stratum of a quarter of the people: as many as its own people fill
   half <- expand.grid(arm = 1:2, block = 1:4)
-  table <- as_releases(data.frame(t = c(0, 400)[1 + (half$block > 2)] + 200 * (1 + (half$block %% 2 == 0)), block = half$block,
+  table <- as_releases(data.frame(t = c(360, 480, 840, 960)[half$block], block = half$block,
                                   arm = half$arm, n = c(180, 60)[2 - half$block %% 2], sum = 60, chance = 0.5, floor = 0.5,
                                   stratum = c("many", "few")[2 - half$block %% 2]), "gaussian", 1)
   laws <- future_laws(release_records(table)$records[[1]], 2000)
@@ -301,7 +301,7 @@ test_that("a future's blocks have numbers of their own in each stratum, and the 
 
   law_of <- function(rows) future_law(release_records(as_releases(rows, "gaussian", 6))$records[[1]], 1700)
   # An arm that the last block lacks is in no future; of a block that was cut it has neither chances nor means.
-  one <- law_of(rbind(rows, transform(rows[1, ], t = 1000, block = 3)))
+  one <- law_of(rbind(rows, transform(rows[1, ], t = 1000, block = 3, chance = 1)))
   expect_identical(list(one$last[, c("block", "chance")], one$mean), list(c(block = 3, chance = 1), 250 / 600))
   cut <- law_of(rbind(transform(rows, whole = TRUE), transform(rows[3:4, ], t = 1200, block = 3, sum = c(0, 200), whole = FALSE)))
   expect_identical(cut$mean, law_of(rows)$mean)

@@ -12,7 +12,7 @@ blocks_of <- function(arm, reward, block, as = 0, sd = c(reward = 0, answered = 
   rows$scale <- sd[rows$outcome]
   rows$sum <- rows$sum + rnorm(nrow(rows), 0, rows$scale)
   rows$noise <- ifelse(rows$scale > 0, "gaussian", "none")
-  rows$t <- match(rows$block, unique(block)) * 200
+  rows$t <- as.vector(cumsum(table(block))[as.character(rows$block)])
   rows$chance <- rows$floor <- 1 / nlevels(arm)
   if (nlevels(arm) > 2) rows$floor <- 0.5
   rows$block <- match(rows$block, unique(block)) + 0
@@ -157,12 +157,12 @@ test_that("an agent knows what a missing answer counted as, and errors say how t
   bad("with predictions", answered = "answered", x = guessed)
   plain <- dpts_agent(policy_randomised(block = 20), c("a", "b"), use = "arrival")
   bad("Plan it before the first person", answered = "answered", x = plain)
-  table <- blocks_of(factor(rep(c("a", "b"), 100)), rep(0:1, 100), rep(1, 200))
+  table <- blocks_of(factor(rep(c("a", "b"), 100)), rep(0:1, 100), rep(1:2, each = 100))
   laplace <- table
   laplace$noise[] <- "laplace"
   laplace$scale[] <- 1
   bad("Gaussian noise", answered = "answered", missing = 0, x = laplace)
-  bad("same blocks", answered = "answered", missing = 0, x = table[-nrow(table), ])
+  bad("same blocks", answered = "answered", missing = 0, x = table[seq_len(nrow(table) - 2), ])
   bad("`missing` must be given", answered = "answered", x = table)
   # The table says it, too, in memory and in a file.
   releases <- dpts_releases(agent)
@@ -194,7 +194,7 @@ test_that("a missing answer that is to count by a half more has a half of the no
 
 test_that("blocks of strata whose answers are released in another order are matched by stratum", {
   table <- function(stratum, n, sum) {
-    as_releases(data.frame(t = c(100, 100, 200, 200), block = c(1, 1, 2, 2), arm = 1:2, n, sum, stratum = rep(stratum, each = 2),
+    as_releases(data.frame(t = c(120, 120, 240, 240), block = c(1, 1, 2, 2), arm = 1:2, n, sum, stratum = rep(stratum, each = 2),
                            chance = 0.5, floor = 0.5), "gaussian", 1)
   }
   found <- imputed_table(table(c("x", "y"), c(50, 60, 20, 30), c(10, 20, 5, 6)),

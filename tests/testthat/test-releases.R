@@ -239,11 +239,10 @@ test_that("sums of other software prove what they would by hand, in their own un
   tossed <- data.frame(arm = rep(c("a", "b"), 3), block = rep(1:3, each = 2), n, sum, chance = c(0.4, 0.6))
   table <- as_releases(tossed, noise = "none")
   expect_identical(table$floor, rep(0.4, 6))
-  # Three arms of which two were on offer, and then all: the least among any two, and blocks by their time
-  three <- as_releases(data.frame(arm = c(1:2, 3, 1:3), t = c(9, 9, 20, 40, 40, 40), n = 3, sum = 1, chance = c(0.2, 0.5, 0.3, 0.2, 0.5, 0.3)),
-                       noise = "none")
+  # Three arms: the least among any two, and blocks by their time
+  three <- as_releases(data.frame(arm = 1:3, t = rep(c(9, 40), each = 3), n = 3, sum = 1, chance = c(0.2, 0.5, 0.3)), noise = "none")
   expect_equal(three$floor, rep(0.2 / 0.7, 6))
-  expect_identical(three$block, c(1, 1, 2, 3, 3, 3))
+  expect_identical(three$block, c(1, 1, 1, 2, 2, 2))
   expect_identical(table$t, rep(cumsum(rowsum(n, rep(1:3, each = 2))), each = 2))
   # Of several runs each has what it has alone.
   other <- transform(tossed, n = 2 * n, chance = c(0.3, 0.7))
@@ -369,7 +368,10 @@ test_that("what is no release table is refused, with the column that is wrong", 
   bad("`run`.*known", run = c(1, 1, 1, NA))
   bad("`run`.*together", run = c(1, 2, 1, 2), block = 1)
   bad("`chance`.*\\(0, 1\\]", chance = c(0.5, 0, 0.5, 0.5), floor = 0.1)
-  bad("`chance`.*at most 1", chance = 0.6)
+  bad("`chance`.*add up to 1", chance = 0.6)
+  # A row that was left out, perhaps because of its sum
+  bad("`chance`.*add up to 1 in each block of people: see row 3", data = transform(good, chance = 0.5)[-4, ])
+  bad("`t`.*at least the number of people in the sums so far: see row 4", t = c(20, 20, 39, 39))
   cut <- list(chance = c(0.5, 0.5, 0.6, 0.6), floor = 0.45, whole = c(TRUE, TRUE, FALSE, TRUE))
   expect_s3_class(as_releases(utils::modifyList(good, cut)), "dpts_releases") # two blocks, of which one is cut
   bad("`chance`.*known where", chance = c(0.5, 0.5, NA, NA), floor = 0.5)
@@ -441,7 +443,7 @@ test_that("columns of a table that were changed have their types again, or are r
 })
 
 test_that("rows of retired arms alone leave nothing to compare, and their estimate", {
-  agent <- dpts_agent(policy_randomised(mu = 1, block = 30), c("a", "b", "c"), use = "arrival")
+  agent <- dpts_agent(policy_top_two(mu = 1), c("a", "b", "c"), use = "arrival")
   agent_reward(agent, agent_choose(agent, 60)$ticket, 1)
   agent_arms(agent, retire = "b")
   table <- dpts_releases(agent)
