@@ -98,7 +98,9 @@ dpts_ope <- function(log, target, ..., estimator = c("ipw", "snipw", "dm", "dr")
     ope_target(target, data)
   warn_unseen_target(data, target)
 
-  ratio <- function(block, before) target$shown(block, before) / block_propensity(data, block)
+  ratio <- function(block, before) { # finite, and so is a sum of many
+    pmin(target$shown(block, before) / block_propensity(data, block), 1e300)
+  }
   model <- if (any(c("dm", "dr") %in% estimator)) {
     ope_model(data, target, ridge, intercept = !inherits(context, "formula")) # a formula says if it has one
   }
@@ -264,19 +266,22 @@ ope_sums <- function(data, target, ratio, model, clip) {
   ipw <- first[["wr"]] / n
   snipw <- if (first[["w"]] > 0) first[["wr"]] / first[["w"]] else NA_real_
   logged <- first[["r"]] / n
-  # The squares of small weights vanish beside large ones, but do not overflow.
+  # In units of the largest weight the squares of small ones vanish, but none overflows. Of clipped weights
+  # the unit is a power of 2, so that it costs no digit.
   scale <- if (most > 0) most else 1
+  unit <- 2^floor(log2(min(scale, clip)))
+  wide <- max(unit, 1)
   second <- sum_log(data, function(block, before) {
     whole <- ratio(block, before)
     w <- pmin(whole, clip)
     r <- block$reward
-    out <- list(ipw = (w * r - ipw)^2, snipw = w^2 * (r - snipw)^2, w = w / scale, ww = (w / scale)^2,
-                whole = whole / scale, whole2 = (whole / scale)^2, r2 = (r - logged)^2)
+    out <- list(ipw = ((w * r - ipw) / unit)^2, snipw = (w / unit)^2 * (r - snipw)^2, w = w / unit,
+                ww = (w / unit)^2, whole = whole / scale, whole2 = (whole / scale)^2, r2 = (r - logged)^2)
     if (is.null(model)) return(out)
     q <- model$predict(block, before)
     # Centred near both means, so that squares lose no digits
     value <- q$value - model$centre
-    dr <- value + w * (r - q$shown)
+    dr <- (value + w * (r - q$shown)) / wide
     gain <- model$gain(block)
     c(out, list(value = value, value2 = value^2, dr = dr, dr2 = dr^2, noise = (gain * (r - q$shown))^2,
                 gain = gain, gain2 = gain^2))
@@ -286,10 +291,10 @@ ope_sums <- function(data, target, ratio, model, clip) {
   dr <- if (!is.null(model)) about("dr")
   weight <- about("whole")
   list(
-    ipw = c(ipw, sqrt(second[["ipw"]] / max(n - 1, 1)) / sqrt(n)),
-    snipw = c(snipw, if (is.na(snipw)) NA else sqrt(second[["snipw"]]) / first[["w"]]),
+    ipw = c(ipw, unit * sqrt(second[["ipw"]] / max(n - 1, 1)) / sqrt(n)),
+    snipw = c(snipw, if (is.na(snipw)) NA else sqrt(second[["snipw"]]) / (first[["w"]] / unit)),
     dm = if (!is.null(model)) c(model$centre + dm[1], sqrt(second[["noise"]] + dm[2] / n)),
-    dr = if (!is.null(model)) c(model$centre + dr[1], sqrt(dr[2] / n)),
+    dr = if (!is.null(model)) c(model$centre + wide * dr[1], wide * sqrt(dr[2] / n)),
     matched = first[["matched"]], clipped = first[["clipped"]],
     certain = first[["certain"]], logged = logged,
     effective = if (most > 0) second[["w"]]^2 / second[["ww"]] else 0,

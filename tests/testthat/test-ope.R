@@ -297,6 +297,11 @@ test_that("propensities next to 0 do not break the arithmetic", {
   expect_warning(ope <- dpts_ope(log, 2, estimator = "snipw"), "mean 5e.299",
                  class = "dpts_warning_propensities")
   expect_equal(ope$estimate, 1)
+  for (p in c(1e-200, 1e-320)) {
+    one <- suppressWarnings(dpts_ope(data.frame(arm = 1, reward = 0.3, propensity = p), "uniform"))
+    expect_equal(one$estimate[-1], rep(0.3, 3))
+    expect_true(all(is.finite(unlist(one[c("estimate", "se", "lower", "upper")]))))
+  }
   expect_warning(replay <- dpts_replay(log, policy_fixed(2), runs = 1, seed = 1),
                  class = "dpts_warning_propensities")
   expect_equal(c(replay$rate, replay$relative), c(1, 2))
@@ -351,6 +356,12 @@ test_that("clipping cuts weights", {
   expect_equal(unlist(glance(ope)[c("effective", "clipped", "logged")]),
                c(effective = sum(w)^2 / sum(w^2), clipped = sum(ratio > 2), logged = mean(bts$reward)))
   expect_equal(glance(dpts_ope(bts, "uniform", clip = max(ratio), estimator = "ipw"))$clipped, 0)
+  # Weights whose squares vanish are weights, too.
+  log <- data.frame(arm = rep(1:2, 20), reward = c(0, 1, 1, 0, 1), propensity = 0.5)
+  small <- dpts_ope(log, "uniform", clip = 1e-200, estimator = c("ipw", "snipw"))
+  one <- dpts_ope(log, "uniform", clip = 0.25, estimator = c("ipw", "snipw"))
+  expect_equal(small$se * c(0.25e200, 1), one$se)
+  expect_equal(small[2, ], one[2, ], ignore_attr = TRUE)
 })
 
 test_that("thin overlap is said aloud", {
