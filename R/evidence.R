@@ -337,7 +337,7 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ..., a
   }
   if (!is.null(answered)) {
     if (at == "any") abort_arg("at", "\"end\" with `answered`", at)
-    if (outcome != "reward") abort_arg("outcome", "\"reward\" with `answered`", outcome)
+    if (!identical(outcome, "reward")) abort_arg("outcome", "\"reward\" with `answered`", outcome)
     return(effects_missing(object, control, level, margin, looks, people, answered, missing))
   }
   if (!is.null(missing)) abort_arg("missing", "NULL without `answered`", missing)

@@ -20,7 +20,7 @@ dpts_releases.list <- function(x, ..., ended = NULL, outcome = "reward") {
     abort_arg("x", sprintf("a list of different sites; \"%s\" comes twice", sites[duplicated(sites)][1]))
   }
   if (!is.null(ended)) ended <- check_choice(ended, sites, several = TRUE)
-  tables <- Map(site_table, x, sites, outcome)
+  tables <- Map(site_table, x, sites, MoreArgs = list(outcome = outcome))
   check_alike(tables)
   join_sites(tables, ended)
 }
@@ -29,7 +29,7 @@ dpts_releases.list <- function(x, ..., ended = NULL, outcome = "reward") {
 site_table <- function(x, site, outcome) {
   table <- tryCatch(one_outcome(dpts_releases(x), outcome), dpts_error_input = identity)
   if (inherits(table, "condition")) {
-    abort_input("x", "Site \"%s\": %s", site, conditionMessage(table), class = class(table)[1])
+    abort_input(table$arg, "Site \"%s\": %s", site, conditionMessage(table), class = class(table)[1])
   }
   if (!is.null(table[["site"]])) {
     abort_input("x", "Site \"%s\" of `x` must be one site: its table has several.", site)

@@ -148,7 +148,7 @@ test_that("an agent knows what a missing answer counted as, and errors say how t
   bad <- function(what, ..., x = agent, at = "end") expect_error(effects(x, at = at, ...), what, class = "dpts_error_input")
   bad("`answered` must be the name.*one of answered.*Plan it", answered = "harm")
   bad("`at`", answered = "answered", at = "any")
-  bad("`outcome`", answered = "answered", outcome = "answered")
+  for (outcome in list("answered", NULL)) bad("`outcome`", answered = "answered", outcome = outcome)
   bad("`missing`", missing = 0)
   bad("`missing` must be 1, as the releases say", answered = "answered", missing = 0)
   expect_identical(quiet(effects(agent, "a", at = "end", answered = "answered", missing = 1)), found)

@@ -139,6 +139,9 @@ test_that("what does not fit together is refused by name", {
   refused(list(table, table), "named by their sites")
   refused(list(a = table, a = table), "comes twice")
   refused(list(a = table, b = 3), "Site \"b\".*release table")
+  for (outcome in list(NULL, identity, c("reward", "other"))) for (ask in list(dpts_releases, verdict)) {
+    expect_error(ask(list(a = table, b = table), outcome = outcome), "Site \"a\": `outcome` must be one of \"reward\"", class = "dpts_error_input")
+  }
   refused(list(a = dpts_releases(list(a = table)), b = table), "has several")
   refused(list(a = dpts_simulate(arms, policy_randomised(mu = 0.5), 500, runs = 2, seed = 1, history = TRUE)), "one run")
   other <- function(column, value) {
