@@ -745,6 +745,8 @@ release_records.default <- function(x, outcome = "reward") {
     if (any(goes[at])) there <- setdiff(every, arms$code[at[goes[at]]])
     added <- sum(comes == i)
     own <- at[released[at]]
+    # In the order in which strata come, whatever that of levels is: sums are then the same to the last bit.
+    rows[own, "stratum"] <- match(rows[own, "stratum"], unique(rows[own, "stratum"]))
     c(list(name = name[i], strata = strata, labels = labels[there], k = length(there), arms = there,
            ever = length(every), share = error_shares(there, length(every), added),
            share_of_one = if (added) error_parts(there, length(every) - added) else

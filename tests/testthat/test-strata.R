@@ -14,6 +14,17 @@ visit <- function(agent, stratum, rewards = stats::runif(length(stratum)), ...) 
   invisible(choice)
 }
 
+test_that("the order of the levels of `stratum` changes no bit", {
+  pair <- function(a, b) arms_bernoulli(c(a = a, b = b))
+  sim <- dpts_simulate(arms_strata(x = pair(0.4, 0.5), y = pair(0.6, 0.7), z = pair(0.5, 0.6)), policy_randomised(mu = 1, block = 30),
+                       600, runs = 1, seed = 1, history = TRUE)
+  table <- other <- dpts_releases(sim)
+  other$stratum <- factor(table$stratum, rev(levels(table$stratum)))
+  for (ask in list(verdict, evidence, effects, function(x) effects(x, at = "end"), function(x) forecast(x, 1500, runs = 20, seed = 1))) {
+    expect_identical(as.list(suppressMessages(ask(other))), as.list(suppressMessages(ask(table))))
+  }
+})
+
 test_that("each stratum's sums are of its own people, in blocks of its own", {
   withr::local_seed(1)
   agent <- new_strata(policy_randomised(mu = 1e6, rule = "neyman", block = c(10, 15)),
