@@ -141,10 +141,44 @@ postgres_messages <- function(con, at, own) {
     drop()
     DBI::dbClearResult(DBI::dbSendQuery(con, paste(c(...), collapse = ";\n"), immediate = TRUE))
   }
+  # What is asked waits for the locks of other sessions no longer than `patience`. A connection of the store's
+  # own keeps that setting. The user's has again what it had: in a transaction of the user's, which began
+  # before this statement, for the rest of that alone.
+  patience <- NULL
+  set_patience <- function(value) {
+    drop()
+    DBI::dbGetQuery(con, sprintf(
+      "SELECT current_setting('lock_timeout') AS had, set_config('lock_timeout', '%s', %s)", value,
+      if (own) "false" else "now() <> statement_timestamp()"), immediate = TRUE)$had
+  }
+  patiently <- function(expr) {
+    now <- sprintf("%.0f", lock_limits()$patience)
+    had <- patience
+    if (!identical(had, now)) had <- set_patience(now)
+    patience <<- NULL # it is lost with the connection if this fails
+    if (!own) on.exit(try(suppressWarnings(set_patience(had)), silent = TRUE))
+    force(expr)
+    if (own) patience <<- now
+    expr
+  }
   # Values go beside the text, which the server may log or show to others.
   query <- function(text, values = NULL, ...) {
-    drop()
-    DBI::dbGetQuery(con, text, params = values, ...)
+    patiently({
+      drop()
+      DBI::dbGetQuery(con, text, params = values, ...)
+    })
+  }
+  transact <- function(row) {
+    done <- FALSE
+    on.exit(if (!done || !own) try(drop(), silent = TRUE))
+    if (is.null(compiled)) {
+      compiled <<- DBI::dbSendQuery(con, sprintf(
+        "CALL %sdpts_transact(json_populate_record(NULL::%1$sdpts_change, $1), NULL)", at))
+    }
+    DBI::dbBind(compiled, list(.Call(C_json_record, row)))
+    answer <- fetch(compiled)$answer
+    done <- TRUE
+    answer
   }
   list(
     drop = drop, send = send, query = query,
@@ -158,22 +192,11 @@ postgres_messages <- function(con, at, own) {
     rollback = function() try(send("ROLLBACK"), silent = TRUE),
     insert = function(table, row) {
       if (table != "dpts_change") return(postgres_insert(con, paste0(at, table), row))
-      query(sprintf("SELECT %sdpts_write(json_populate_record(NULL::%1$sdpts_change, $1))", at),
-            list(.Call(C_json_record, row)))
+      text <- sprintf("SELECT %sdpts_write(json_populate_record(NULL::%1$sdpts_change, $1))", at)
+      DBI::dbGetQuery(con, text, params = list(.Call(C_json_record, row)))
     },
     # A row for dpts_change -> the answer, NA for none
-    transact = function(row) {
-      done <- FALSE
-      on.exit(if (!done || !own) try(drop(), silent = TRUE))
-      if (is.null(compiled)) {
-        compiled <<- DBI::dbSendQuery(con, sprintf(
-          "CALL %sdpts_transact(json_populate_record(NULL::%1$sdpts_change, $1), NULL)", at))
-      }
-      DBI::dbBind(compiled, list(.Call(C_json_record, row)))
-      answer <- fetch(compiled)$answer
-      done <- TRUE
-      answer
-    }
+    transact = function(row) patiently(transact(row))
   )
 }
 

@@ -190,6 +190,8 @@
 #' * A process that has the store's lock, and is cut off or stopped, holds up the changes of all others. On
 #'   PostgreSQL they take the lock over after half a minute. Its own change, if it comes back, is tried again,
 #'   and is an error if others have changed the store again. A SQLite file is locked until that process ends.
+#'   Nobody waits longer than 10 seconds for a lock, on PostgreSQL of a table as well: then comes an error of
+#'   class `dpts_error_store_locked`, and nothing was changed.
 #' * [agent_backup()] copies an agent that serves. `agent_open()` reads stores of its own format only; a store
 #'   of an older or newer format is refused, with both formats in the message, and left alone.
 #' * A clock that went back does no harm: the agent's own time, that of its last change, stands still until

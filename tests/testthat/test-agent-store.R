@@ -469,6 +469,49 @@ test_that("on PostgreSQL the lock of a silent process is given up after a while,
   DBI::dbExecute(con, "RESET ROLE")
 })
 
+test_that("on PostgreSQL nobody waits for long for a table that another session has locked, and settings of the user's stay", {
+  skip_if_not(postgres_available(), "no PostgreSQL")
+  withr::local_options(dpts.patience = 5)
+  watch <- postgres_connection()
+  schema <- attr(watch, "schema")
+  sessions <- list()
+  connect <- function() {
+    con <- postgres_connect(postgres_cluster())
+    DBI::dbExecute(con, sprintf("SET search_path = %s; SET lock_timeout = 7000; SET statement_timeout = 5000", schema),
+                   immediate = TRUE)
+    sessions <<- c(sessions, con)
+    con
+  }
+  agent <- dpts_agent(policy_randomised(mu = 1e9, block = 2), 2, connect(), deadline = hours(1), outcomes = list(harm = agent_outcome()))
+  ticket <- agent_choose(agent, 4)$ticket
+  agents <- list(agent, agent_open(connect))
+  acts <- alist(agent_choose(agent), agent_reward(agent, ticket[1], 1), agent_reward(agent, ticket[1], 1, "harm"), pulls(agent),
+                dpts_releases(agent), dpts_history(agent), agent_journal(agent), agent_open(connect))
+  waits <- function(act) tryCatch(is.null(eval(act)), dpts_error_store_locked = function(e) TRUE)
+  had <- function(con) DBI::dbGetQuery(con, "SHOW lock_timeout")[[1]]
+  for (agent in agents) {
+    for (table in c("change", "agent", "page", "ticket", "event", "release", "outcome", "definition")) {
+      DBI::dbExecute(watch, sprintf("BEGIN; LOCK TABLE %s.dpts_%s IN ACCESS EXCLUSIVE MODE", schema, table), immediate = TRUE)
+      expect_gt(sum(vapply(acts, waits, NA)), 0, label = table)
+      DBI::dbExecute(watch, "ROLLBACK")
+    }
+    expect_identical(agent_choose(agent)$t, nrow(dpts_history(agent)) + 0)
+  }
+  expect_identical(had(sessions[[1]]), "7s")
+  DBI::dbExecute(sessions[[1]], "BEGIN; SET LOCAL lock_timeout = 3000", immediate = TRUE)
+  pulls(agents[[1]])
+  expect_identical(had(sessions[[1]]), "3s")
+  DBI::dbExecute(sessions[[1]], "COMMIT")
+  expect_identical(had(sessions[[1]]), "7s")
+  # A connection of the agent's own keeps it, also when it was lost and comes back.
+  expect_identical(had(sessions[[2]]), "5ms")
+  pid <- DBI::dbGetQuery(sessions[[2]], "SELECT pg_backend_pid() AS pid")$pid
+  DBI::dbGetQuery(watch, sprintf("SELECT pg_terminate_backend(%d)", pid))
+  for (i in 1:3) try(suppressWarnings(pulls(agents[[2]])), silent = TRUE)
+  expect_identical(had(sessions[[2]]), "5ms")
+  for (con in sessions) if (DBI::dbIsValid(con)) DBI::dbDisconnect(con)
+})
+
 test_that("a statement that PostgreSQL prepares anew in the middle of a change loses none, and says nothing false", {
   skip_if_not(postgres_available(), "no PostgreSQL")
   con <- postgres_connection()
