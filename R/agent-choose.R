@@ -318,9 +318,8 @@ name_parts <- function(ticket, key, terms) {
 }
 
 take_rewards <- function(agent, tx, ticket, reward, part) {
-  possible <- grepl("^[0-9a-f]{32}\\z", ticket, perl = TRUE, useBytes = TRUE) # nothing else is looked up
   # Also what became of tickets whose deadline this very transaction found past
-  rows <- as_of_now(open_tickets(agent, unique(ticket[possible])), tx)
+  rows <- as_of_now(open_tickets(agent, unique(ticket[may_be_tickets(ticket)])), tx)
   # What a protected report finds past is resolved by the next other call.
   if (agent$silent) rows$status[rows$time + agent$terms$deadline <= tx$now] <- TICKET[["missing"]]
   at <- match(ticket, rows$ticket)
@@ -465,11 +464,12 @@ check_predictions <- function(predicted, n, terms) {
   }
   must <- sprintf("%s, NA where nothing is known", if (n == 1) "a number" else
     sprintf("%s numbers, one per choice", number_text(n)))
-  known <- !is.na(predicted)
-  if (length(predicted) != n || is.object(predicted) || any(known) && !is.numeric(predicted) ||
-      any(is.infinite(predicted))) {
+  numbers <- is.numeric(predicted) || is.atomic(predicted) && all(is.na(predicted)) # NA of any type
+  if (length(predicted) != n || is.object(predicted) || !numbers || any(is.infinite(predicted))) {
     abort_arg("predicted", must, predicted)
   }
+  predicted <- as.numeric(predicted)
+  known <- !is.na(predicted)
   m <- rep(mean(bounds), n)
   m[known] <- (predicted[known] - terms$range[1]) / diff(terms$range)
   outside <- m < bounds[1] | m > bounds[2]

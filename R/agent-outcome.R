@@ -322,8 +322,7 @@ take_all_sums <- function(agent) {
 
 # Reports of an outcome, of which `part` is the name -> their statuses
 take_answers <- function(agent, tx, ticket, reward, h, part) {
-  possible <- grepl("^[0-9a-f]{32}\\z", ticket, perl = TRUE, useBytes = TRUE)
-  ids <- unique(ticket[possible])
+  ids <- unique(ticket[may_be_tickets(ticket)])
   rows <- agent$store$tickets(ids)
   at <- match(ticket, rows$ticket)
   waits <- agent$blocks[agent$blocks[, 3 + h] == 0, 1]

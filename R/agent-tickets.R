@@ -7,6 +7,9 @@ new_tickets <- function(n) {
   substring(hex, first, first + 31)
 }
 
+# Which of these strings may be tickets: nothing else is looked up in a store.
+may_be_tickets <- function(x) grepl("^[0-9a-f]{32}\\z", x, perl = TRUE, useBytes = TRUE)
+
 # Person identifiers as keyed hashes: HMAC-SHA256 (RFC 2104) with a key that never leaves the store
 hash_person <- function(person, key) {
   key <- c(key, raw(64 - length(key)))

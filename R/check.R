@@ -157,6 +157,7 @@ describe <- function(x) {
     if (is.character(x)) return(paste0("the string \"", x, "\""))
     return(close_text(x, digits = 6))
   }
+  if (!is.atomic(x)) return(sprintf("an object of type \"%s\"", typeof(x)))
   sprintf("%s %s vector of length %d", if (is.integer(x)) "an" else "a", typeof(x), length(x))
 }
 
@@ -294,6 +295,7 @@ check_text <- function(x, arg = caller_arg(x)) check_string(as_utf8(x), arg)
 
 # The path of a file to be made
 check_new_file <- function(path, arg = caller_arg(path)) {
+  force(arg)
   path <- path.expand(check_string(path, arg))
   if (file.exists(path)) abort_arg(arg, "a file that does not exist yet", path)
   if (!dir.exists(dirname(path))) abort_arg(arg, "a path in a folder that exists", path)

@@ -121,6 +121,8 @@ test_that("only the last tickets of a call are taken, without reports, once", {
   refused(c(call$ticket[5], other$ticket[2]), "one call")
   refused(bare$ticket[2], "key")
   refused("x", "of this agent")
+  two <- paste(call$ticket[4:5], collapse = "\",\"") # which are no two tickets, whatever a database makes of it
+  for (odd in c(two, "a\"b", "a\\b", "\n", "\001", "\\u0000", "\xff")) refused(c(call$ticket[5], odd), "of this agent")
   refused(character(), "strings")
   refused(NA_character_, "strings")
   expect_identical(withVisible(agent_return(agent, call$ticket[c(5, 5)])), list(value = agent, visible = FALSE))

@@ -297,6 +297,10 @@ test_that("a prediction is asked for where there are any, one for each choice", 
   bad(agent_choose(agent, 2, predicted = 0.5), "`predicted` must be 2 numbers, one per choice")
   bad(agent_choose(agent, predicted = Inf), "`predicted`")
   bad(agent_choose(agent, predicted = "0.5"), "`predicted`")
+  for (no in list(quote(a), mean, baseenv(), TRUE, list(1))) {
+    expect_no_warning(bad(agent_choose(agent, predicted = no), "`predicted`"))
+  }
+  expect_no_error(agent_choose(agent_open(agent_backup(agent, withr::local_tempfile())), 2, predicted = c(NA_character_, NA)))
   bad(agent_choose(agent, predicted = 0.5, context = 1), "`context` must be left out")
   expect_identical(sum(pulls(agent)$pulls), 0)
   bad(agent_choose(dpts_agent(policy_randomised(1), 2, use = "arrival"), predicted = 0.5), "`predicted` must be left out")
