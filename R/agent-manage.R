@@ -191,7 +191,7 @@ copy_to <- function(agent, target, move = FALSE) {
   copied <- FALSE
   while (!copied) {
     done <- try_change(agent, function(tx) {
-      if (length(tx$events$kind) || tx$find_next_due) return() # what is due is written first
+      if (has_rows(tx) || tx$forgotten) return() # what is due is written first
       rows <- agent$store$tables()
       # A lock is given up if its holder is silent for long.
       if (agent$store$begin(agent$seq, "read")$state_sum != agent$state_sum) return()

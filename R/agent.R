@@ -582,9 +582,7 @@ try_change <- function(agent, body, how, restored = FALSE, still = FALSE, clock 
     note_releases(agent, tx)
   }
   seq <- head$seq
-  written <- length(tx$events$kind) + length(tx$resolved$ticket) + length(tx$answers$ticket) +
-    length(tx$answered$batch)
-  if (written > 0 || forgets) {
+  if (has_rows(tx) || forgets) {
     if (moved) abort_moved()
     seq <- seq + 1
     changes <- all_changes(agent, tx, seq)
@@ -597,6 +595,11 @@ try_change <- function(agent, body, how, restored = FALSE, still = FALSE, clock 
   agent$last <- (if (seq > head$seq) changes$agent else head)[c("entry", "restored", "journal")]
   done <- TRUE
   list(out, alarm = tx$alarm)
+}
+
+# Is there anything to write, so far?
+has_rows <- function(tx) {
+  any(lengths(list(tx$events$kind, tx$resolved$ticket, tx$answers$ticket, tx$answered$batch)) > 0)
 }
 
 # What has become due since the last change, which was at `last` -> is anything forgotten of who people were?

@@ -1023,7 +1023,7 @@ test_that("a copy of an agent that serves is whole, its owner's alone, and goes 
   expect_match(privacy_statement(old)[["What is published"]], "After 1 return to an old copy")
   expect_no_match(privacy_statement(agent)[["What is published"]], "old copy")
   agent_close(old)
-  expect_error(agent_backup(agent, copy), "does not exist yet", class = "dpts_error_input")
+  expect_error(agent_backup(agent, copy), "^`path` must be a file that does not exist yet", class = "dpts_error_input")
   expect_error(agent_backup(agent, file.path(tempdir(), "no-such", "x")), "folder that exists", class = "dpts_error_input")
   agent_close(agent)
   # An agent in memory lives on in its copy.
@@ -1047,6 +1047,18 @@ test_that("a copy of an agent that serves is whole, its owner's alone, and goes 
   expect_equal(sum(dpts_releases(copy)$n), 4)
   expect_identical(dpts_releases(copy), dpts_releases(timed))
   agent_close(copy)
+  # Past a deadline of which nothing is open there is nothing to write first.
+  quiet <- dpts_agent(batch_policy(), 2, use = "arrival", deadline = hours(1))
+  agent_reward(quiet, agent_choose(quiet, 4)$ticket, 1)
+  turn(3600)
+  tries <- 0
+  local_function("try_change", function(old) function(...) {
+    tries <<- tries + 1
+    if (tries > 9) stop("again and again")
+    old(...)
+  })
+  agent_backup(quiet, withr::local_tempfile(fileext = ".sqlite"))
+  agent_close(agent_copy(quiet, withr::local_tempfile(fileext = ".sqlite")))
 })
 
 test_that("an agent moves from SQLite to PostgreSQL and back in service, and the old store refuses changes", {
