@@ -7,7 +7,7 @@
 #' * `sequence_gdp()` gives a mu such that the published arms are mu-GDP up to `nu`: one
 #'   statement for every epsilon, which composes.
 #' * `sequence_delta()` and `sequence_epsilon()` give the delta at an epsilon and the epsilon
-#'   at a delta: the least of all bounds that apply.
+#'   at a delta: the least of three bounds.
 #'
 #' @details
 #' mu-GDP up to nu says that delta(epsilon) is at most `gdp_delta(mu, epsilon) + nu` for *every*
@@ -34,6 +34,10 @@
 #' The last two bound delta at each epsilon: `sequence_gdp()` is the least of near-GDP's mu and of those whose
 #' Gaussian curve, with nu, is nowhere below one of them (the lattice's for a nu above 4e-13). Without
 #' pre-pulls that is less than half of what near-GDP says.
+#'
+#' That mu can say a little more than the three: the epsilon of its Gaussian curve at delta - nu, with a nu of
+#' delta / 20, say, may be up to about 1 percent below `sequence_epsilon()`. A sampler that just meets a
+#' budget [privacy_gdp()] with a `nu` may so have an epsilon that little above the budget's own.
 #'
 #' Each is proved but for rounding errors, which margins cover; the sources (src/account_near_gdp.c,
 #' src/account_lattice.c) state the inequalities. An inequality that is not met is an error and never a
