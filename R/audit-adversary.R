@@ -47,13 +47,6 @@ changed_first <- function(table, rounds = 1, pay = c(0, 1)) {
   list(x = x, y = y)
 }
 
-# What clips the rewards of a policy, be it inside others: its range and its pilot; NULL: nothing
-clipping_of <- function(policy) {
-  if (!takes_any_reward(policy)) return(NULL)
-  while (!is.null(policy$policy) && !inherits(policy, "dpts_policy_clipped")) policy <- policy$policy
-  if (inherits(policy, "dpts_policy_clipped")) policy$params[c("lower", "upper", "pilot")]
-}
-
 # A pair of streams of [0, 1] in the units of a policy that clips: 0 and 1 are the ends of its range. Where it
 # finds the range, the rewards that change, those of `rounds`, are beyond all that it may find.
 to_range <- function(pair, clips, rounds) {
@@ -92,7 +85,7 @@ audit_adversaries <- function(streams, horizon, k, seed, who = NULL, policy = NU
   check_memory(16 * horizon * k * tables, "horizon", "leave streams that fit into memory: these",
                hint = "Fewer `streams` need less.")
   catalogue <- audit_catalogue(horizon, k, seed)
-  clips <- clipping_of(policy)
+  clips <- if (takes_any_reward(policy)) clipping_of(policy)
   pilot <- if (is.null(clips) || clips$pilot >= horizon) 0 else clips$pilot
   lapply(stats::setNames(nm = streams), function(name) {
     # What comes after a pilot is seen by the policy inside; one adversary changes a reward of the pilot.

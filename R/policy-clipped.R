@@ -43,7 +43,7 @@
 #'   with a pure or a Gaussian guarantee, or none.
 #' @param range Two numbers, increasing; or with `NA`, see Details.
 #' @param epsilon Privacy of the range that is found: a number of at least 1e-6. `NULL` for a policy without a
-#'   guarantee: exact counts.
+#'   guarantee: exact counts. It, `tail` and `pilot` are for a range that is found, and for no other.
 #' @param tail The share of rewards that may be clipped: a number in (0, 0.5\].
 #' @param pilot Rewards: a whole number. `NULL`: 30 / (`epsilon` `tail`), rounded up (without `epsilon`: with
 #'   1).
@@ -64,6 +64,7 @@ policy_clipped <- function(policy, range = c(0, NA), epsilon = NULL, tail = 0.05
   check_dots_empty(...)
   check_policy(policy)
   check_inner(policy, NULL)
+  unused <- c("epsilon", "tail", "pilot")[c(!is.null(epsilon), !missing(tail), !is.null(pilot))]
   tail <- check_number(tail, 0, 0.5, open = c(TRUE, FALSE))
   if (!is.null(epsilon)) epsilon <- check_budget_number(epsilon, inf = FALSE)
   if (length(range) == 2 && anyNA(range)) {
@@ -74,6 +75,10 @@ policy_clipped <- function(policy, range = c(0, NA), epsilon = NULL, tail = 0.05
     pilot <- if (is.null(pilot)) ceiling(30 / ((epsilon %||% 1) * tail)) else check_count(pilot)
   } else {
     range <- check_range(range)
+    if (length(unused)) {
+      abort_input(unused[1], "`%s` must be left out with a `range` that is given: it is for one to be found.",
+                  unused[1])
+    }
     found <- policy$guarantee
     pilot <- 0
   }

@@ -59,7 +59,7 @@ no_strata <- function(policy) {
 #' person who returns can be in several lives: see [privacy_group()].
 #'
 #' @param policy A policy.
-#' @param every Rounds between two restarts: a whole number.
+#' @param every Rounds between two restarts: a whole number, above the `pilot` of a [policy_clipped()].
 #' @template dots
 #' @inherit policy_ts_gaussian return
 #' @template see_policies
@@ -79,6 +79,11 @@ policy_restart <- function(policy, every, ...) {
     abort_arg("every", sprintf("at most %s, or a multiple of it: `policy` restarts this often already",
                                number_text(old, scientific = FALSE)), every)
   }
+  pilot <- clipping_of(policy)$pilot %||% 0
+  if (every <= pilot) {
+    abort_arg("every", sprintf("above %s, the rewards of each life by which `policy` finds its range",
+                               number_text(pilot, scientific = FALSE)), every)
+  }
   wrap_policy("restart", policy, list(every = every), guarantee_of_lives(policy$guarantee, every),
               sprintf("restarted every %s rounds", label_count(every)))
 }
@@ -91,6 +96,12 @@ life_of <- function(policy) {
     policy <- policy$policy
   }
   life
+}
+
+# What clips rewards, be it inside others: its range and its pilot; NULL: nothing does
+clipping_of <- function(policy) {
+  while (!is.null(policy$policy) && !inherits(policy, "dpts_policy_clipped")) policy <- policy$policy
+  if (inherits(policy, "dpts_policy_clipped")) policy$params[c("lower", "upper", "pilot")]
 }
 
 #' @export

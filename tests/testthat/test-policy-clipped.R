@@ -119,6 +119,13 @@ test_that("its promise is the weaker of the two, and what cannot be is refused",
   bad(policy_clipped(policy_ucb1(), c(NA, 3)), "`range`")
   bad(policy_clipped(policy_ucb1(), c(3, 1)), "`range`")
   bad(policy_clipped(policy_ucb1(), tail = 0), "`tail`")
+  # A range that is given needs no search, and a search needs more rounds than a life may have.
+  bad(policy_clipped(policy_dp_imed(1), c(0, 5), epsilon = 1), "`epsilon` must be left out")
+  bad(policy_clipped(policy_dp_imed(1), c(0, 5), tail = 0.1), "`tail` must be left out")
+  bad(policy_clipped(policy_dp_imed(1), c(0, 5), pilot = 10), "`pilot` must be left out")
+  found <- policy_clipped(policy_ucb1(), pilot = 300)
+  for (around in list(found, policy_local(found, 1))) bad(policy_restart(around, 300), "`every` must be above 300")
+  expect_no_error(policy_restart(found, 301))
   bad(policy_clipped(policy_ucb1(), epsilon = NA), "`epsilon` must be a number")
   bad(policy_clipped(policy_ts_gaussian(), epsilon = 1), "pure or a Gaussian")
   bad(policy_clipped(policy_restart(policy_ucb1(), 10), c(0, 1)), "not around another one")
@@ -126,7 +133,7 @@ test_that("its promise is the weaker of the two, and what cannot be is refused",
   bad(dpts_simulate(arms, policy_dp_imed(1), 100, seed = 1), "policy_clipped")
   # An agent has scaled rewards already: clipped once more to [0, 100] all would be worth 1 percent.
   store <- withr::local_tempfile()
-  for (policy in list(policy_clipped(policy_ucb1(), c(0, 100)), policy, policy_restart(policy, 10))) {
+  for (policy in list(policy_clipped(policy_ucb1(), c(0, 100)), policy, policy_restart(policy, 2000))) {
     bad(dpts_agent(policy, 2, store = store, horizon = 100, use = "arrival", range = c(0, 1e4)),
         "use `range` of `dpts_agent\\(\\)`")
   }
