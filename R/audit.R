@@ -26,7 +26,9 @@
 #'   [policy_ucb1()], [policy_imed()] and [policy_klucb()]. After the pre-pulls, 18 rounds of two arms
 #'   are the limit, or 11 of three. Not for [policy_local()] and [policy_restart()].
 #' * `"coupling"`: for policies of the package that release noisy sums, also if they restart
-#'   ([policy_restart()]), and for [policy_local()], whose releases are bits. The policy runs on one stream
+#'   ([policy_restart()]), and for [policy_local()], whose releases are bits. (Not around a policy with an
+#'   epsilon of its own, such as another `policy_local()`: its releases one by one cost more than the
+#'   guarantee, which counts them together.) The policy runs on one stream
 #'   and records all that it releases, at the end what is still open (`finish = TRUE` in [dpts_simulate()]);
 #'   then it runs on the neighbour with the same random numbers, and the same released values are forced upon
 #'   it; on a quarter of the paths some rewards are late. If the arms differ, or what the policy reports
