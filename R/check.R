@@ -47,6 +47,19 @@ raise <- function(message, class, call = caller_env(), ...) {
 # From a handler: rlang's function adds a backtrace where there is none.
 raise_again <- function(cnd) if (isTRUE(getOption("dpts.service"))) stop(cnd) else rlang::cnd_signal(cnd)
 
+# What functions of a record `x` do for a verb whose argument is `object`: their errors name it so.
+about_object <- function(code) {
+  tryCatch(code, dpts_error_input = function(cnd) {
+    if (identical(cnd$arg, "x")) {
+      cnd$arg <- "object"
+      for (part in c("message", "body")) {
+        if (length(cnd[[part]])) cnd[[part]][] <- gsub("`x`", "`object`", cnd[[part]], fixed = TRUE)
+      }
+    }
+    raise_again(cnd)
+  })
+}
+
 # The call that the user typed, of those that led to a frame: the outermost function of the
 # package that users see. Helpers and the functions inside lapply() are no names for a message.
 user_frame <- function(call) {

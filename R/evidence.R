@@ -29,10 +29,12 @@
 #' up to 10% more people than independent noise.
 #'
 #' With [policy_local()] the randomised bits are used like rewards without noise, if the policy inside is not
-#' private itself; else its noisy sums of bits are. They are taken in the policy's own batches or blocks. If
-#' it has none, they are taken in groups that grow by a tenth, in the order in which they come; the delay of a
-#' bit must then not depend on the reward. Differences and margins are in units of the rewards: those of the
-#' bits, divided by 1 - 2 / (1 + e^`epsilon`).
+#' private itself. If it has Gaussian noise, its noisy sums of bits are used. Around a policy with an epsilon
+#' of its own (Laplace noise) there is no evidence: the guarantee of the two together publishes no bits. Bits
+#' and sums are taken in the policy's own batches or blocks. If it has none, they are taken in groups that
+#' grow by a tenth, in the order in which they come; the delay of a bit must then not depend on the reward.
+#' Differences and margins are in units of the rewards: those of the bits, divided by 1 - 2 / (1 +
+#' e^`epsilon`).
 #'
 #' @section By randomisation:
 #' `kind = "tosses"` is for [policy_randomised()] and **holds under any drift**. In
@@ -333,15 +335,16 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ..., a
   if (!is.null(by)) {
     if (!is.null(looks)) abort_arg("by", "NULL with `looks`, which are planned for all people together")
     if (!is.null(c(answered, missing))) abort_arg("by", "NULL with `answered` and `missing`")
-    return(effects_by(object, control, level, at, check_choice(by, SUBGROUPS), margin, outcome, people))
+    by <- check_choice(by, SUBGROUPS)
+    return(about_object(effects_by(object, control, level, at, by, margin, outcome, people)))
   }
   if (!is.null(answered)) {
     if (at == "any") abort_arg("at", "\"end\" with `answered`", at)
     if (!identical(outcome, "reward")) abort_arg("outcome", "\"reward\" with `answered`", outcome)
-    return(effects_missing(object, control, level, margin, looks, people, answered, missing))
+    return(about_object(effects_missing(object, control, level, margin, looks, people, answered, missing)))
   }
   if (!is.null(missing)) abort_arg("missing", "NULL without `answered`", missing)
-  each_record(object, function(record) {
+  about_object(each_record(object, function(record) {
     pairs <- ordered_pairs(record$k)
     against <- control_arm(control, record$labels)
     pairs <- pairs_at(pairs, if (is.null(against)) pairs$arm > pairs$rival else pairs$rival == against)
@@ -372,7 +375,7 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ..., a
     list(arm = pairs$arm, control = pairs$rival, difference = scaled$difference, lower = scaled$lower,
          upper = scaled$upper, p = pmin(1, p))
   }, "dpts_effects", list(level = level, at = at, margin = margin),
-    kinds = if (at == "end") "tosses" else names(EVIDENCE), bounds = at == "any", outcome = outcome)
+    kinds = if (at == "end") "tosses" else names(EVIDENCE), bounds = at == "any", outcome = outcome))
 }
 
 # Effects by the one test at the planned end, as dpts_plan() has it (src/policy_final_test.h): a p-value is

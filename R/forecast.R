@@ -78,7 +78,7 @@ forecast.dpts_releases <- function(object, people, ..., error = 0.05, margin = 0
   needed <- list()
   put_back <- occupy_generator()
   on.exit(put_back())
-  found <- each_record(object, function(record) {
+  found <- about_object(each_record(object, function(record) {
     all <- count_blocks(with_waiting(record, object))
     record <- count_blocks(record)
     all$paused <- paused_at(object, record)
@@ -94,7 +94,7 @@ forecast.dpts_releases <- function(object, people, ..., error = 0.05, margin = 0
     at <- vapply(seq_len(runs), one, 0)
     needed[[length(needed) + 1]] <<- stats::quantile(at, c(0.1, 0.5, 0.9), type = 1, names = FALSE)
     list(people = people, verdict = vapply(people, function(n) mean(at <= n), 0))
-  }, "dpts_forecast", list(error = error, margin = margin), kinds = "tosses")
+  }, "dpts_forecast", list(error = error, margin = margin), kinds = "tosses"))
   structure(found, needed = needed)
 }
 

@@ -260,7 +260,7 @@ check_runs <- function(runs) {
 # Run numbers or rounds themselves: whole numbers from 1 that differ
 check_picks <- function(x, upper, what, each, arg) {
   class(x) <- setdiff(oldClass(x), "AsIs") # a factor stays one, and is refused
-  if (!is.numeric(x) || length(x) == 0 || is.object(x)) abort_arg(arg, what, x)
+  if (!is.numeric(x) || length(x) == 0 || is.object(x) || is.matrix(x)) abort_arg(arg, what, x)
   bad <- x[!(is.finite(x) & x >= 1 & x <= upper & x == trunc(x))]
   if (length(bad)) abort_arg(arg, what, bad[1])
   if (anyDuplicated(x)) {

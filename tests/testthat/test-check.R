@@ -333,6 +333,10 @@ test_that("messages say what is wrong, in one sentence", {
   expect_match(says(dpts_simulate(arms, policy_ucb1(), 10, delay = Inf)), "non-negative finite numbers; element 1 is Inf")
   expect_identical(says(dpts_simulate(arms, policy_ucb1(), 10, record = c(5, 5))),
                    "`record` must be distinct; round 5 comes twice.")
+  for (arg in c("runs", "record")) {
+    call <- stats::setNames(list(arms, policy_ucb1(), 10, matrix(1:4, 2)), c("arms", "policies", "horizon", arg))
+    expect_match(says(do.call(dpts_simulate, call)), paste0("`", arg, "` must be a count.*, not a 2 x 2 matrix"))
+  }
   expect_match(says(dpts_simulate(list(arms, arms), policy_ucb1(), 10)), "names are missing")
   expect_match(says(dpts_simulate(list(a = arms, a = arms), policy_ucb1(), 10)), "\"a\" comes twice")
 })

@@ -610,7 +610,7 @@ test_that("what cannot be had is refused by name", {
   bad(verdict(open), "`x` must allow a verdict: policy \"ucb1\" releases no sums of batches")
   sim <- dpts_simulate(arms, policy_top_two(), 500, runs = 2, seed = 1, history = TRUE)
   bad(evidence(sim, "tosses"), "`kind` must be \"means\" for policy \"top_two\"")
-  bad(effects(sim, at = "end"), "`x` has no evidence on policy \"top_two\", which does not randomise") # no `kind` there
+  bad(effects(sim, at = "end"), "`object` has no evidence on policy \"top_two\", which does not randomise") # no `kind` there
   bad(verdict(sim, 0), "`error`")
   bad(verdict(sim, 0.05, -1), "`margin`")
   bad(effects(sim, control = "drug"), "`control` must be one of the arms")

@@ -229,7 +229,7 @@ test_that("a verdict stays, and bad input is refused", {
   bad <- function(expr, what) expect_error(expr, what, class = "dpts_error_input")
   bad(forecast(agent, 1000), "must hold a release")
   bad(forecast(list(a = 1, b = agent), 1000), "Site \"a\"")
-  bad(forecast(list(1), 1000), "named by their sites")
+  bad(forecast(list(1), 1000), "`object` must be a list of agents or release tables, named by their sites")
   agent_reward(agent, agent_choose(agent, 400)$ticket, rep(0:1, 200))
   expect_named(forecast(agent, 1000, runs = 5), c("people", "verdict"))
   bad(forecast(agent, 399), "`people` must be at least 400")

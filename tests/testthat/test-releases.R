@@ -414,7 +414,7 @@ test_that("columns of a table that were changed have their types again, or are r
   same("n", as.integer(table$n))
   bad <- function(name, value, must) {
     for (ask in list(evidence, verdict, effects, function(x) forecast(x, 1000, runs = 2))) {
-      expect_error(ask(changed(name, value)), sprintf("Column `%s` of `x` must %s", name, must), class = "dpts_error_input")
+      expect_error(ask(changed(name, value)), sprintf("Column `%s` of `(x|object)` must %s", name, must), class = "dpts_error_input")
     }
   }
   bad("arm", replace(table$arm, 2, NA), "be known in all rows: see row 2")
@@ -450,7 +450,7 @@ test_that("rows of retired arms alone leave nothing to compare, and their estima
   gone <- table[table$arm == "b", ]
   for (ask in list(evidence, verdict, effects, function(x) effects(x, 1), function(x) effects(x, at = "end"),
                    function(x) forecast(x, 1000, runs = 2))) {
-    expect_error(ask(gone), "`x` must have an arm that was not retired", class = "dpts_error_input")
+    expect_error(ask(gone), "`(x|object)` must have an arm that was not retired", class = "dpts_error_input")
   }
   expect_equal(as.list(estimates(gone)), lapply(estimates(table)[2, ], identity), ignore_attr = TRUE)
 })
@@ -503,7 +503,7 @@ test_that("a sum that no rewards can have, whatever its noise, is refused, and o
   table <- given(50)
   table$sum[2] <- 200
   for (verb in list(evidence, effects, verdict, estimates)) {
-    expect_error(verb(table), "`sum` of `x` must be that of `n` rewards.*row 2", class = "dpts_error_releases")
+    expect_error(verb(table), "`sum` of `(x|object)` must be that of `n` rewards.*row 2", class = "dpts_error_releases")
   }
   refused("sum", 300, "none", 0, whole = FALSE)
   expect_silent(given(0, "none", 0, squares = c(0, 25), whole = FALSE)) # rewards are out

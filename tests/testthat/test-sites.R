@@ -137,6 +137,9 @@ test_that("what does not fit together is refused by name", {
   table <- dpts_releases(play(policy_randomised(mu = 0.5), 1000))
   refused <- function(x, why) expect_error(dpts_releases(x), why, class = "dpts_error_input")
   refused(list(table, table), "named by their sites")
+  # effects() has another name for it.
+  expect_error(effects(list()), "`object` must be a list of agents", class = "dpts_error_input")
+  expect_error(effects(list(a = table, b = 3)), "Site \"b\": `object` must be", class = "dpts_error_input")
   refused(list(a = table, a = table), "comes twice")
   refused(list(a = table, b = 3), "Site \"b\".*release table")
   for (outcome in list(NULL, identity, c("reward", "other"))) for (ask in list(dpts_releases, verdict)) {
