@@ -86,7 +86,10 @@ life_wake <- function(m) {
 }
 
 life_horizon <- function(m) {
-  if (!is.null(m$s$horizon) && m$ended == "" && life_rounds(m) >= m$s$horizon) m$ended <- "verdict"
+  if (!is.null(m$s$horizon) && m$ended == "" && life_rounds(m) >= m$s$horizon) {
+    m$ended <- "verdict"
+    m$end <- m$now
+  }
 }
 
 # Rewards that count, and their sums on [0, 1], of each arm
@@ -147,6 +150,9 @@ life_choose <- function(m, agent) {
   person <- if (s$persons == "none") NULL else paste0("p", sample.int(s$people, n, TRUE))
   key <- if (flip(0.3)) paste0("key-", whole(1, 30))
   life_wake(m)
+  # A deadline after the end, or a day, who people were is forgotten with the first call of some hour.
+  wait <- if (is.finite(s$deadline)) s$deadline else 86400
+  if (s$persons != "none" && length(m$end) && m$now >= m$end + wait) return(character())
   on <- which(m$status == "active")
   if (!is.null(key) && m$ended == "end") key <- NULL
   old <- if (!is.null(key)) m$keys[[key]]
@@ -314,6 +320,7 @@ life_finish <- function(m, agent) {
   if (first) m$state[m$state == "open"] <- "lost" # resolved without a reward
   m$finished <- TRUE
   m$ended <- then
+  if (is.null(m$end)) m$end <- m$now
   character()
 }
 
