@@ -366,13 +366,14 @@ recycle_common <- function(...) {
 }
 
 # A vector of whole numbers
-check_counts <- function(x, lower = 1, arg = caller_arg(x)) {
+check_counts <- function(x, lower = 1, upper = 2^53, arg = caller_arg(x)) {
   force(arg)
   check_given(x, arg)
-  what <- sprintf("whole numbers from %s to 2^53", number_text(lower))
+  what <- sprintf("whole numbers from %s to %s", number_text(lower),
+                  if (upper < 2^53) number_text(upper) else "2^53")
   if (!is.numeric(x)) abort_arg(arg, what, x)
   x <- check_numbers(x, arg = arg)
-  bad <- which(x != trunc(x) | x < lower | x > 2^53)[1]
+  bad <- which(x != trunc(x) | x < lower | x > upper)[1]
   if (!is.na(bad)) {
     abort_input(arg, "`%s` must be %s; element %d is %s.", arg, what, bad, close_text(x[bad]))
   }

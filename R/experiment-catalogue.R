@@ -113,6 +113,10 @@ experiment_ou_regret <- function(id, guarantees) {
     if (!nrow(settings)) {
       abort_dpts("No pair of `mu` and `prepulls` leaves a variance scale of at least 1.", "dpts_error_input")
     }
+    if (any(settings$variance_scale > VARIANCE_SCALE[2])) {
+      abort_input("mu", "`mu` must be larger for this `horizon`: variance scales are at most %s.",
+                  number_text(VARIANCE_SCALE[2]))
+    }
     settings$panel <- sprintf("%s-GDP", shorts(settings$mu))
     if (accountant == "paper") {
       settings$panel <- sprintf("%s\nc(b + 1) = %s", settings$panel, shorts(horizon / settings$mu^2))

@@ -171,7 +171,8 @@
 #' @param scenarios What may be true: a problem, or a named list of problems with the same arms, such as the
 #'   expected effect, a null (equal means) and a null that drifts ([arms_drift()]). Rewards have a finite
 #'   range.
-#' @param people Number of people in the experiment: whole numbers, or `NULL` to find them.
+#' @param people Number of people in the experiment: whole numbers, or `NULL` to find them. A run has at most
+#'   1e9 people, or visits of all of them.
 #' @param control An arm, by name or number, with which the others are compared; `NULL`: all with all.
 #' @param error Family-wise error rate: the probability that anything false is claimed, a number in (0, 1).
 #' @param margin The difference that does not matter, as a share of the range of the rewards: a number in
@@ -298,20 +299,25 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, er
   margin <- check_number(margin, 0, 1, open = c(FALSE, TRUE))
   power <- check_number(power, 0, 1, open = TRUE)
   limit <- check_count(limit, n_arms(problems[[1]]), 1e8)
-  if (!is.null(people)) people <- sort(unique(check_counts(people)))
+  if (!is.null(people)) people <- sort(unique(check_counts(people, upper = MOST_VISITS)))
   visits <- check_visits(visits, max_per_person)
+  if (max(people, 1) * visits$number > MOST_VISITS) {
+    abort_input("visits", "`visits` must be at most %s of all people together.", number_text(MOST_VISITS))
+  }
   most <- max(people, if (is.null(people)) limit) * visits$number
   check_playable(designs, problems, min(people, limit), most, visits)
   strata <- strata_in(problems[[1]])
   check_by(by, problems[[1]])
   inform_coins(designs, problems)
+  k <- n_arms(problems[[1]]) / strata
+  cells <- if (is.null(people)) 1 else length(designs) * length(problems) * length(people)
+  check_plan_size(runs, cells, k, strata, if (is.null(by)) 1 else strata, length(looks))
   runs <- check_runs(runs)
   threads <- check_count(threads, 1, 1024)
   check_flag(progress)
   check_checkpoint(checkpoint, seed)
   seed <- check_seed(seed)
   batch <- check_count(batch)
-  k <- n_arms(problems[[1]]) / strata
   timing <- check_timing(delay, deadline, accrual, k, strata, comes_again(visits))
   if (is.null(timing)) delay <- check_delay(delay, most)
   begin_stages(progress)
@@ -350,9 +356,21 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, er
   ), if (is.null(people)) list(power = power)), seed)
 }
 
+# All people and visits of a run are played one by one.
+MOST_VISITS <- 1e9
+
+# What is kept of each run, as src/play_observer_trial.c has it, and once more when runs are joined
+check_plan_size <- function(runs, cells, k, strata, parts, looks) {
+  rows <- 3 + 3 * k * strata + parts * (k + 6 * k^2) + looks * (3 + 5 * k^2)
+  n <- how_many(runs)
+  if (!is.na(n)) check_memory(16 * rows * n * cells, "runs", sprintf(
+    "leave results that fit into memory: %s for %s", count_noun(n, "run", "runs"),
+    count_noun(cells, "row of the plan", "rows of the plan")))
+}
+
 # How often people come, how far apart (Inf: when all have come), and how many visits count at most (Inf: all)
 check_visits <- function(visits, max_per_person) {
-  visits <- check_counts(visits)
+  visits <- check_counts(visits, upper = MOST_VISITS)
   if (length(visits) > 2) abort_arg("visits", "one number or two: how many visits, how far apart", visits)
   if (!is.null(max_per_person)) max_per_person <- check_count(max_per_person, 1, 1e6)
   list(number = visits[1], apart = c(visits, Inf)[2], most = max_per_person %||% Inf)

@@ -234,21 +234,20 @@ run_range <- function(from, to, ...) {
 
 # What a result would take, before anything of that size is made
 check_size <- function(record, runs, policies, horizon, problems = 1, history = FALSE) {
-  count <- function(x) if (is.numeric(x) && is_count_argument(x)) x else length(x)
-  each <- count(runs) * length(policies) * problems
+  each <- how_many(runs) * length(policies) * problems
   # `bytes`: of a row; `fits`: what the argument must be
   refuse_above <- function(arg, rounds, bytes, fits) {
     rows <- rounds * each
     if (is.na(rows)) return(invisible())
     check_memory(rows * bytes, arg, sprintf(
       "%s that fits into memory: %s of %s and %s make %s rows, which", fits,
-      count_noun(rounds, "round", "rounds"), count_noun(count(runs), "run", "runs"),
+      count_noun(rounds, "round", "rounds"), count_noun(how_many(runs), "run", "runs"),
       count_noun(length(policies), "policy", "policies"), label_count(rows)
     ))
   }
   # What dpts_history() makes of it: three integers and two doubles, beside what is kept
   if (history) refuse_above("history", horizon, 40, "be of a size")
-  refuse_above("record", min(count(record), horizon), 36, "leave a result") # an integer and four doubles
+  refuse_above("record", min(how_many(record), horizon), 36, "leave a result") # an integer and four doubles
 }
 
 # A count becomes 1..n; run numbers stay as they are
@@ -271,6 +270,9 @@ check_picks <- function(x, upper, what, each, arg) {
 
 # One plain number is a count; several, or one inside I(), are the things themselves
 is_count_argument <- function(x) length(x) == 1 && !inherits(x, "AsIs")
+
+# How many runs or rounds these are
+how_many <- function(x) if (is.numeric(x) && is_count_argument(x)) x else length(x)
 
 check_record <- function(record, horizon, arg = caller_arg(record)) {
   force(arg)

@@ -87,6 +87,9 @@ test_that("what a paper leaves open is an argument, checked", {
   expect_error(dpts_reproduce("hh-2", runs = 0), "`runs`", class = "dpts_error_input")
   expect_error(dpts_reproduce(dpts_experiment("hh-2"), horizon = 10), class = "dpts_error_dots")
   expect_error(claims(mtcars), "`x`", class = "dpts_error_input")
+  for (chosen in list(list(mu = 1e-320), list(horizon = 1e15))) {
+    expect_error(do.call(dpts_experiment, c("ou-2", chosen)), "`mu` must be larger for this `horizon`", class = "dpts_error_input")
+  }
   expect_error(dpts_experiment("ou-2", mu = 30, prepulls = 3, horizon = 100), "variance scale of at least 1", class = "dpts_error_input")
   renamed <- some <- dpts_reproduce("hh-2", horizon = 100, runs = 2)
   levels(renamed$policy)[1] <- "Theirs"

@@ -439,6 +439,11 @@ test_that("bad input is named", {
   bad("people", policy_uniform(), arms, 0)
   bad("people", policy_randomised(), arms, 1)
   expect_error(dpts_plan(policy_randomised(floor = 0.6), arms, 100), "floor", class = "dpts_error_input")
+  # What would never end, or not fit into memory
+  bad("people", policy_uniform(), arms, 1e15)
+  bad("visits", policy_uniform(), arms, 60, visits = 1e15)
+  bad("visits", policy_uniform(), arms, 60, visits = 1e8)
+  expect_error(dpts_plan(policy_uniform(), arms, 60, runs = 1e8), "`runs`.*need about", class = "dpts_error_memory")
 })
 
 # Which visits count, in a block policy: an independent account of who is in the open block
