@@ -73,9 +73,9 @@ agent_arms <- function(agent, add = NULL, retire = NULL, pause = NULL, resume = 
 #'
 #' `agent_finish()` ends an experiment, and forgets each person's reward. What is open is released, once, with
 #' the noise of every release: each reward is still in one sum only, so that the guarantee is the same. Then
-#' all rewards that are kept are forgotten. Tickets that are not resolved yet are resolved without a reward,
-#' and a reward that waits for its deadline is not used, because whether a person answers is protected. To use
-#' all of them, end one deadline after the last choice.
+#' all rewards that are kept are forgotten, except with `keep_rewards = TRUE` ([dpts_agent()]). Tickets that
+#' are not resolved yet are resolved without a reward, and a reward that waits for its deadline is not used,
+#' because whether a person answers is protected. To use all of them, end one deadline after the last choice.
 #'
 #' The winner is the arm that is declared the best, by the policy itself or, where people are randomised to
 #' arms, by [verdict()]; or else that of the highest lower limit in `estimates()`, or, without estimates, the

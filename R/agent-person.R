@@ -15,8 +15,9 @@
 #' * a reward that was reported and waits, or all that was reported in a `window`, and the context or
 #'   prediction. The ticket is resolved without a reward, as if none had come, and later reports are `"late"`;
 #' * reports of other outcomes that wait for their release: they count as `missing`;
-#' * a reward that was used and is kept until its release, to compare a second report. With `keep_rewards` a
-#'   reward that was used stays, and so does its context.
+#' * a reward that was used and is kept until its batch is released, to compare a second report
+#'   ([policy_randomised()] keeps none). With `keep_rewards` a reward that was used stays, and so does its
+#'   context.
 #'
 #' An earlier ticket that was chosen without a `key` cannot be found, and keeps what it has: a reward that
 #' waits, reports of other outcomes, and a context or prediction, until they are used. So give each choice a
