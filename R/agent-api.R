@@ -320,6 +320,7 @@ log_time <- new.env(parent = emptyenv())
 token_keeper <- function(token, log) {
   last <- roles <- digests <- NULL
   known <- FALSE
+  if (is.function(token)) check_callback(token, "token()")
   right <- list() # what right headers gave
   read <- function() {
     now <- if (is.function(token)) token() else token

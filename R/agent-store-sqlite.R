@@ -46,7 +46,8 @@ read_head <- function(rows) {
 store_sqlite_file <- function(path, create, arg) {
   need_package(c("DBI", "RSQLite"), "for an agent")
   path <- path.expand(path)
-  if (!file.exists(path)) {
+  there <- file.exists(path)
+  if (!there) {
     if (!create) abort_arg(arg, "the path of a file that exists", path)
     if (!dir.exists(dirname(path))) abort_arg(arg, "a path in a folder that exists", path)
     mask <- Sys.umask("077") # for the owner alone, from the first moment
@@ -58,7 +59,9 @@ store_sqlite_file <- function(path, create, arg) {
   }
   cons <- with_store_errors(list(sqlite_connect(path), sqlite_connect(path)))
   tryCatch({
-    store_sqlite(cons[[1]], cons[[2]], path, own = TRUE, file = normalizePath(path))
+    store <- store_sqlite(cons[[1]], cons[[2]], path, own = TRUE, file = normalizePath(path))
+    if (create && there && !store$exists()) abort_arg(arg, "a file that does not exist yet", path)
+    store
   }, error = function(e) {
     lapply(cons, DBI::dbDisconnect)
     raise_again(e)

@@ -422,7 +422,7 @@ open_store <- function(store, create, arg = caller_arg(store)) {
     abort_arg(arg, "a connection of RSQLite or RPostgres", store)
   }
   if (is.function(store)) {
-    con <- store()
+    con <- check_callback(store, "store()", arg)()
     if (inherits(con, "PqConnection")) return(store_postgres(con, own = TRUE))
     abort_arg(arg, "a function that makes a connection of RPostgres", con)
   }

@@ -130,7 +130,7 @@ check_argument_names <- function(args, known, what, others = NULL) {
   names <- names(args) %||% rep("", length(args))
   bad <- names[!names %in% known]
   if (length(bad) == 0) return(invisible())
-  bad <- bad[1]
+  bad <- beginning(bad[1])
   near <- if (nzchar(bad)) did_you_mean(c(bad, intersect(others[bad], known)), known)
   abort_dpts(
     c(sprintf("%s has no %s%s.", what,
@@ -151,6 +151,13 @@ hint_budget <- function(name, what) {
   sprintf("`%s()` takes `%s`, as do other private policies.", usual[[name]], name)
 }
 
+# Strings as a message shows them: of very long ones the beginning
+beginning <- function(x) {
+  long <- nchar(x, "bytes") > 200 & validEnc(x)
+  x[long] <- paste0(substr(x[long], 1, 60), "...")
+  x
+}
+
 # What a bad value is, in words
 describe <- function(x) {
   if (is.null(x)) return("NULL")
@@ -167,7 +174,7 @@ describe <- function(x) {
   if (is.atomic(x) && length(x) == 1) {
     if (is.na(x) && !is.nan(x)) return("NA")
     if (is.character(x) && !validEnc(x)) return("a string that is no text")
-    if (is.character(x)) return(paste0("the string \"", x, "\""))
+    if (is.character(x)) return(paste0("the string \"", beginning(x), "\""))
     return(close_text(x, digits = 6))
   }
   if (!is.atomic(x)) return(sprintf("an object of type \"%s\"", typeof(x)))
@@ -327,6 +334,7 @@ check_choice <- function(x, choices, several = FALSE, arg = caller_arg(x)) {
     abort_arg(arg, paste(if (several) "some of" else "one of", words), x)
   }
   call <- user_frame(environment())
+  x <- beginning(x)
   as_input_error(rlang::arg_match(x, choices, multiple = several, error_arg = arg, error_call = call), arg)
 }
 

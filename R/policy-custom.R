@@ -119,7 +119,8 @@ policy_custom <- function(name, start, choose, update, ..., commit = NULL, repor
 check_callback <- function(x, usage, arg = caller_arg(x)) {
   force(arg)
   needed <- length(str2lang(usage)) - 1
-  what <- sprintf("a function of %s, `%s`", count_noun(needed, "argument", "arguments"), usage)
+  takes <- if (needed) paste("of", count_noun(needed, "argument", "arguments")) else "without arguments"
+  what <- sprintf("a function %s, `%s`", takes, usage)
   if (!is.function(x)) abort_arg(arg, what, x)
   args <- formals(args(x))
   dots <- "..." %in% names(args)

@@ -441,7 +441,7 @@ test_that("a token does what its roles may, and tokens change while the service 
   # While the new ones cannot be read, those before them hold.
   tokens <- list(choose = "short")
   expect_equal(ask("choose-3-0123456789", "POST", "/choose"), 200)
-  for (bad in list(list(chose = TOKEN), c(choose = "short"), list(), 1, c(TOKEN, TOKEN), function() "short")) {
+  for (bad in list(list(chose = TOKEN), c(choose = "short"), list(), 1, c(TOKEN, TOKEN), function() "short", function(role) TOKEN)) {
     expect_error(agent_api(api$agent, bad), class = "dpts_error_input", "token")
   }
 })

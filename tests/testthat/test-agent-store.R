@@ -41,6 +41,9 @@ test_that("a store of another agent, or none, is refused by name and left alone"
   empty <- withr::local_tempfile()
   file.create(empty)
   expect_error(agent_open(empty), "holds an agent", class = "dpts_error_input")
+  # (It may be readable by others.)
+  expect_error(dpts_agent(batch_policy(), 2, empty, use = "arrival"), "^`store` must be a file that does not exist yet",
+               class = "dpts_error_input")
   text <- withr::local_tempfile()
   writeLines(rep("this is no database", 1000), text)
   expect_error(agent_open(text), class = "dpts_error_store_damaged")
@@ -383,6 +386,7 @@ test_that("a change on PostgreSQL is a transaction of its own, whatever the conn
   # A connection of the agent's own is closed with it.
   agent_close(agent)
   expect_false(DBI::dbIsValid(made[[1]]))
+  expect_error(agent_open(function(host) 1), "^`store` must be a function without arguments", class = "dpts_error_input")
   expect_error(agent_open(function() 1), "makes a connection of RPostgres", class = "dpts_error_input")
 })
 

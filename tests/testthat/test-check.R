@@ -362,3 +362,10 @@ test_that("numbers may come as tapply() gives them, and an agent's arm has none 
                  info = mark)
   }
 })
+
+test_that("an error shows the beginning of a very long string", {
+  long <- strrep("a", 9000)
+  errors <- list(caught(policy_dp_imed(long)), caught(dpts_compare(long)), caught(dpts_agent(policy_ucb1(), 2, use = long)),
+                 caught(do.call(agent_close, stats::setNames(list(dpts_agent(policy_ucb1(), 2, use = "arrival"), 1), c("agent", long)))))
+  for (error in errors) expect_match(conditionMessage(error), "[^a]a{60}[.]{3}[^.]")
+})
