@@ -457,7 +457,6 @@ begin_rows <- function(rows, table) {
 
 # Arms that begin come before a release of the same round, all other rows after it.
 add_rows <- function(v, more) {
-  old <- length(v$run)
   none <- rep(NA_real_, nrow(more))
   open <- is.na(more$event) # each is a block of its own
   block <- none
@@ -467,8 +466,7 @@ add_rows <- function(v, more) {
   }
   new <- c(more, list(block = block, terms = 0 * none %in% NA, chance = none, squares = none, whole = !open))
   v <- lapply(stats::setNames(nm = names(v)), function(name) c(v[[name]], new[[name]]))
-  place <- ifelse(v$event %in% "begin", 0, ifelse(seq_along(v$t) > old, 2, 1))
-  lapply(v, `[`, order(v$run, v$t, place))
+  lapply(v, `[`, order(v$run, v$t, !v$event %in% "begin"))
 }
 
 # Bits that were published by time t and that no block has gathered yet. `n`, `sum`: of all bits of each arm
