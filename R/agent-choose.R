@@ -104,7 +104,7 @@ agent_choose <- function(agent, n = 1, ..., offer = NULL, context = NULL, person
 asked_before <- function(agent, n, person, key) {
   # Who is asked for again gets the same ticket anyway.
   if (is.null(key) || agent$terms$sticky) return(NULL)
-  rows <- agent$store$asked(key)
+  rows <- of_known_arms(agent, agent$store$asked(key))
   # Nobody is given a ticket of somebody who is forgotten.
   if (!is.null(person)) rows <- some_tickets(rows, which(!is.na(rows$asked_for)))
   if (!length(rows$ticket)) return(NULL)
@@ -252,7 +252,7 @@ with_rounds <- function(agent, chosen) {
 # What is known of these persons: an environment from hash to pulls that count, and the last of them, with its
 # batch and time, and whether its reward is out
 known_people <- function(agent, tx, person) {
-  rows <- as_of_now(as.list(agent$store$persons(unique(person))), tx)
+  rows <- as_of_now(of_known_arms(agent, as.list(agent$store$persons(unique(person)))), tx)
   rows$out <- rows$status %in% TICKET[c("open", "waiting")] |
     rows$time + max(-Inf, vapply(agent$terms$outcomes, `[[`, 0, "deadline")) > tx$now
   people <- new.env(hash = TRUE, parent = emptyenv())

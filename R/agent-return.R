@@ -78,7 +78,7 @@ return_tickets <- function(agent, tx, ids) {
   if (agent$life$moved) abort_moved()
   if (agent$life$then == "end") abort_ended()
   agent$open <- new.env()
-  rows <- as_of_now(agent$store$tickets(ids[may_be_tickets(ids)]), tx)
+  rows <- as_of_now(of_known_arms(agent, agent$store$tickets(ids[may_be_tickets(ids)])), tx)
   if (length(rows$ticket) < length(ids)) abort_input("ticket", "`ticket` must be tickets of this agent.")
   open <- rows$status %in% TICKET[c("open", "waiting")] # nobody is told that a report waits
   bad <- which(!open & rows$status != TICKET[["returned"]])

@@ -69,9 +69,17 @@ remember_open <- function(agent, tickets) {
 open_tickets <- function(agent, ids) {
   if (length(ids) != 1) agent$open <- new.env()
   rows <- if (length(ids) == 1) agent$open[[ids]]
-  if (is.null(rows)) return(agent$store$tickets(ids))
+  if (is.null(rows)) return(of_known_arms(agent, agent$store$tickets(ids)))
   rm(list = ids, envir = agent$open)
   if (length(rows$ticket) == 1) rows else some_tickets(rows, match(ids, rows$ticket))
+}
+
+# Tickets or persons of the store. Another process may have added their arm: then what is known here is old,
+# and agent_transact() tries the change again.
+of_known_arms <- function(agent, rows) {
+  k <- length(agent$terms$arms)
+  if (any(rows$arm > k, na.rm = TRUE)) abort_store("the arm of a ticket cannot be read")
+  rows
 }
 
 # Give rewards to the policy, NA for none in time, and note what becomes of their tickets. An agent beyond its

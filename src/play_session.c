@@ -163,6 +163,7 @@ int session_release_next(session_t *session) {
 }
 
 int session_unpull(session_t *session, int arm, int64_t batch) {
+  if (arm < 0 || arm >= session->spec->k) return 0;
   const int there = session->spec->policy->unpull(session->state, arm, batch);
   session->apart[arm] += there > 0;
   return there;

@@ -135,6 +135,7 @@ SEXP ffi_session_look(SEXP handle, SEXP offer, SEXP context, SEXP last, SEXP hel
   live->touched.n = -1;
   static const int SIGNS[] = {0, 1, -1};
   const int own = Rf_asInteger(last) - 1;
+  if (own < 0 || own >= live->spec.k) check_status(live, SESSION_NOT_OUT);
   const int passed = live->spec.policy->pass(live->session.state, &round, own, (int64_t)batch);
   return Rf_ScalarInteger(SIGNS[passed] * (arm + 1));
 }

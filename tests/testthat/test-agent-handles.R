@@ -161,6 +161,39 @@ test_that("that has not seen what others wrote does with their tickets what they
   })
 })
 
+test_that("to which an added arm is new names it, and takes its tickets, in every store", {
+  turn <- test_clock()
+  each_database(function(store) {
+    make <- function(...) dpts_agent(policy_randomised(mu = 1, block = 5), c("x", "y"), store, use = "arrival", ...)
+    other <- function() agent_open(if (is.character(store)) store else postgres_connection(attr(store, "schema"), parent.frame(2)))
+    a <- make(outcomes = list(harm = agent_outcome(deadline = hours(1))))
+    b <- other()
+    for (arm in c("new", "newer", "newest", "last")) {
+      pulls(a)
+      agent_arms(b, add = arm)
+      choice <- agent_choose(b, 20, key = arm, offer = arm)
+      switch(arm,
+        new = expect_identical(agent_choose(a, 20, key = arm), choice),
+        newer = expect_identical(unique(agent_reward(a, choice$ticket, 1)$status), "used"),
+        newest = expect_identical(unique(agent_reward(a, choice$ticket, 1, outcome = "harm")$status), "waiting"),
+        last = expect_identical(pulls(agent_return(a, choice$ticket[11:20])), pulls(b)))
+    }
+    expect_identical(pulls(a), pulls(b))
+    for (handle in list(a, b)) agent_close(handle)
+  })
+  # So do persons who had such an arm, for ever or in a window.
+  for (terms in list(list(sticky = TRUE), list(max_per_person = 9, window = hours(1), deadline = hours(2)), list(max_per_person = 1))) {
+    file <- withr::local_tempfile(fileext = ".sqlite")
+    a <- do.call(dpts_agent, c(list(policy_randomised(mu = 1, block = 5), c("x", "y"), file, use = "arrival"), terms))
+    b <- agent_open(file)
+    pulls(a)
+    agent_arms(b, add = c("new", "newer"))
+    choice <- agent_choose(b, 30, person = paste0("p", 1:30), offer = c("new", "newer"))
+    expect_identical(as.character(agent_choose(a, 30, person = paste0("p", 1:30))$arm), as.character(choice$arm))
+    for (handle in list(a, b)) agent_close(handle)
+  }
+})
+
 test_that("that tried what another one had done meanwhile releases each reward in one sum, in every store", {
   policies <- list(policy_randomised(mu = 1e6, block = 5), policy_dp_klucb(epsilon = 1e6),
                    policy_gaussian_imed(mu = 1e6, first = 1))
