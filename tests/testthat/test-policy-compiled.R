@@ -289,7 +289,7 @@ test_that("a guarantee that a coupling contradicts is warned of", {
   expect_identical(vapply(c(1, 3), audit, 0), c(Inf, Inf))
   for (i in 5:6) {
     fractions <- suppressWarnings(lazy_ucb(file, name = paste0("lazy_ucb_", i)))
-    found <- dpts_audit(fractions, horizon = 64, method = "coupling", runs = 100, seed = 1)
+    found <- dpts_audit(fractions, horizon = 64, method = "coupling", runs = 100, seed = 1, streams = c("success", "random", "fractions"))
     expect_identical(as.character(found$adversary[found$lower > 1.5]), "fractions")
   }
 })

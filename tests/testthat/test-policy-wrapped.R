@@ -9,6 +9,22 @@ play_runs <- function(engine, arms, policy, horizon, runs, ..., seed = 1, record
   dpts_simulate(arms, policy, horizon, runs = runs, seed = seed, record = record, ...)
 }
 
+test_that("a policy around another one tosses coins, and needs a horizon, as that does", {
+  around <- list(restart = function(p) policy_restart(p, 50), clipped = function(p) policy_clipped(p, c(0, 2)),
+                 local = function(p) policy_local(p, 1), forget = function(p) policy_forget(p, 50), private = function(p) policy_private(p, 1))
+  says <- function(policy) c(is_true_of(policy, "tosses"), is_true_of(policy, "needs_horizon"))
+  inside <- list(policy_ts_beta(), policy_ucb1(), policy_dp_ts(1), policy_mt_ucb(1))
+  expect_identical(lapply(inside, says), list(c(TRUE, FALSE), c(FALSE, FALSE), c(TRUE, TRUE), c(FALSE, TRUE)))
+  tried <- 0
+  for (make in around) for (policy in inside) {
+    one <- tryCatch(make(policy), dpts_error_input = function(e) NULL) # some take only policies without a guarantee
+    if (is.null(one)) next
+    expect_identical(says(one), says(policy))
+    tried <- tried + 1
+  }
+  expect_gt(tried, 10)
+})
+
 # ---- restart ------------------------------------------------------------------------------------
 
 test_that("a restarted policy is the policy, run after run", {

@@ -151,6 +151,7 @@ test_that("candidates are set for the mean or for safety, as the help page says"
   x <- dpts_recommend(privacy_gdp(1), five, 500, runs = 2, seed = 1, prefer = "safe",
                       candidates = "gaussian_imed")
   expect_identical(recommended_policy(x), policy_gaussian_imed(1, safety = 0.7))
+  expect_error(recommended_policy(x, police = "ts_gaussian"), class = "dpts_error_dots")
   # Their first batches fit every horizon.
   expect_true("gaussian_imed" %in% names(dpts:::candidate_policies(NULL, privacy_gdp(1), 5, 5)$policies))
 })
