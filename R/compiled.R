@@ -83,9 +83,13 @@ compile_source <- function(source, name, arg) {
   code <- file.path(build, sub("[.][^.]*$", ".c", name))
   writeLines(source, code)
   made <- paste0(build, "/made", .Platform$dynlib.ext)
+  # There: `R CMD SHLIB` reads a Makevars of the working directory, and may leave a table of symbols in it.
+  include <- shQuote(paste0("-I", shQuote(dirname(normalizePath(header)))))
+  old <- setwd(build)
+  on.exit(setwd(old), add = TRUE, after = FALSE)
   said <- suppressWarnings(system2(
     file.path(R.home("bin"), "R"), c("CMD", "SHLIB", "-o", shQuote(made), shQuote(code)), stdout = TRUE,
-    stderr = TRUE, env = paste0("PKG_CPPFLAGS=", shQuote(paste0("-I", shQuote(dirname(header)))))
+    stderr = TRUE, env = paste0("PKG_CPPFLAGS=", include)
   ))
   if (!file.exists(made)) {
     raise(c(sprintf("`%s`, \"%s\", does not compile:", arg, name), said),

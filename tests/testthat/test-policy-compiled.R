@@ -247,6 +247,17 @@ test_that("what breaks the contract is an error by name", {
   expect_error(policy_compiled("package:stats", "x"), "has registered none", class = "dpts_error_compiled")
 })
 
+test_that("compiling reads and leaves nothing in the working directory", {
+  folder <- withr::local_tempdir()
+  withr::local_dir(folder)
+  withr::local_envvar(R_USER_CACHE_DIR = withr::local_tempdir(), `_R_SHLIB_BUILD_OBJECTS_SYMBOL_TABLES_` = "TRUE")
+  writeLines("PKG_CFLAGS = -Dchoose=nothing", "Makevars")
+  file <- withr::local_tempfile(fileext = ".c")
+  writeLines(c(readLines(example_file("ucb1.c")), "/* another one */"), file)
+  expect_s3_class(policy_compiled(file, "ucb1"), "dpts_policy_compiled")
+  expect_identical(list.files(folder), "Makevars")
+})
+
 test_that("a guarantee that a coupling contradicts is warned of", {
   code <- readLines(example_file("tree_ucb.c"))
   leaks <- file.path(withr::local_tempdir(), "leaks.c")
