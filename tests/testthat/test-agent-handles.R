@@ -202,7 +202,7 @@ test_that("that tried what another one had done meanwhile releases each reward i
     a <- dpts_agent(policy, c("x", "y"), place, use = "arrival")
     b <- agent_open(if (is.character(place)) place else postgres_connection(attr(store, "schema")))
     arm <- reward <- numeric()
-    for (i in 1:12) {
+    for (i in 1:6) {
       choice <- agent_choose(a, 5)
       now <- c(0.25, 0.5, 0, 1, 0.75)
       said <- character()
