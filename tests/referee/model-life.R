@@ -230,7 +230,7 @@ life_reward <- function(m, agent, who = NULL) {
   if (!length(m$ticket)) return(character())
   life_wake(m)
   recent <- utils::tail(seq_along(m$ticket), 20)
-  if (is.null(who)) who <- m$reported <- recent[sample.int(length(recent), whole(1, 8), TRUE)]
+  if (is.null(who)) who <- m$reported <- recent[sample.int(length(recent), one_of(1, whole(1, 8)), TRUE)]
   n <- length(who)
   value <- s$range[1] + diff(s$range) * sample(c(0, 1, 1, 0.25, 0.5), n, TRUE)
   if (flip(0.3)) value[is.finite(m$reward[who])] <- m$reward[who][is.finite(m$reward[who])] # a second report of the same
@@ -297,8 +297,8 @@ life_arms <- function(m, agent) {
     if (last && is.null(call$error)) return("the last arm was retired")
     if (retired || last || m$ended != "" && !is.null(call$error)) return(life_statuses(m, agent))
     m$status[arm] <- c(retire = "retired", pause = "paused", resume = "active")[[verb]]
-    # The winner is gone: somebody else's arm from now on
-    if (length(m$winner) && m$status[m$winner] == "retired") m$winner <- integer()
+    # The winner is gone: somebody else's arm from now on, also if it is only paused and comes back
+    if (length(m$winner) && m$status[m$winner] != "active") m$winner <- integer()
   }
   m$changed <- TRUE
   if (!is.null(call$error)) return(paste(verb, ":", call$value$text))
@@ -383,6 +383,11 @@ life_sums_seen <- function(m, agent) {
            if (any(total > want$n)) "more rewards in sums than there were")
   mean <- s$range[1] + diff(s$range) * pmin(1, pmax(0, sums / total))
   out <- c(out, differs("means and the table", e$mean, ifelse(total > 0, mean, NA), 1e-6))
+  # Of an arm all of whose rewards are in sums, these are the sum of them: no reward is in two.
+  noise <- 7 * sqrt(pmax(1, tabulate(arm, length(m$names)))) / s$mu + 1e-4
+  if (!any(m$state == "lost") && any((abs(sums - scaled(want)) > noise)[total == want$n])) {
+    out <- c(out, "sums, and not those of the rewards")
+  }
   if (s$policy == "randomised") {
     if (!m$changed && m$ended == "") out <- c(out, life_blocks(m, table))
     if (!m$changed && m$finished && !any(m$state == "lost")) {
