@@ -290,10 +290,12 @@ end_life <- function(agent, tx, then, finish = FALSE) {
 # what is open is released.
 settle_life <- function(agent, tx) {
   horizon <- agent$terms$horizon
-  resolved <- sum(agent$outstanding) == 0 && !outcomes_wait(agent, tx)
   if (agent$life$then == "go" && !is.null(horizon) && sum(session_pulls(agent$session)) >= horizon) {
     end_life(agent, tx, "verdict") # the reward of the last round, which was chosen just now, is out
-  } else if (agent$life$then != "go" && !agent$life$finished && resolved) finish_life(agent, tx)
+  } else if (agent$life$then != "go" && !agent$life$finished && sum(agent$outstanding) == 0 &&
+             !outcomes_wait(agent, tx)) {
+    finish_life(agent, tx)
+  }
 }
 
 # The final release, once, and no reward is kept: a ticket that is still open is resolved without one, and a
